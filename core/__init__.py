@@ -1,0 +1,1 @@
+"""The parts of Ghostcandle that know no window: markets, forecasts, training, storage."""

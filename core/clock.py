@@ -1,0 +1,47 @@
+"""The only place that reads the time. Everything else is handed a `Clock`, so that tests own it."""
+
+from __future__ import annotations
+
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Wall time for records, monotonic time for durations."""
+
+    def now_ms(self) -> int:
+        """UTC wall time, integer milliseconds since the epoch."""
+        ...
+
+    def monotonic_s(self) -> float:
+        """Seconds on a clock that never goes back. Only differences mean anything."""
+        ...
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        return time.time_ns() // 1_000_000
+
+    def monotonic_s(self) -> float:
+        return time.monotonic()
+
+
+class ManualClock:
+    """A clock that moves only when told to: for tests and simulations."""
+
+    def __init__(self, now_ms: int = 0) -> None:
+        self._now_ms = now_ms
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def monotonic_s(self) -> float:
+        return self._now_ms / 1000.0
+
+    def advance_ms(self, milliseconds: int) -> None:
+        """Move forward. A negative step is refused: monotonic time cannot go back."""
+        if milliseconds < 0:
+            raise ValueError(f"a clock goes forward only, was asked for {milliseconds} ms")
+        self._now_ms += milliseconds

@@ -1,0 +1,79 @@
+"""What the window tells the trainer. Frozen dataclasses: they cross a thread and a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.events import ForecastMode
+from core.market.candle import Candle
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveCandle:
+    """A closed candle. `mode` is that of the forecast it leads to, before lateness is judged."""
+
+    candle: Candle
+    mode: ForecastMode
+
+
+@dataclass(frozen=True, slots=True)
+class SetLearningRate:
+    """Take another learning rate from the next step on."""
+
+    learning_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetClipNorm:
+    """Take another clip threshold (total 2-norm) from the next step on."""
+
+    clip_norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetPaused:
+    """A paused session scores and forecasts, but does not train; pausing writes a checkpoint."""
+
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepOnce:
+    """One extra training step on replayed samples, also while paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaveCheckpoint:
+    """Write a checkpoint now."""
+
+    reason: str = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreCheckpoint:
+    """Take the model back to a checkpoint. The record of forecasts and scores stays as it is."""
+
+    checkpoint_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyDeletions:
+    """Carry out the window's requests in the table `checkpoint_deletions`."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopSession:
+    """Write a last checkpoint and end."""
+
+
+TrainerCommand = (
+    ObserveCandle
+    | SetLearningRate
+    | SetClipNorm
+    | SetPaused
+    | StepOnce
+    | SaveCheckpoint
+    | RestoreCheckpoint
+    | ApplyDeletions
+    | StopSession
+)

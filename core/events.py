@@ -1,0 +1,292 @@
+"""What the trainer tells the window: frozen dataclasses only, because they cross a thread and a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
+"""The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
+
+
+class ForecastMode(StrEnum):
+    """How a forecast came to be. Only LIVE was committed before its target could be known to anyone."""
+
+    LIVE = "live"
+    CATCH_UP = "catch-up"
+    RECOVERY = "recovery"
+    REPLAY = "replay"
+    SIMULATED = "simulated"
+
+
+class TrainerState(StrEnum):
+    """What the trainer is doing."""
+
+    STARTING = "starting"
+    CATCHING_UP = "catching up"
+    TRAINING = "training"
+    PAUSED = "paused"
+    RESTARTING = "restarting"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+class Trend(StrEnum):
+    """Where the windowed loss is going. UNKNOWN until there are enough steps to tell."""
+
+    IMPROVING = "improving"
+    FLAT = "flat"
+    WORSENING = "worsening"
+    UNKNOWN = "unknown"
+
+
+class Severity(StrEnum):
+    """How bad an incident was."""
+
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A measured share or score with its 95 % interval. All None while `n` is too small to say anything."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ghost:
+    """One forecast candle. Prices in quote currency; valid by construction (high >= max(open, close), volume >= 0).
+
+    close_quantiles: prices at `QUANTILE_LEVELS`, ascending, calibrated.
+    """
+
+    open_time_ms: int
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: float
+    close_quantiles: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastMade:
+    """A committed forecast: it is in SQLite, and no data of its targets had been seen."""
+
+    run_id: str
+    origin_open_time_ms: int
+    inputs_until_ms: int
+    made_at_ms: int
+    mode: ForecastMode
+    step: int
+    checkpoint_id: str | None
+    origin_close: float
+    ghosts: tuple[Ghost, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastScored:
+    """How one stored forecast came out, once its target had closed. Losses are pinball losses of the close
+    in units of the volatility known when the forecast was made."""
+
+    run_id: str
+    origin_open_time_ms: int
+    target_open_time_ms: int
+    horizon: int
+    mode: ForecastMode
+    after_gap: bool
+    ghost: Ghost
+    actual_close: float
+    error: float
+    """log(actual close / forecast close)"""
+    loss: float
+    model_loss: float
+    reference_loss: float
+    inside_50: bool
+    inside_90: bool
+    direction_hit: bool | None
+    """None where the candle closed flat or the forecast named no direction."""
+    overlap: float
+    """Intersection over union of the ghost's and the candle's low..high, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepDone:
+    """One training step. A skipped step has no loss: `loss` is None, `skipped_because` says why."""
+
+    run_id: str
+    step: int
+    candle_open_time_ms: int
+    loss: float | None
+    prequential_loss: float | None
+    """Pinball loss of the newest one-step forecast, made before its candle was seen."""
+    gradient_norm: float | None
+    """Total 2-norm before clipping."""
+    clipped: bool
+    learning_rate: float
+    clip_norm: float
+    samples: int
+    duration_ms: float
+    at_ms: int
+    skipped_because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LossSummary:
+    """The loss in three numbers. `best` is the lowest mean over a full window, never that of one step."""
+
+    current: float | None
+    best: float | None
+    trend: Trend
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracySummary:
+    """One-step scores over the newest `window` scored candles. Skill is 1 - loss / reference loss."""
+
+    window: int
+    scored: int
+    """Candles whose one-step forecast has been scored, in the whole run."""
+    live_scored: int
+    """Those of them whose forecast was `live`."""
+    direction: Estimate
+    candle_accuracy: Estimate
+    """Mean overlap of ghost and candle, see `ForecastScored.overlap`."""
+    reference_candle_accuracy: float | None
+    coverage_50: Estimate
+    coverage_90: Estimate
+    skill_close: Estimate
+    skill_range: Estimate
+    model_weight: float | None
+    """Share of the model in the shown combination (close, horizon 1)."""
+    has_proven_edge: bool
+    """The close skill's whole interval lies above 0 and n >= 300."""
+    verdict: str
+    """The same in words a user reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointInfo:
+    """One row of the checkpoint browser."""
+
+    checkpoint_id: str
+    run_id: str
+    step: int
+    candle_open_time_ms: int
+    created_at_ms: int
+    reason: str
+    """periodic, best, pause, exit or manual"""
+    skill: float | None
+    skill_low: float | None
+    skill_high: float | None
+    scored: int
+    loss: float | None
+    file: str
+    """Relative to the data folder."""
+    size_bytes: int
+    sha256: str
+    parent_id: str | None
+    is_best: bool = False
+    is_pinned: bool = False
+    is_in_use: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointsChanged:
+    """Checkpoints were saved or deleted; the tables in SQLite say what there is now."""
+
+    run_id: str
+    saved: CheckpointInfo | None
+    deleted_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Something went wrong: what happened, what was done, what it cost. All three are sentences for a user."""
+
+    run_id: str | None
+    at_ms: int
+    severity: Severity
+    kind: str
+    what_happened: str
+    what_was_done: str
+    what_it_cost: str
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerReady:
+    """The session stands: its model is loaded and it wants candles after `position_ms`."""
+
+    run_id: str
+    device: str
+    """For people: ``CPU, 1 thread`` or ``CUDA: <card>``."""
+    step: int
+    position_ms: int | None
+    resumed_from: str | None
+    """The checkpoint's id, or None for a new model."""
+    parameters: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerStatus:
+    """The pulse: sent after each candle, and at least every 500 ms while training."""
+
+    run_id: str
+    state: TrainerState
+    step: int
+    candles: int
+    position_ms: int | None
+    steps_per_s: float | None
+    last_step_at_ms: int | None
+    loss: LossSummary
+    accuracy: AccuracySummary
+    device: str
+    learning_rate: float
+    clip_norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerFailed:
+    """Training cannot go on by itself. `sentence` is for the banner, `details` for the log."""
+
+    sentence: str
+    details: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JobProgress:
+    """Progress of one long work. `job_id` stays the same from the first report to the last (done == total)."""
+
+    job_id: str
+    title: str
+    done: int
+    total: int
+    seconds_left: float | None = None
+    can_cancel: bool = False
+
+
+TrainerEvent = (
+    ForecastMade
+    | ForecastScored
+    | StepDone
+    | CheckpointsChanged
+    | Incident
+    | TrainerReady
+    | TrainerStatus
+    | TrainerFailed
+    | JobProgress
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """All that came of one candle, in order; one message on the pipe."""
+
+    events: tuple[TrainerEvent, ...] = field(default=())

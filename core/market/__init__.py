@@ -1,0 +1,1 @@
+"""Candles, where they come from, and what is accepted as one."""

@@ -1,0 +1,71 @@
+"""The candle, its interval, and the market it belongs to."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_INTERVAL_PATTERN = re.compile(r"(\d+)([smhdw])")
+
+
+@dataclass(frozen=True, slots=True)
+class Candle:
+    """One candle. Times are UTC milliseconds, prices in the quote currency, volume in the base currency."""
+
+    open_time_ms: int
+    open: float
+    high: float
+    low: float
+    close: float
+    volume: float
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interval:
+    """The length of a candle, written as exchanges write it: ``1m``, ``15m``, ``1h``, ``1d``."""
+
+    duration_ms: int
+
+    def __post_init__(self) -> None:
+        if self.duration_ms <= 0:
+            raise ValueError(f"an interval is longer than nothing, was {self.duration_ms} ms")
+
+    @classmethod
+    def parse(cls, text: str) -> Interval:
+        """Read ``15m``. Raises ValueError, in a sentence fit for a user, for anything else."""
+        match = _INTERVAL_PATTERN.fullmatch(text.strip())
+        if match is None or int(match[1]) == 0:
+            raise ValueError(f"'{text}' is not an interval; try 1m, 5m, 15m, 1h, 4h or 1d")
+        return cls(int(match[1]) * _UNIT_MS[match[2]])
+
+    def open_time_ms(self, time_ms: int) -> int:
+        """The opening time of the candle that contains `time_ms` (aligned to the epoch)."""
+        return time_ms - time_ms % self.duration_ms
+
+    def close_time_ms(self, open_time_ms: int) -> int:
+        """The first millisecond after the candle that opened at `open_time_ms`."""
+        return open_time_ms + self.duration_ms
+
+    def __str__(self) -> str:
+        for unit in ("w", "d", "h", "m", "s"):
+            if self.duration_ms % _UNIT_MS[unit] == 0:
+                return f"{self.duration_ms // _UNIT_MS[unit]}{unit}"
+        return f"{self.duration_ms}ms"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Market:
+    """What a run is bound to. `venue` is an exchange's ccxt id, ``file`` or ``simulated``."""
+
+    venue: str
+    symbol: str
+    interval: Interval
+
+    @property
+    def is_simulated(self) -> bool:
+        """Simulated candles are marked as such everywhere and never mixed with real ones."""
+        return self.venue == "simulated"
+
+    def __str__(self) -> str:
+        return f"{self.symbol} {self.interval} ({self.venue})"

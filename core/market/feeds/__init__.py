@@ -1,0 +1,1 @@
+"""Feeds: one contract (`base`), three sources (`exchange`, `replay`, `simulated`) and their choice."""

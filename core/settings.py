@@ -1,0 +1,175 @@
+"""The settings tree: typed, described, with ranges and units; one JSON file that a person can read.
+
+A settings file never stops a start: a key that is unknown, of the wrong type or out of range is dropped, the
+default is used, and `load` says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+_CONFIG = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class MarketSettings:
+    """Which market is watched, and where its candles come from."""
+
+    feed: Literal["auto", "live", "replay", "simulate"] = Field(
+        default="auto", description="Where candles come from. auto: live where it answers, else the sample."
+    )
+    venue: str = Field(default="binance", description="The exchange's ccxt id.")
+    symbol: str = Field(default="BTC/USDT", description="The market's symbol, as ccxt writes it.")
+    interval: str = Field(default="1m", description="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d.")
+    file: str | None = Field(default=None, description="The candle file to replay.")
+    speed: float = Field(
+        default=0.0, ge=0.0, description="Replay speed in candles per second; 0 is as fast as it goes."
+    )
+    catch_up_candles: int = Field(
+        default=1000, ge=0, le=20_000, description="Closed candles to learn from at the start."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class ModelSettings:
+    """The transformer's size. A change starts a new run."""
+
+    name: Literal["transformer"] = Field(default="transformer", description="The model, by its name in the registry.")
+    width: int = Field(default=64, ge=8, le=1024, description="Width of the residual stream.")
+    layers: int = Field(default=2, ge=1, le=24, description="Number of residual blocks.")
+    heads: int = Field(default=4, ge=1, le=32, description="Attention heads; they divide the width.")
+    context: int = Field(default=64, ge=8, le=512, description="Candles that the model looks back on.")
+    horizons: int = Field(default=8, ge=1, le=64, description="Candles that are forecast ahead.")
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class TrainingSettings:
+    """How the model learns."""
+
+    host: Literal["process", "thread"] = Field(
+        default="process", description="Where the arithmetic happens: a child process, or the worker thread itself."
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes CUDA where it is usable.")
+    seed: int | None = Field(
+        default=None, ge=0, description="Makes a run repeatable: one thread, and no wall time in any decision."
+    )
+    learning_rate: float = Field(default=1e-4, gt=0.0, le=1.0, description="AdamW's learning rate.")
+    weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
+    clip_norm: float = Field(default=1.0, gt=0.0, le=1e6, description="Gradients are scaled down to this total 2-norm.")
+    replay_samples: int = Field(
+        default=31, ge=0, le=1023, description="Older samples trained on beside the newest one."
+    )
+    replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
+    poor_forecast_weight: float = Field(
+        default=1.5, ge=1.0, le=10.0, description="Loss weight of a sample whose forecast was worse than usual."
+    )
+    wrong_direction_weight: float = Field(
+        default=1.5, ge=1.0, le=10.0, description="Loss weight of the close where the forecast's direction was wrong."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class CheckpointSettings:
+    """When checkpoints are written, and which are kept. Best, pinned, newest and in use are always kept."""
+
+    every_steps: int = Field(default=10, ge=1, le=100_000, description="Steps between checkpoints.")
+    catch_up_seconds: float = Field(
+        default=2.0, ge=0.0, le=600.0, description="At most one checkpoint in this many seconds while catching up."
+    )
+    keep_newest: int = Field(default=5, ge=2, le=1000, description="How many of the newest are kept.")
+    keep_best: int = Field(default=3, ge=1, le=1000, description="How many of the best are kept.")
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class AppearanceSettings:
+    """How the window looks."""
+
+    theme: Literal["system", "dark", "light"] = Field(default="system", description="system follows the desktop.")
+    colours: Literal["green-red", "blue-orange"] = Field(
+        default="green-red", description="Rising and falling candles; blue-orange is safe for the colour-blind."
+    )
+    show_volume: bool = Field(default=True, description="Volume bars under the candles.")
+    show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class Settings:
+    """All settings."""
+
+    market: MarketSettings = field(default_factory=MarketSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+    checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
+    appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
+
+
+_ADAPTER = TypeAdapter(Settings)
+
+
+def to_dict(settings: Settings) -> dict[str, Any]:
+    """The tree as plain data, fit for JSON."""
+    plain: dict[str, Any] = _ADAPTER.dump_python(settings, mode="json")
+    return plain
+
+
+def from_dict(data: object) -> tuple[Settings, tuple[str, ...]]:
+    """Build settings from plain data. Returns them with one warning for each key that was dropped."""
+    if not isinstance(data, dict):
+        return Settings(), ("The settings are not a table of names and values; defaults are used.",)
+    remaining: dict[str, Any] = json.loads(json.dumps(data))
+    warnings: list[str] = []
+    while True:
+        try:
+            return _ADAPTER.validate_python(remaining), tuple(warnings)
+        except ValidationError as error:
+            for problem in error.errors():
+                path = [str(part) for part in problem["loc"]]
+                if _drop(remaining, path):
+                    warnings.append(f"Setting '{'.'.join(path)}' was dropped: {problem['msg']}.")
+
+
+def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
+    """Read the file at `path`. A missing file gives defaults without a word, a broken one with a warning."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return Settings(), ()
+    except (OSError, ValueError) as error:
+        return Settings(), (f"{path.name} cannot be read ({error}); defaults are used.",)
+    return from_dict(data)
+
+
+def save(settings: Settings, path: Path) -> None:
+    """Write the file in one piece: a reader sees the old settings or the new ones. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(to_dict(settings), file, indent=2)
+            file.write("\n")
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _drop(tree: dict[str, Any], path: list[str]) -> bool:
+    """Remove the deepest existing key on `path`. False when another problem removed it already."""
+    node: Any = tree
+    parent, name = None, ""
+    for part in path:
+        if not isinstance(node, dict) or part not in node:
+            break
+        parent, name, node = node, part, node[part]
+    if parent is None:
+        return False
+    del parent[name]
+    return True

@@ -1,0 +1,1 @@
+"""The window and the command line. Importing this package imports neither Qt nor torch."""

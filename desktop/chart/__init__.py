@@ -1,0 +1,1 @@
+"""The candle chart: series in, pixels out."""

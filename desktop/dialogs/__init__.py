@@ -1,0 +1,1 @@
+"""Dialogs, all opened with open(): exec() would nest the event loop."""

@@ -1,0 +1,1 @@
+"""The docks around the chart: each one shows, none computes."""

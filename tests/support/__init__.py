@@ -1,0 +1,1 @@
+"""What tests share: the loopback exchange, sample candles, waiting for a condition."""
