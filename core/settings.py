@@ -30,11 +30,9 @@ class MarketSettings:
     symbol: str = Field(default="BTC/USDT", description="The market's symbol, as ccxt writes it.")
     interval: str = Field(default="1m", description="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = Field(default=None, description="The candle file to replay.")
-    speed: float = Field(
-        default=0.0, ge=0.0, description="Replay speed in candles per second; 0 is as fast as it goes."
-    )
+    speed: float = Field(default=0.0, ge=0.0, description="Replayed candles per second; 0: as fast as it goes.")
     catch_up_candles: int = Field(
-        default=1000, ge=0, le=20_000, description="Closed candles to learn from at the start."
+        default=1000, ge=0, le=20_000, description="Closed candles learned from at the start."
     )
 
 
@@ -63,10 +61,8 @@ class TrainingSettings:
     )
     learning_rate: float = Field(default=1e-4, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
-    clip_norm: float = Field(default=1.0, gt=0.0, le=1e6, description="Gradients are scaled down to this total 2-norm.")
-    replay_samples: int = Field(
-        default=31, ge=0, le=1023, description="Older samples trained on beside the newest one."
-    )
+    clip_norm: float = Field(default=1.0, gt=0.0, le=1e6, description="Gradients are scaled to at most this 2-norm.")
+    replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
     replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
     poor_forecast_weight: float = Field(
         default=1.5, ge=1.0, le=10.0, description="Loss weight of a sample whose forecast was worse than usual."
