@@ -1,0 +1,71 @@
+"""The reference forecast: "no change", with the quantiles that the recent past had.
+
+For each horizon and quantity: the empirical quantiles of the normalised outcomes of the newest 1,000 origins whose
+target has closed. Normalised means: a return over the EWMA standard deviation of returns (span 60) known at the
+origin, a log range about its EWMA (span 50). This definition is fixed: skill is measured against it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.forecast.history import History
+from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
+
+REFERENCE_WINDOW = 1000
+_FEWEST_OUTCOMES = 30
+"""With fewer outcomes than this, quantiles of an assumed distribution fill the sample up."""
+
+_NORMAL = (-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645)
+_PRIOR = np.zeros((QUANTITIES, len(LEVELS)))
+_PRIOR[Quantity.CLOSE] = _NORMAL
+_PRIOR[Quantity.BODY] = _NORMAL
+_PRIOR[Quantity.UPPER_WICK] = (0.0, 0.05, 0.15, 0.4, 0.8, 1.3, 1.8)
+_PRIOR[Quantity.LOWER_WICK] = _PRIOR[Quantity.UPPER_WICK]
+_PRIOR[Quantity.RANGE] = np.multiply(_NORMAL, 0.5)
+_PRIOR[Quantity.VOLUME] = np.multiply(_NORMAL, 0.7)
+_PRIOR.flags.writeable = False
+
+
+class ReferenceForecast:
+    """Keeps the normalised outcomes of the newest origins; asked once a candle."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+
+    def quantiles(self) -> FloatArray:
+        """Normalised quantiles now: [horizon, quantity, level], ascending along the levels."""
+        horizons = self._history.horizons
+        result = np.empty((horizons, QUANTITIES, len(LEVELS)))
+        for horizon in range(1, horizons + 1):
+            outcomes = self._outcomes(horizon)
+            missing = _FEWEST_OUTCOMES - outcomes.shape[0]
+            if missing > 0:
+                outcomes = np.concatenate([outcomes, _prior_sample(missing)])
+            result[horizon - 1] = np.quantile(outcomes, LEVELS, axis=0).T
+        return result
+
+    def _outcomes(self, horizon: int) -> FloatArray:
+        """[origin, quantity]: normalised outcomes of the newest closed targets of this horizon."""
+        history = self._history
+        end = len(history) - horizon
+        start = max(0, end - REFERENCE_WINDOW)
+        if end <= 0:
+            return np.empty((0, QUANTITIES))
+        origin, target = slice(start, end), slice(start + horizon, end + horizon)
+        scale = history.column("scale")[origin]
+        outcomes = np.empty((end - start, QUANTITIES))
+        travelled = history.column("log_close")[target] - history.column("log_close")[origin]
+        outcomes[:, Quantity.CLOSE] = travelled / (scale * np.sqrt(horizon))
+        outcomes[:, Quantity.BODY] = history.column("body")[target] / scale
+        outcomes[:, Quantity.UPPER_WICK] = history.column("upper_wick")[target] / scale
+        outcomes[:, Quantity.LOWER_WICK] = history.column("lower_wick")[target] / scale
+        outcomes[:, Quantity.RANGE] = history.column("log_range")[target] - history.column("range_level")[origin]
+        outcomes[:, Quantity.VOLUME] = history.column("log_volume")[target] - history.column("volume_level")[origin]
+        return outcomes
+
+
+def _prior_sample(size: int) -> FloatArray:
+    """`size` evenly spread draws of the assumed distribution: [size, quantity]."""
+    points = (np.arange(size) + 0.5) / size
+    return np.stack([np.interp(points, LEVELS, row) for row in _PRIOR], axis=1)

@@ -1,0 +1,59 @@
+"""From quantiles to the candles that are drawn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.events import Ghost
+from core.forecast.quantities import MEDIAN, NO_VOLUME, FloatArray, Quantity
+from core.market.candle import Interval
+
+
+def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, interval: Interval) -> tuple[Ghost, ...]:
+    """One ghost per horizon from natural quantiles [horizon, quantity, level].
+
+    A ghost opens where the one before it closed (no jump at the seam) and closes at the median close. Its high and
+    low are spread over the median range, shared out as the median wicks are.
+    """
+    made: list[Ghost] = []
+    opening = origin_close
+    for horizon, quantiles in enumerate(natural, start=1):
+        open_time_ms = origin_open_time_ms + horizon * interval.duration_ms
+        ghost = _ghost(quantiles, origin_close, opening, open_time_ms)
+        made.append(ghost)
+        opening = ghost.close
+    return tuple(made)
+
+
+def _ghost(quantiles: FloatArray, origin_close: float, opening: float, open_time_ms: int) -> Ghost:
+    median = quantiles[:, MEDIAN]
+    closing = origin_close * math.exp(float(median[Quantity.CLOSE]))
+    body = abs(math.log(closing / opening))
+    rest = max(math.exp(float(median[Quantity.RANGE])) - body, 0.0)
+    upper, lower = float(median[Quantity.UPPER_WICK]), float(median[Quantity.LOWER_WICK])
+    share = upper / (upper + lower) if upper + lower > 0.0 else 0.5
+    return Ghost(
+        open_time_ms=open_time_ms,
+        open=opening,
+        high=max(opening, closing) * math.exp(rest * share),
+        low=min(opening, closing) * math.exp(-rest * (1.0 - share)),
+        close=closing,
+        volume=_volume(float(median[Quantity.VOLUME])),
+        close_quantiles=tuple(float(price) for price in origin_close * np.exp(quantiles[Quantity.CLOSE])),
+    )
+
+
+def _volume(log_volume: float) -> float:
+    volume = math.exp(log_volume)
+    return 0.0 if volume <= NO_VOLUME else volume
+
+
+def overlap(ghost_low: float, ghost_high: float, low: float, high: float) -> float:
+    """Intersection over union of two price ranges, 0 to 1. Two equal points overlap wholly."""
+    union = max(ghost_high, high) - min(ghost_low, low)
+    shared = min(ghost_high, high) - max(ghost_low, low)
+    if union <= 0.0:
+        return 1.0
+    return max(shared, 0.0) / union

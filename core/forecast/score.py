@@ -1,0 +1,71 @@
+"""Losses, shares and skills, each with the interval that says how much it proves."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.events import Estimate
+from core.forecast.quantities import LEVELS, FloatArray
+
+FEWEST_FOR_AN_ESTIMATE = 30
+"""Below this no share or skill is shown: 85 % of seven candles is not an accuracy."""
+FEWEST_FOR_AN_EDGE = 300
+_RESAMPLES = 400
+_SEED = 20_140_613
+"""The bootstrap draws from its own generator: the same scores give the same interval."""
+
+
+def pinball(outcome: FloatArray, quantiles: FloatArray) -> FloatArray:
+    """Mean pinball loss over the levels: outcome [...], quantiles [..., level] to [...]."""
+    error = outcome[..., None] - quantiles
+    loss: FloatArray = np.maximum(LEVELS * error, (LEVELS - 1.0) * error).mean(axis=-1)
+    return loss
+
+
+def share(hits: int, n: int) -> Estimate:
+    """A share with Wilson's 95 % interval (Wilson, 1927)."""
+    if n < FEWEST_FOR_AN_ESTIMATE:
+        return Estimate(None, None, None, n)
+    z = 1.959964
+    value = hits / n
+    centre = (value + z * z / (2 * n)) / (1 + z * z / n)
+    margin = z * math.sqrt(value * (1 - value) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    return Estimate(value, max(centre - margin, 0.0), min(centre + margin, 1.0), n)
+
+
+def mean(values: FloatArray) -> Estimate:
+    """A mean with its block bootstrap 95 % interval. values: [n], in time order."""
+    n = values.shape[0]
+    if n < FEWEST_FOR_AN_ESTIMATE:
+        return Estimate(None, None, None, n)
+    draws = _block_sums(values[None, :])[0] / n
+    low, high = np.quantile(draws, (0.025, 0.975))
+    return Estimate(float(values.mean()), float(low), float(high), n)
+
+
+def skill(loss: FloatArray, reference: FloatArray) -> Estimate:
+    """1 - sum of losses / sum of the reference's, with its block bootstrap 95 % interval. Both [n], in time order."""
+    n = loss.shape[0]
+    total = float(reference.sum())
+    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+        return Estimate(None, None, None, n)
+    sums = _block_sums(np.stack([loss, reference]))
+    draws = 1.0 - sums[0] / np.maximum(sums[1], np.finfo(np.float64).tiny)
+    low, high = np.quantile(draws, (0.025, 0.975))
+    return Estimate(1.0 - float(loss.sum()) / total, float(low), float(high), n)
+
+
+def _block_sums(series: FloatArray) -> FloatArray:
+    """Sums over resampled series [row, n] to [row, resample], the same blocks for every row.
+
+    Circular block bootstrap (Politis and Romano, 1992), blocks of about twice the cube root of n.
+    """
+    n = series.shape[1]
+    length = max(1, round(2.0 * n ** (1.0 / 3.0)))
+    blocks = -(-n // length)
+    running = np.concatenate([np.zeros((series.shape[0], 1)), np.cumsum(np.tile(series, 2), axis=1)], axis=1)
+    starts = np.random.default_rng(_SEED).integers(0, n, size=(_RESAMPLES, blocks))
+    sums: FloatArray = (running[:, starts + length] - running[:, starts]).sum(axis=-1)
+    return np.multiply(sums, n / (blocks * length))

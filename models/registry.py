@@ -1,0 +1,25 @@
+"""Names to models. A checkpoint stores the name, so that another architecture's weights are refused."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from models.transformer import CandleTransformer, ModelShape
+
+_MODELS = {"transformer": CandleTransformer}
+
+
+def build_model(name: str, shape: ModelShape, seed: int) -> nn.Module:
+    """A new model whose first weights depend on `seed` alone; the global generator is left as it was.
+
+    Raises KeyError for a name that is not registered.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return _MODELS[name](shape)
+
+
+def names() -> tuple[str, ...]:
+    """The registered names."""
+    return tuple(_MODELS)

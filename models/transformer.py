@@ -1,0 +1,106 @@
+"""A small causal transformer over candles, and its quantile head.
+
+Pre-norm residual blocks (Xiong et al., 2020) with GELU. Each stage has its own name and nothing is changed in place,
+so autograd's saved tensors stay what they were.
+
+Shapes: B batch, T context, F features, W width, H horizons, Q quantities, L levels.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+@dataclass(frozen=True, slots=True)
+class ModelShape:
+    """Sizes of a model. `heads` divides `width`."""
+
+    features: int
+    context: int
+    width: int
+    layers: int
+    heads: int
+    horizons: int
+    quantities: int
+    levels: int
+
+
+class CausalSelfAttention(nn.Module):
+    """Multi-head attention to the same and earlier candles."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        if width % heads:
+            raise ValueError(f"{heads} attention heads do not divide a width of {width}")
+        self._heads = heads
+        self.project_in = nn.Linear(width, 3 * width)
+        self.project_out = nn.Linear(width, width)
+
+    def forward(self, states: Tensor, may_attend: Tensor) -> Tensor:
+        """states [B, T, W], may_attend [B, 1, T, T] bool to [B, T, W]."""
+        batch, length, width = states.shape
+        projected = self.project_in(states).view(batch, length, 3, self._heads, width // self._heads)
+        query, key, value = projected.permute(2, 0, 3, 1, 4).unbind(0)
+        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=may_attend)
+        merged = attended.transpose(1, 2).reshape(batch, length, width)
+        out: Tensor = self.project_out(merged)
+        return out
+
+
+class ResidualBlock(nn.Module):
+    """Attention, then a feed-forward net; each reads a normalised copy and adds to the stream."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(width)
+        self.attention = CausalSelfAttention(width, heads)
+        self.feed_forward_norm = nn.LayerNorm(width)
+        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, states: Tensor, may_attend: Tensor) -> Tensor:
+        attended = states + self.attention(self.attention_norm(states), may_attend)
+        transformed: Tensor = attended + self.feed_forward(self.feed_forward_norm(attended))
+        return transformed
+
+
+class CandleTransformer(nn.Module):
+    """Features of the last T candles to corrections of the reference forecast's normalised quantiles.
+
+    The head starts at zero: an untrained model says exactly what the reference says.
+    """
+
+    def __init__(self, shape: ModelShape) -> None:
+        super().__init__()
+        self.shape = shape
+        self.embed = nn.Linear(shape.features, shape.width)
+        self.position = nn.Parameter(torch.randn(shape.context, shape.width) * 0.02)
+        self.blocks = nn.ModuleList(ResidualBlock(shape.width, shape.heads) for _ in range(shape.layers))
+        self.final_norm = nn.LayerNorm(shape.width)
+        self.head = nn.Linear(shape.width, shape.horizons * shape.quantities * shape.levels)
+        nn.init.zeros_(self.head.weight)
+        nn.init.zeros_(self.head.bias)
+        earlier_or_same = torch.ones(shape.context, shape.context, dtype=torch.bool).tril()
+        self.register_buffer("causal", earlier_or_same, persistent=False)
+        self.register_buffer("same", torch.eye(shape.context, dtype=torch.bool), persistent=False)
+
+    def forward(self, features: Tensor, is_real: Tensor) -> Tensor:
+        """features [B, T, F], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
+        embedded = self.embed(features) + self.position
+        states: Tensor = embedded
+        may_attend = self._may_attend(is_real)
+        for block in self.blocks:
+            states = block(states, may_attend)
+        newest = self.final_norm(states[:, -1])
+        shape = self.shape
+        corrections: Tensor = self.head(newest)
+        return corrections.view(-1, shape.horizons, shape.quantities, shape.levels)
+
+    def _may_attend(self, is_real: Tensor) -> Tensor:
+        """[B, 1, T, T]. A padded position sees itself, so that no softmax runs over nothing (which is NaN)."""
+        causal, same = self.get_buffer("causal"), self.get_buffer("same")
+        allowed = (causal & is_real[:, None, :]) | same
+        return allowed[:, None]
