@@ -1,0 +1,250 @@
+"""Colours. `Theme` owns the current palette, follows the system, and says when it changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+Mode = Literal["system", "dark", "light"]
+Colours = Literal["green-red", "blue-orange"]
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Every colour the window uses. QColors, to be read and never changed in place."""
+
+    is_dark: bool
+    background: QColor
+    """Of charts and curves."""
+    panel: QColor
+    """Of docks, bars and dialogs."""
+    raised: QColor
+    """Of boxes that lie on a chart: readout, tooltip, axis labels of the crosshair."""
+    border: QColor
+    grid: QColor
+    text: QColor
+    muted_text: QColor
+    inverse_text: QColor
+    """On `up`, `down`, `accent` and the ghosts' colours."""
+    up: QColor
+    down: QColor
+    volume_up: QColor
+    volume_down: QColor
+    ghost_up: QColor
+    ghost_down: QColor
+    ghost_text: QColor
+    band_50: QColor
+    band_90: QColor
+    divider: QColor
+    crosshair: QColor
+    gap: QColor
+    accent: QColor
+    good: QColor
+    warning: QColor
+    bad: QColor
+    curves: tuple[QColor, ...]
+    """Told apart in this order, also by the colour-blind."""
+
+    def candle(self, rising: bool) -> QColor:
+        """The colour of a real candle."""
+        return self.up if rising else self.down
+
+    def ghost(self, rising: bool) -> QColor:
+        """The colour of a forecast candle."""
+        return self.ghost_up if rising else self.ghost_down
+
+
+def _with_alpha(colour: str, alpha: int) -> QColor:
+    shade = QColor(colour)
+    shade.setAlpha(alpha)
+    return shade
+
+
+_MARKET_COLOURS: dict[tuple[bool, Colours], tuple[str, str, str, str]] = {
+    # up, down, ghost up, ghost down. Blue and purple ghosts would be lost among blue candles: those get mint and pink.
+    (True, "green-red"): ("#26b083", "#f0526a", "#5f9dff", "#b98cff"),
+    (True, "blue-orange"): ("#4a90f5", "#f0913a", "#52d6b4", "#ea86d4"),
+    (False, "green-red"): ("#0a8259", "#d02a48", "#2166e0", "#8339d6"),
+    (False, "blue-orange"): ("#1f66d1", "#b1560a", "#0a7a5e", "#b0298f"),
+}
+_DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c")
+_LIGHT_CURVES = ("#2166e0", "#a86a00", "#0a8466", "#b03a7c", "#55657a", "#c04a12")
+
+
+def build_palette(is_dark: bool, colours: Colours) -> Palette:
+    """The palette for a scheme and a pair of market colours."""
+    up, down, ghost_up, ghost_down = _MARKET_COLOURS[is_dark, colours]
+    return (_dark if is_dark else _light)(up, down, ghost_up, ghost_down)
+
+
+def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
+    return Palette(
+        is_dark=True,
+        background=QColor("#11151d"),
+        panel=QColor("#191e28"),
+        raised=QColor("#2a3140"),
+        border=QColor("#343d4e"),
+        grid=QColor("#1d2330"),
+        text=QColor("#dde2ec"),
+        muted_text=QColor("#97a1b3"),
+        inverse_text=QColor("#0b0e14"),
+        up=QColor(up),
+        down=QColor(down),
+        volume_up=_with_alpha(up, 110),
+        volume_down=_with_alpha(down, 110),
+        ghost_up=QColor(ghost_up),
+        ghost_down=QColor(ghost_down),
+        ghost_text=QColor(ghost_up),
+        band_50=_with_alpha(ghost_up, 46),
+        band_90=_with_alpha(ghost_up, 26),
+        divider=_with_alpha(ghost_up, 190),
+        crosshair=QColor("#7f8aa0"),
+        gap=QColor("#b98a3a"),
+        accent=QColor("#4f8ff7"),
+        good=QColor("#35c48f"),
+        warning=QColor("#e6ac3c"),
+        bad=QColor("#f7758a"),
+        curves=tuple(QColor(colour) for colour in _DARK_CURVES),
+    )
+
+
+def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
+    return Palette(
+        is_dark=False,
+        background=QColor("#ffffff"),
+        panel=QColor("#f3f5f8"),
+        raised=QColor("#ffffff"),
+        border=QColor("#c9d0da"),
+        grid=QColor("#edf0f4"),
+        text=QColor("#1a202b"),
+        muted_text=QColor("#596476"),
+        inverse_text=QColor("#ffffff"),
+        up=QColor(up),
+        down=QColor(down),
+        volume_up=_with_alpha(up, 95),
+        volume_down=_with_alpha(down, 95),
+        ghost_up=QColor(ghost_up),
+        ghost_down=QColor(ghost_down),
+        ghost_text=QColor(ghost_up),
+        band_50=_with_alpha(ghost_up, 42),
+        band_90=_with_alpha(ghost_up, 24),
+        divider=_with_alpha(ghost_up, 190),
+        crosshair=QColor("#6f7b8e"),
+        gap=QColor("#b07d1f"),
+        accent=QColor("#1f63d6"),
+        good=QColor("#0a7d57"),
+        warning=QColor("#8f5f00"),
+        bad=QColor("#c4243f"),
+        curves=tuple(QColor(colour) for colour in _LIGHT_CURVES),
+    )
+
+
+def qt_palette(palette: Palette) -> QPalette:
+    """The same colours for Qt's own widgets in the Fusion style."""
+    result = QPalette(palette.panel)
+    roles = QPalette.ColorRole
+    for role, colour in (
+        (roles.Window, palette.panel),
+        (roles.Base, palette.background),
+        (roles.AlternateBase, palette.panel),
+        (roles.Button, palette.panel),
+        (roles.ToolTipBase, palette.raised),
+        (roles.WindowText, palette.text),
+        (roles.Text, palette.text),
+        (roles.ButtonText, palette.text),
+        (roles.ToolTipText, palette.text),
+        (roles.PlaceholderText, palette.muted_text),
+        (roles.Highlight, palette.accent),
+        (roles.HighlightedText, palette.inverse_text),
+        (roles.Accent, palette.accent),
+        (roles.Link, palette.accent),
+    ):
+        result.setColor(role, colour)
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        faint = QColor(palette.muted_text)
+        faint.setAlpha(150)
+        result.setColor(QPalette.ColorGroup.Disabled, role, faint)
+    return result
+
+
+class Theme(QObject):
+    """Which palette holds now. Widgets read `palette` and repaint on `changed`."""
+
+    changed = Signal(object)
+    """Palette: the new one."""
+
+    def __init__(self, mode: Mode = "system", colours: Colours = "green-red", parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._mode: Mode = mode
+        self._colours: Colours = colours
+        self._application: QApplication | None = None
+        self._system_was_dark = _system_is_dark()
+        self._palette = build_palette(self._wants_dark(), colours)
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._refresh)
+
+    @property
+    def palette(self) -> Palette:
+        return self._palette
+
+    @property
+    def mode(self) -> Mode:
+        return self._mode
+
+    @property
+    def colours(self) -> Colours:
+        return self._colours
+
+    def set_mode(self, mode: Mode) -> None:
+        """Follow the system, or hold to dark or light."""
+        self._mode = mode
+        if self._application is not None:
+            _request_scheme(mode)
+        self._refresh()
+
+    def set_colours(self, colours: Colours) -> None:
+        """Choose the colours of rising and falling candles."""
+        self._colours = colours
+        self._refresh()
+
+    def apply_to(self, application: QApplication) -> None:
+        """Make the whole application wear the theme: Fusion style, colour scheme, Qt palette."""
+        self._application = application
+        application.setStyle("Fusion")
+        _request_scheme(self._mode)
+        application.setPalette(qt_palette(self._palette))
+        self._refresh()
+
+    @Slot()
+    def _refresh(self) -> None:
+        palette = build_palette(self._wants_dark(), self._colours)
+        if palette == self._palette:
+            return
+        self._palette = palette
+        if self._application is not None:
+            self._application.setPalette(qt_palette(palette))
+        self.changed.emit(palette)
+
+    def _wants_dark(self) -> bool:
+        if self._mode != "system":
+            return self._mode == "dark"
+        scheme = QGuiApplication.styleHints().colorScheme()
+        if scheme is Qt.ColorScheme.Unknown:
+            return self._system_was_dark
+        return scheme is Qt.ColorScheme.Dark
+
+
+def _request_scheme(mode: Mode) -> None:
+    hints = QGuiApplication.styleHints()
+    if mode == "system":
+        hints.unsetColorScheme()
+    else:
+        hints.setColorScheme(Qt.ColorScheme.Dark if mode == "dark" else Qt.ColorScheme.Light)
+
+
+def _system_is_dark() -> bool:
+    """What the desktop's own palette looks like, for platforms that do not tell their colour scheme."""
+    return QGuiApplication.palette().window().color().lightness() < 128

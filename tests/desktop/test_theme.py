@@ -1,0 +1,113 @@
+import itertools
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from desktop.theme import Colours, Palette, Theme, build_palette, qt_palette
+
+SCHEMES: list[tuple[bool, Colours]] = [
+    (True, "green-red"),
+    (True, "blue-orange"),
+    (False, "green-red"),
+    (False, "blue-orange"),
+]
+
+
+@pytest.fixture(params=SCHEMES, ids=lambda scheme: f"{'dark' if scheme[0] else 'light'}-{scheme[1]}")
+def palette(request: pytest.FixtureRequest, qapp: QApplication) -> Palette:
+    return build_palette(*request.param)
+
+
+@pytest.fixture
+def restored_application(qapp: QApplication) -> Iterator[QApplication]:
+    palette, style = qapp.palette(), qapp.style().objectName()
+    yield qapp
+    qapp.styleHints().unsetColorScheme()
+    qapp.setPalette(palette)
+    qapp.setStyle(style)
+
+
+def luminance(colour: QColor) -> float:
+    def linear(channel: float) -> float:
+        return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
+
+    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    bright, dim = sorted((luminance(one), luminance(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def hue_distance(one: QColor, other: QColor) -> int:
+    apart = abs(one.hue() - other.hue())
+    return min(apart, 360 - apart)
+
+
+@pytest.mark.parametrize("surface", ["background", "panel", "raised"])
+@pytest.mark.parametrize("ink", ["text", "muted_text", "good", "warning", "bad", "ghost_text"])
+def test_text_can_be_read_on_every_surface(palette: Palette, surface: str, ink: str) -> None:
+    assert contrast(getattr(palette, ink), getattr(palette, surface)) >= 4.5
+
+
+@pytest.mark.parametrize("surface", ["up", "down", "ghost_up", "ghost_down", "accent"])
+def test_text_can_be_read_on_coloured_labels(palette: Palette, surface: str) -> None:
+    assert contrast(palette.inverse_text, getattr(palette, surface)) >= 4.0
+
+
+@pytest.mark.parametrize("ink", ["up", "down", "ghost_up", "ghost_down"])
+def test_prices_in_market_colours_can_be_read_on_the_chart(palette: Palette, ink: str) -> None:
+    assert contrast(getattr(palette, ink), palette.background) >= 4.5
+
+
+def test_candles_and_curves_stand_out_from_the_background(palette: Palette) -> None:
+    for colour in (palette.up, palette.down, palette.ghost_up, palette.ghost_down, *palette.curves):
+        assert contrast(colour, palette.background) >= 3.0
+
+
+def test_ghosts_have_hues_of_their_own(palette: Palette) -> None:
+    for ghost, real in itertools.product((palette.ghost_up, palette.ghost_down), (palette.up, palette.down)):
+        assert hue_distance(ghost, real) >= 40
+
+
+def test_a_held_mode_does_not_follow_the_system(qapp: QApplication) -> None:
+    assert Theme("dark").palette.is_dark
+    assert not Theme("light").palette.is_dark
+
+
+def test_changes_are_announced_once_and_only_when_something_changed(qtbot: QtBot) -> None:
+    theme = Theme("dark")
+    seen: list[Palette] = []
+    theme.changed.connect(seen.append)
+    theme.set_mode("dark")
+    assert seen == []
+    theme.set_mode("light")
+    theme.set_colours("blue-orange")
+    assert [palette.is_dark for palette in seen] == [False, False]
+    assert seen[-1] == theme.palette == build_palette(False, "blue-orange")
+
+
+def test_the_application_wears_the_theme(restored_application: QApplication) -> None:
+    theme = Theme("dark")
+    theme.apply_to(restored_application)
+    assert restored_application.style().objectName() == "fusion"
+    assert restored_application.palette().color(QPalette.ColorRole.Window) == theme.palette.panel
+    theme.set_mode("light")
+    assert restored_application.palette().color(QPalette.ColorRole.Base) == theme.palette.background
+
+
+def test_qt_widgets_can_be_read(palette: Palette) -> None:
+    colours = qt_palette(palette)
+    roles = QPalette.ColorRole
+    for ink, surface in (
+        (roles.Text, roles.Base),
+        (roles.WindowText, roles.Window),
+        (roles.ButtonText, roles.Button),
+        (roles.ToolTipText, roles.ToolTipBase),
+        (roles.PlaceholderText, roles.Base),
+    ):
+        assert contrast(colours.color(ink), colours.color(surface)) >= 4.5
+    assert contrast(colours.color(roles.HighlightedText), colours.color(roles.Highlight)) >= 4.0
