@@ -1,0 +1,74 @@
+"""Closed candles on disk. The window is their only writer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import isfinite
+
+from sqlite_utils import Database
+
+from core.market.candle import Candle, Market
+from core.storage.database import select, write
+from core.storage.markets import add_market, find_market
+
+_COLUMNS = "open_time_ms, open, high, low, close, volume"
+_UPSERT = f"""
+INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (market_id, open_time_ms) DO UPDATE
+SET open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close, volume = excluded.volume
+WHERE (open, high, low, close, volume)
+    IS NOT (excluded.open, excluded.high, excluded.low, excluded.close, excluded.volume)
+"""
+
+
+class CandleStore:
+    """Candles by market, in ascending time. All methods raise StorageError."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def save(self, market: Market, candles: Iterable[Candle]) -> int:
+        """Store in one transaction; a candle that is there already is replaced where it differs.
+
+        Returns how many rows are new or changed. Raises ValueError for a number that is not finite.
+        """
+        rows = [_row(candle) for candle in candles]
+        if not rows:
+            return 0
+        with write(self._db):
+            market_id = add_market(self._db, market)
+            return self._db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
+
+    def load(self, market: Market, *, after_ms: int | None = None, limit: int | None = None) -> list[Candle]:
+        """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
+        market_id = find_market(self._db, market)
+        condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
+        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? {condition} ORDER BY open_time_ms LIMIT ?"
+        rows = select(self._db, sql, (market_id, *values, -1 if limit is None else limit))
+        return [Candle(*row) for row in rows]
+
+    def newest(self, market: Market, count: int) -> list[Candle]:
+        """The last `count` candles, ascending."""
+        market_id = find_market(self._db, market)
+        sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
+        rows = select(self._db, sql, (market_id, max(0, count)))
+        return [Candle(*row) for row in reversed(rows)]
+
+    def latest_open_time_ms(self, market: Market) -> int | None:
+        """When the newest stored candle opened, or None."""
+        newest = self.newest(market, 1)
+        return newest[0].open_time_ms if newest else None
+
+    def count(self, market: Market, *, after_ms: int | None = None) -> int:
+        """How many candles are stored, or how many of those opened after `after_ms`."""
+        market_id = find_market(self._db, market)
+        condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
+        sql = f"SELECT COUNT(*) FROM candles WHERE market_id = ? {condition}"
+        return int(select(self._db, sql, (market_id, *values))[0][0])
+
+
+def _row(candle: Candle) -> tuple[int, float, float, float, float, float]:
+    numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
+    if not all(map(isfinite, numbers)):
+        raise ValueError(f"a candle holds finite numbers only, was {candle}")
+    return candle.open_time_ms, *numbers

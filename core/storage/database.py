@@ -1,0 +1,214 @@
+"""Opening the database, writing to it in one piece, and setting a damaged one aside.
+
+A connection belongs to the thread that opened it; whoever opens one closes it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from core.clock import Clock, SystemClock
+from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError, explain
+from core.storage.migrations import STEPS, schema
+
+BUSY_TIMEOUT_MS = 10_000
+_WAL_RETRY_S = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDatabase:
+    """`notice` is a sentence for the user where a damaged file was set aside, else None."""
+
+    db: Database
+    notice: str | None
+
+
+def open_database(
+    path: Path, *, readonly: bool = False, quick_check: bool = False, busy_timeout_ms: int = BUSY_TIMEOUT_MS
+) -> Database:
+    """Open the file, creating it and bringing its schema up to date unless `readonly`.
+
+    Raises StorageError (CorruptDatabaseError, NewerDatabaseError) with a sentence for the user.
+    """
+    if readonly and not path.exists():
+        raise StorageError(f"There is no database at {path} yet. Start Ghostcandle once with this data folder.")
+    try:
+        connection = _connect(path, readonly, busy_timeout_ms)
+        try:
+            return _prepare(connection, path, readonly, quick_check)
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.Error as error:
+        known = explain(error, path)
+        if known is None:
+            raise
+        raise known from error
+
+
+def open_or_recover(
+    path: Path, *, clock: Clock | None = None, quarantine: Path | None = None, quick_check: bool = True
+) -> OpenedDatabase:
+    """Open the file; one that is damaged is moved to `quarantine` (default: its own folder) and a new one begun.
+
+    Only the owner of the data folder may call this: a file must not be moved from under another process.
+    """
+    try:
+        return OpenedDatabase(open_database(path, quick_check=quick_check), None)
+    except CorruptDatabaseError as damage:
+        now_ms = (clock or SystemClock()).now_ms()
+        kept = set_aside(path, now_ms, quarantine or path.parent)
+        notice = f"{damage} It was kept as {kept}, and a new, empty database was started."
+        return OpenedDatabase(open_database(path), notice)
+
+
+def set_aside(path: Path, now_ms: int, folder: Path) -> Path:
+    """Move a database with its -wal and -shm to a dated name in `folder`. Returns where. Raises StorageError."""
+    moment = datetime.fromtimestamp(now_ms / 1000, tz=UTC).strftime("%Y%m%dT%H%M%S")
+    target = folder / f"{path.stem}-{moment}{path.suffix}"
+    number = 1
+    while target.exists():
+        number += 1
+        target = folder / f"{path.stem}-{moment}-{number}{path.suffix}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for ending in ("", "-wal", "-shm"):
+            source = path.with_name(path.name + ending)
+            if source.exists():
+                source.rename(target.with_name(target.name + ending))
+    except OSError as error:
+        raise StorageError(
+            f"The damaged database {path} cannot be moved away ({error.strerror}). Move it yourself, then start again."
+        ) from error
+    return target
+
+
+@contextmanager
+def write(db: Database) -> Iterator[None]:
+    """One transaction that holds the write lock from its first moment; all of it is committed, or nothing.
+
+    Waits for another writer up to the busy timeout. Does not nest. Raises StorageError.
+    """
+    with translated(db):
+        db.conn.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            db.conn.execute("COMMIT")
+        except BaseException:
+            db.rollback()
+            raise
+
+
+@contextmanager
+def translated(db: Database) -> Iterator[None]:
+    """Turn SQLite's errors that come from the machine (lock, disk, damage) into StorageError."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        known = explain(error, path_of(db))
+        if known is None:
+            raise
+        raise known from error
+
+
+def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+    """All rows at once: a cursor left open would hold the write-ahead log back. Raises StorageError."""
+    with translated(db), closing(db.conn.execute(sql, parameters)) as cursor:
+        return cursor.fetchall()
+
+
+def path_of(db: Database) -> Path:
+    """The file behind a connection."""
+    return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
+
+
+def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connection:
+    mode = "ro" if readonly else "rwc"
+    # Without an isolation level the driver begins no transaction of its own: they are all ours, and immediate.
+    return sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=busy_timeout_ms / 1000, isolation_level=None
+    )
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, quick_check: bool) -> Database:
+    db = Database(connection, execute_plugins=False)
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA synchronous = NORMAL")
+    if quick_check:
+        _check(db, path)
+    _refuse_newer_schema(db, path)
+    if readonly:
+        _refuse_older_schema(db, path)
+    else:
+        _refuse_readonly_file(path)
+        _enable_wal(db, path)
+        _migrate(db)
+    return db
+
+
+def _check(db: Database, path: Path) -> None:
+    findings = [str(row[0]) for row in db.conn.execute("PRAGMA quick_check(1)")]
+    if findings != ["ok"]:
+        raise CorruptDatabaseError(f"The database {path} is damaged ({findings[0]}).")
+
+
+def _refuse_readonly_file(path: Path) -> None:
+    # SQLite opens such a file without a word, and fails at the first write.
+    if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
+        raise StorageError(
+            f"The database {path} cannot be written: it or its folder is read-only. "
+            "Make it writable, or choose another data folder."
+        )
+
+
+def _enable_wal(db: Database, path: Path) -> None:
+    """Switching needs the file for itself, and SQLite does not wait for that: so we do."""
+    timeout_ms = int(db.conn.execute("PRAGMA busy_timeout").fetchone()[0])
+    attempts = max(1, int(timeout_ms / 1000 / _WAL_RETRY_S))
+    for attempt in range(attempts):
+        try:
+            db.enable_wal()
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or attempt == attempts - 1:
+                raise
+            time.sleep(_WAL_RETRY_S)
+    if db.journal_mode != "wal":
+        raise StorageError(
+            f"The drive that holds {path} does not let two programs share a database. "
+            "Choose a data folder on a local disk."
+        )
+
+
+def _migrate(db: Database) -> None:
+    steps = schema()
+    if steps.pending(db):
+        with write(db):  # another process may have been first: `apply` looks again, now under the lock
+            steps.apply(db)
+
+
+def _refuse_newer_schema(db: Database, path: Path) -> None:
+    known = {step.__name__ for step in STEPS}
+    if any(applied.name not in known for applied in schema().applied(db)):
+        raise NewerDatabaseError(
+            f"The database {path} was written by a newer version of Ghostcandle, and was left as it is. "
+            "Update Ghostcandle, or choose another data folder."
+        )
+
+
+def _refuse_older_schema(db: Database, path: Path) -> None:
+    if schema().pending(db):
+        raise StorageError(
+            f"The database {path} was written by an older version of Ghostcandle. "
+            "Start Ghostcandle once with this data folder to bring it up to date."
+        )

@@ -1,0 +1,45 @@
+"""What storage raises. Every message is a sentence for the user: what is wrong, and what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+
+class StorageError(Exception):
+    """Something cannot be stored or read. The message is fit to be shown as it is."""
+
+
+class CorruptDatabaseError(StorageError):
+    """The file is not a database, or is damaged. `database.open_or_recover` sets such a file aside."""
+
+
+class NewerDatabaseError(StorageError):
+    """A later version of Ghostcandle has written the file; this one must not touch it."""
+
+
+def explain(error: sqlite3.Error, path: Path) -> StorageError | None:
+    """The sentence for an error that comes from the machine, or None for one that only a mistake in the code causes."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    primary = code & 0xFF  # the higher bits tell kinds of the same error apart
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return CorruptDatabaseError(f"The database {path} is damaged ({error}).")
+    sentence = _SENTENCES.get(primary)
+    return None if sentence is None else StorageError(sentence.format(path=path, error=error))
+
+
+_SENTENCES = {
+    sqlite3.SQLITE_BUSY: "The database {path} is locked by another program. Close that program, then try again.",
+    sqlite3.SQLITE_LOCKED: "The database {path} is locked by another program. Close that program, then try again.",
+    sqlite3.SQLITE_FULL: "The disk that holds {path} is full; nothing was written. Free some space, then try again.",
+    sqlite3.SQLITE_READONLY: "The database {path} cannot be written: it or its folder is read-only. "
+    "Make it writable, or choose another data folder.",
+    sqlite3.SQLITE_PERM: "The database {path} cannot be written: permission is denied. "
+    "Change the permissions, or choose another data folder.",
+    sqlite3.SQLITE_CANTOPEN: "The database {path} cannot be opened ({error}). "
+    "Check that its folder exists and may be written, or choose another data folder.",
+    sqlite3.SQLITE_IOERR: "The disk that holds {path} reports an error ({error}); nothing was written. "
+    "Check the disk, or choose another data folder.",
+}

@@ -1,0 +1,88 @@
+"""Where everything lies in the data folder."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.storage.errors import StorageError
+
+
+@dataclass(frozen=True, slots=True)
+class DataFolder:
+    """The one folder that a session writes to. Nothing is created before `ensure`."""
+
+    root: Path
+
+    @property
+    def database(self) -> Path:
+        return self.root / "ghostcandle.sqlite3"
+
+    @property
+    def settings(self) -> Path:
+        return self.root / "settings.json"
+
+    @property
+    def layout(self) -> Path:
+        """The window's geometry and docks."""
+        return self.root / "layout.json"
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def models(self) -> Path:
+        return self.root / "models"
+
+    @property
+    def quarantine(self) -> Path:
+        """Damaged files are moved here, never deleted."""
+        return self.root / "quarantine"
+
+    @property
+    def owner_lock(self) -> Path:
+        return self.root / "owner.lock"
+
+    @property
+    def owner(self) -> Path:
+        return self.root / "owner.json"
+
+    def checkpoints(self, run_id: str) -> Path:
+        """The folder of one run's checkpoint files. Raises ValueError for an id that is not a plain name."""
+        if not run_id or run_id in (".", "..") or any(mark in run_id for mark in '/\\:*?"<>|\0'):
+            raise ValueError(f"'{run_id}' cannot name a folder")
+        return self.models / "transformer" / run_id
+
+    def relative(self, path: Path) -> str:
+        """How `CheckpointInfo.file` names a file of this folder. Raises ValueError for a file elsewhere."""
+        return path.resolve().relative_to(self.root.resolve()).as_posix()
+
+    def absolute(self, file: str) -> Path:
+        """The file that `relative` named. Raises StorageError where the name leads out of the folder."""
+        root = self.root.resolve()
+        path = (root / file).resolve()
+        if not path.is_relative_to(root):
+            raise StorageError(f"'{file}' lies outside the data folder {self.root}, so it is not read.")
+        return path
+
+    def ensure(self) -> None:
+        """Create the folders and prove that they can be written. Raises StorageError."""
+        try:
+            for folder in (self.root, self.logs, self.models, self.quarantine):
+                folder.mkdir(parents=True, exist_ok=True)
+                _prove_writable(folder)
+        except OSError as error:
+            raise StorageError(
+                f"The data folder {self.root} cannot be written ({error.strerror or error}). "
+                "Free space on its disk, change its permissions, or choose another with --data-dir."
+            ) from error
+
+
+def _prove_writable(folder: Path) -> None:
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".writable-") as file:
+        file.write(b"written")
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,32 @@
+"""The numbers under which the database knows markets."""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+
+from core.market.candle import Interval, Market
+from core.storage.database import select
+
+
+def find_market(db: Database, market: Market) -> int | None:
+    """The market's number, or None where nothing was ever stored for it."""
+    rows = select(db, "SELECT id FROM markets WHERE venue = ? AND symbol = ? AND interval_ms = ?", _key(market))
+    return int(rows[0][0]) if rows else None
+
+
+def add_market(db: Database, market: Market) -> int:
+    """The market's number, given now if need be. Call it inside `write`."""
+    insert = "INSERT INTO markets (venue, symbol, interval_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+    db.conn.execute(insert, _key(market))
+    number = find_market(db, market)
+    assert number is not None
+    return number
+
+
+def market_of(venue: str, symbol: str, interval_ms: int) -> Market:
+    """Build the market from its columns."""
+    return Market(venue, symbol, Interval(interval_ms))
+
+
+def _key(market: Market) -> tuple[str, str, int]:
+    return market.venue, market.symbol, market.interval.duration_ms

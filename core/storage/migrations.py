@@ -1,0 +1,190 @@
+"""The schema, as a list of steps that only ever grows: a released step is never edited.
+
+Who writes: the window writes candles, checkpoint_marks and checkpoint_deletions; the trainer writes runs, steps,
+forecasts, scores, checkpoints and incidents; either may be the first to name a market.
+"""
+
+from __future__ import annotations
+
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+
+def schema() -> Migrations:
+    """All steps, in order."""
+    steps = Migrations("ghostcandle")
+    for step in STEPS:
+        steps()(step)
+    return steps
+
+
+def first_tables(db: Database) -> None:
+    """Markets and candles; runs with what they forecast, scored, learned and saved."""
+    for script in (_MARKETS, _RUNS, _FORECASTS, _SCORES, _STEPS, _CHECKPOINTS, _INCIDENTS):
+        db.executescript(script)
+
+
+_MARKETS = """
+CREATE TABLE markets (
+    id INTEGER PRIMARY KEY,
+    venue TEXT NOT NULL,
+    symbol TEXT NOT NULL,
+    interval_ms INTEGER NOT NULL CHECK (interval_ms > 0),
+    UNIQUE (venue, symbol, interval_ms)
+) STRICT;
+CREATE TABLE candles (
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    open_time_ms INTEGER NOT NULL,
+    open REAL NOT NULL,
+    high REAL NOT NULL,
+    low REAL NOT NULL,
+    close REAL NOT NULL,
+    volume REAL NOT NULL,
+    PRIMARY KEY (market_id, open_time_ms)
+) STRICT, WITHOUT ROWID;
+"""
+
+_RUNS = """
+CREATE TABLE runs (
+    sequence INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    fingerprint TEXT NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    is_seeded INTEGER NOT NULL,
+    settings_json TEXT NOT NULL,
+    device TEXT NOT NULL,
+    parameters INTEGER NOT NULL,
+    fence INTEGER NOT NULL DEFAULT 0,
+    is_simulated INTEGER NOT NULL
+) STRICT;
+CREATE INDEX runs_by_market ON runs (market_id, fingerprint);
+"""
+
+# The arrays are little-endian float64, in C order: quantiles [quantity, level], experts [expert, quantity, level].
+_FORECASTS = """
+CREATE TABLE forecasts (
+    id INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL REFERENCES runs (run_id),
+    origin_open_time_ms INTEGER NOT NULL,
+    horizon INTEGER NOT NULL CHECK (horizon >= 1),
+    inputs_until_ms INTEGER NOT NULL,
+    made_at_ms INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    step INTEGER NOT NULL,
+    checkpoint_id TEXT,
+    origin_close REAL NOT NULL,
+    scale REAL NOT NULL,
+    expert_count INTEGER NOT NULL,
+    quantity_count INTEGER NOT NULL,
+    level_count INTEGER NOT NULL,
+    quantiles BLOB NOT NULL,
+    experts BLOB NOT NULL,
+    UNIQUE (run_id, origin_open_time_ms, horizon)
+) STRICT;
+CREATE TRIGGER forecasts_stay BEFORE UPDATE ON forecasts
+BEGIN
+    SELECT RAISE(ABORT, 'a stored forecast is never rewritten');
+END;
+"""
+
+_SCORES = """
+CREATE TABLE scores (
+    run_id TEXT NOT NULL,
+    origin_open_time_ms INTEGER NOT NULL,
+    horizon INTEGER NOT NULL,
+    target_open_time_ms INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    after_gap INTEGER NOT NULL,
+    loss REAL NOT NULL,
+    model_loss REAL NOT NULL,
+    reference_loss REAL NOT NULL,
+    range_loss REAL NOT NULL,
+    range_model_loss REAL NOT NULL,
+    range_reference_loss REAL NOT NULL,
+    inside_50 INTEGER NOT NULL,
+    inside_90 INTEGER NOT NULL,
+    direction_hit INTEGER,
+    overlap REAL NOT NULL,
+    reference_overlap REAL NOT NULL,
+    scored_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, horizon, origin_open_time_ms),
+    FOREIGN KEY (run_id, origin_open_time_ms, horizon) REFERENCES forecasts (run_id, origin_open_time_ms, horizon)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX scores_by_target ON scores (run_id, horizon, target_open_time_ms);
+CREATE TRIGGER scores_stay BEFORE UPDATE ON scores
+BEGIN
+    SELECT RAISE(ABORT, 'a stored score is never rewritten');
+END;
+"""
+
+# A restored model counts its steps from the checkpoint's again, on later candles: the candle is part of the key.
+_STEPS = """
+CREATE TABLE steps (
+    run_id TEXT NOT NULL REFERENCES runs (run_id),
+    candle_open_time_ms INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    loss REAL,
+    prequential_loss REAL,
+    gradient_norm REAL,
+    clipped INTEGER NOT NULL,
+    learning_rate REAL NOT NULL,
+    clip_norm REAL NOT NULL,
+    samples INTEGER NOT NULL,
+    duration_ms REAL NOT NULL,
+    at_ms INTEGER NOT NULL,
+    skipped_because TEXT,
+    PRIMARY KEY (run_id, candle_open_time_ms, step)
+) STRICT, WITHOUT ROWID;
+"""
+
+_CHECKPOINTS = """
+CREATE TABLE checkpoints (
+    sequence INTEGER PRIMARY KEY,
+    checkpoint_id TEXT NOT NULL UNIQUE,
+    run_id TEXT NOT NULL REFERENCES runs (run_id),
+    step INTEGER NOT NULL,
+    candle_open_time_ms INTEGER NOT NULL,
+    created_at_ms INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    skill REAL,
+    skill_low REAL,
+    skill_high REAL,
+    scored INTEGER NOT NULL,
+    loss REAL,
+    file TEXT NOT NULL,
+    size_bytes INTEGER NOT NULL,
+    sha256 TEXT NOT NULL,
+    parent_id TEXT,
+    is_deleted INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX checkpoints_by_run ON checkpoints (run_id, is_deleted);
+CREATE TABLE checkpoint_marks (
+    checkpoint_id TEXT PRIMARY KEY REFERENCES checkpoints (checkpoint_id),
+    is_pinned INTEGER NOT NULL DEFAULT 0,
+    note TEXT NOT NULL DEFAULT ''
+) STRICT, WITHOUT ROWID;
+CREATE TABLE checkpoint_deletions (
+    checkpoint_id TEXT PRIMARY KEY REFERENCES checkpoints (checkpoint_id),
+    requested_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+"""
+
+_INCIDENTS = """
+CREATE TABLE incidents (
+    id INTEGER PRIMARY KEY,
+    run_id TEXT REFERENCES runs (run_id),
+    at_ms INTEGER NOT NULL,
+    severity TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    what_happened TEXT NOT NULL,
+    what_was_done TEXT NOT NULL,
+    what_it_cost TEXT NOT NULL,
+    details TEXT NOT NULL
+) STRICT;
+CREATE INDEX incidents_by_run ON incidents (run_id);
+"""
+
+STEPS = (first_tables,)
+"""Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -1,0 +1,101 @@
+"""One owner for a data folder: a file lock that the operating system lets go of when its process ends, however."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+
+import psutil
+from filelock import FileLock, Timeout
+
+from core.clock import Clock, SystemClock
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+
+
+class FolderInUse(StorageError):  # noqa: N818 - a state of the folder, which the caller answers by raising that window
+    """Another process owns the folder. `pid` and `role` are None where they are not known."""
+
+    def __init__(self, sentence: str, pid: int | None, role: str | None) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.pid = pid
+        self.role = role
+
+
+class Ownership:
+    """Held until `close`, or until the process ends. A context manager; closing twice is harmless."""
+
+    def __init__(self, lock: FileLock, description: Path) -> None:
+        self._lock = lock
+        self._description = description
+
+    def close(self) -> None:
+        """Let the folder go. Only the process that took it can."""
+        if self._lock.is_locked:
+            self._description.unlink(missing_ok=True)  # before the lock goes: afterwards it is the next owner's
+            self._lock.release()
+
+    def __enter__(self) -> Ownership:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def own(folder: DataFolder, role: str, clock: Clock | None = None) -> Ownership:
+    """Become the folder's owner, at once or not at all. `role` is a word for people, as ``window``.
+
+    Raises FolderInUse, and StorageError where the folder cannot be locked. The folder has been ensured before.
+    """
+    # A lock file that only exists would outlive a killed process, so that fallback is off.
+    lock = FileLock(folder.owner_lock, blocking=False, thread_local=False, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise _in_use(folder) from None
+    except OSError as error:
+        raise _cannot_lock(folder, error) from error
+    try:
+        _describe(folder.owner, role, (clock or SystemClock()).now_ms())
+    except OSError as error:
+        lock.release()
+        raise _cannot_lock(folder, error) from error
+    return Ownership(lock, folder.owner)
+
+
+def _describe(path: Path, role: str, now_ms: int) -> None:
+    temporary = path.with_name(path.name + ".tmp")  # only the owner writes, so the name needs no more
+    temporary.write_text(json.dumps({"pid": os.getpid(), "role": role, "since_ms": now_ms}), encoding="utf-8")
+    temporary.replace(path)
+
+
+def _in_use(folder: DataFolder) -> FolderInUse:
+    pid, role = _owner(folder.owner)
+    who = "another process" if pid is None else f"a {role} (process {pid})"
+    return FolderInUse(
+        f"The data folder {folder.root} is in use by {who}. Close that first, or choose another with --data-dir.",
+        pid,
+        role,
+    )
+
+
+def _owner(path: Path) -> tuple[int | None, str | None]:
+    """Who says to own the folder. A description left by a process that is gone names nobody."""
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+        pid, role = int(said["pid"]), str(said["role"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None, None
+    return (pid, role) if psutil.pid_exists(pid) else (None, None)
+
+
+def _cannot_lock(folder: DataFolder, error: OSError) -> StorageError:
+    return StorageError(
+        f"The data folder {folder.root} cannot be locked ({error.strerror or error}). "
+        "Check its permissions and its disk, or choose another with --data-dir."
+    )

@@ -1,0 +1,145 @@
+"""Reading what a run has forecast, scored and learned; for the trainer and, on its own connection, the window."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Sequence
+from contextlib import closing
+
+from sqlite_utils import Database
+
+from core.events import Incident
+from core.storage.database import select, translated
+from core.storage.records import Counts, StoredForecast, StoredScore, StoredStep
+from core.storage.rows import (
+    FORECAST_COLUMNS,
+    INCIDENT_COLUMNS,
+    SCORE_COLUMNS,
+    STEP_COLUMNS,
+    Row,
+    to_forecast,
+    to_incident,
+    to_score,
+    to_step,
+)
+
+_COUNTS = """
+SELECT
+    (SELECT COUNT(DISTINCT origin_open_time_ms) FROM forecasts WHERE run_id = :run),
+    (SELECT COUNT(*) FROM scores WHERE run_id = :run AND horizon = 1),
+    (SELECT COUNT(*) FROM steps WHERE run_id = :run),
+    (SELECT COUNT(*) FROM forecasts WHERE run_id = :run),
+    (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run),
+    (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run AND is_deleted = 0)
+"""
+
+
+class RecordReader:
+    """The readers of one run's record. All lists ascend in time; all methods raise StorageError."""
+
+    def __init__(self, db: Database, run_id: str) -> None:
+        self._db = db
+        self.run_id = run_id
+
+    def pending_forecasts(self, after_origin_ms: int | None) -> list[StoredForecast]:
+        """Forecasts, scored or not, whose origin opened after this time (exclusive); None gives all."""
+        after = -(2**63) if after_origin_ms is None else after_origin_ms
+        return self._forecasts("origin_open_time_ms > ? ORDER BY origin_open_time_ms, horizon", (after,))
+
+    def forecasts_of(self, origin_open_time_ms: int) -> list[StoredForecast]:
+        """All horizons of the forecast made at this candle, horizon 1 first."""
+        return self._forecasts("origin_open_time_ms = ? ORDER BY horizon", (origin_open_time_ms,))
+
+    def latest_origin_ms(self) -> int | None:
+        """The newest candle from which a forecast was made, or None."""
+        sql = "SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run_id = ?"
+        latest: int | None = self._select(sql)[0][0]
+        return latest
+
+    def scores(self, newest: int | None = None, *, horizon: int = 1) -> list[StoredScore]:
+        """The scores of the `newest` targets (all without it) at one horizon, ascending by target."""
+        condition = "horizon = ? ORDER BY target_open_time_ms DESC LIMIT ?"
+        sql = f"SELECT {_named(SCORE_COLUMNS)} FROM scores WHERE run_id = ? AND {condition}"
+        return [to_score(row) for row in reversed(self._select(sql, horizon, _limit(newest)))]
+
+    def steps(self, newest: int | None = None, *, thin_to: int | None = None) -> list[StoredStep]:
+        """The `newest` steps (all without it), ascending by candle and step.
+
+        With `thin_to`, every k-th and the last, about that many: at most `thin_to` + 1. Which ones are taken does
+        not change while steps are added, until k does.
+        """
+        if thin_to is not None:
+            return self._thinned_steps(newest, thin_to)
+        order = "ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?"
+        sql = f"SELECT {_named(STEP_COLUMNS)} FROM steps WHERE run_id = ? {order}"
+        return [to_step(row) for row in reversed(self._select(sql, _limit(newest)))]
+
+    def incidents(self, newest: int | None = None) -> list[Incident]:
+        """The `newest` incidents (all without it) in the order in which they were written."""
+        sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY id DESC LIMIT ?"
+        return [to_incident(row) for row in reversed(self._select(sql, _limit(newest)))]
+
+    def outcome(self, target_open_time_ms: int, *, horizon: int = 1) -> tuple[StoredForecast, StoredScore] | None:
+        """What was forecast for this candle, and how it came out. None while it has not been scored."""
+        condition = "horizon = ? AND target_open_time_ms = ?"
+        sql = f"SELECT {_named(SCORE_COLUMNS)} FROM scores WHERE run_id = ? AND {condition}"
+        rows = self._select(sql, horizon, target_open_time_ms)
+        if not rows:
+            return None
+        score = to_score(rows[0])
+        condition = "origin_open_time_ms = ? AND horizon = ?"
+        return self._forecasts(condition, (score.origin_open_time_ms, horizon))[0], score
+
+    def counts(self) -> Counts:
+        """How much there is. It counts rows, so call it now and then, not with every candle."""
+        with translated(self._db):
+            return Counts(*self._db.conn.execute(_COUNTS, {"run": self.run_id}).fetchone())
+
+    def forecasts_sha256(self) -> str:
+        """One digest over all forecasts, by origin and horizon: times, close, scale and arrays.
+
+        Each row gives int64 origin, int64 horizon, float64 close, float64 scale, quantiles, experts, little-endian.
+        Ids, modes and write times are left out: two runs that forecast the same have the same digest.
+        """
+        digest = hashlib.sha256()
+        sql = (
+            "SELECT origin_open_time_ms, horizon, origin_close, scale, quantiles, experts FROM forecasts "
+            "WHERE run_id = ? ORDER BY origin_open_time_ms, horizon"
+        )
+        with translated(self._db), closing(self._db.conn.execute(sql, (self.run_id,))) as cursor:
+            for origin, horizon, close, scale, quantiles, experts in cursor:
+                digest.update(struct.pack("<qqdd", origin, horizon, close, scale) + quantiles + experts)
+        return digest.hexdigest()
+
+    def _thinned_steps(self, newest: int | None, thin_to: int) -> list[StoredStep]:
+        if thin_to < 1:
+            raise ValueError(f"at least one step is left when thinning, was asked for {thin_to}")
+        total = int(self._select("SELECT COUNT(*) FROM steps WHERE run_id = ?")[0][0])
+        first = 0 if newest is None else max(0, total - newest)
+        stride = -(-(total - first) // thin_to) or 1
+        sql = f"""
+            WITH numbered AS (
+                SELECT {_named(STEP_COLUMNS)},
+                    ROW_NUMBER() OVER (ORDER BY candle_open_time_ms, step) - 1 AS position
+                FROM steps WHERE run_id = ?
+            )
+            SELECT {_named(STEP_COLUMNS)} FROM numbered
+            WHERE position >= ? AND (position % ? = 0 OR position = ?) ORDER BY position
+        """
+        return [to_step(row) for row in self._select(sql, first, stride, total - 1)]
+
+    def _forecasts(self, condition: str, values: Sequence[object]) -> list[StoredForecast]:
+        sql = f"SELECT {_named(FORECAST_COLUMNS)} FROM forecasts WHERE run_id = ? AND {condition}"
+        return [to_forecast(row) for row in self._select(sql, *values)]
+
+    def _select(self, sql: str, *values: object) -> list[Row]:
+        return select(self._db, sql, (self.run_id, *values))
+
+
+def _named(columns: Sequence[str]) -> str:
+    return ", ".join(columns)
+
+
+def _limit(newest: int | None) -> int:
+    return -1 if newest is None else max(0, newest)  # to SQLite, a negative limit is none

@@ -1,0 +1,102 @@
+"""Writing the training record: the trainer's one writer, which a later trainer locks out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+from sqlite_utils import Database
+
+from core.events import CheckpointInfo, Incident
+from core.storage.database import select, write
+from core.storage.errors import StorageError
+from core.storage.reader import RecordReader
+from core.storage.records import StoredForecast, StoredScore, StoredStep
+from core.storage.rows import (
+    CHECKPOINT_COLUMNS,
+    FORECAST_COLUMNS,
+    INCIDENT_COLUMNS,
+    SCORE_COLUMNS,
+    STEP_COLUMNS,
+    Row,
+    checkpoint_row,
+    forecast_row,
+    incident_row,
+    score_row,
+    step_row,
+)
+
+
+class Fenced(StorageError):  # noqa: N818 - it tells what happened to the trainer
+    """A later trainer has taken the run over; this one must end without writing."""
+
+
+class TrainingRecord:
+    """The record of one run, for the trainer that holds `fence` (see `RunStore.take_fence`).
+
+    Every `add_` needs an open `write`. What `reader` reads inside it includes what was just added.
+    """
+
+    def __init__(self, db: Database, run_id: str, fence: int) -> None:
+        self._db = db
+        self._run_id = run_id
+        self._fence = fence
+        self.reader = RecordReader(db, run_id)
+
+    @contextmanager
+    def write(self) -> Iterator[TrainingRecord]:
+        """One transaction, all or nothing. Raises Fenced where a later trainer took over, and StorageError."""
+        with write(self._db):
+            self._check_fence()  # the write lock is held: the number cannot change before the commit
+            yield self
+
+    def add_forecasts(self, rows: Iterable[StoredForecast]) -> int:
+        """Store what is not stored yet; a row that is there stays as it is. Returns how many were new."""
+        key = ("run_id", "origin_open_time_ms", "horizon")
+        return self._add("forecasts", FORECAST_COLUMNS, map(forecast_row, rows), key)
+
+    def add_scores(self, rows: Iterable[StoredScore]) -> int:
+        """Like `add_forecasts`. A score needs its forecast in the record: sqlite3.IntegrityError without it."""
+        key = ("run_id", "horizon", "origin_open_time_ms")
+        return self._add("scores", SCORE_COLUMNS, map(score_row, rows), key)
+
+    def add_step(self, row: StoredStep) -> int:
+        """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
+        return self._add("steps", STEP_COLUMNS, [step_row(row)], ("run_id", "candle_open_time_ms", "step"))
+
+    def add_incident(self, incident: Incident) -> None:
+        """Store one incident under this run."""
+        row = (self._run_id, *incident_row(incident)[1:])
+        self._execute(_insert("incidents", INCIDENT_COLUMNS), [row])
+
+    def add_checkpoint(self, info: CheckpointInfo) -> None:
+        """Store the row of a file that is durable already. An id is used once: sqlite3.IntegrityError else."""
+        if info.run_id != self._run_id:
+            raise ValueError(f"the checkpoint {info.checkpoint_id} belongs to run {info.run_id}, not {self._run_id}")
+        self._execute(_insert("checkpoints", CHECKPOINT_COLUMNS), [checkpoint_row(info)])
+
+    def mark_deleted(self, ids: Iterable[str]) -> int:
+        """The files of these checkpoints are to go. Rows stay, for what was forecast with them. Returns how many."""
+        sql = "UPDATE checkpoints SET is_deleted = 1 WHERE checkpoint_id = ? AND run_id = ? AND is_deleted = 0"
+        return self._execute(sql, ((checkpoint_id, self._run_id) for checkpoint_id in ids))
+
+    def _check_fence(self) -> None:
+        rows = select(self._db, "SELECT fence FROM runs WHERE run_id = ?", (self._run_id,))
+        if not rows:
+            raise StorageError(f"There is no run '{self._run_id}' in the database.")
+        if rows[0][0] != self._fence:
+            raise Fenced(f"Another trainer has taken over run {self._run_id}; this one ends without writing.")
+
+    def _add(self, table: str, columns: Sequence[str], rows: Iterable[Row], key: Sequence[str]) -> int:
+        # OR IGNORE would pass over a missing number as well, so only the key is named.
+        sql = f"{_insert(table, ('run_id', *columns))} ON CONFLICT ({', '.join(key)}) DO NOTHING"
+        return self._execute(sql, ((self._run_id, *row) for row in rows))
+
+    def _execute(self, sql: str, rows: Iterable[Row]) -> int:
+        if not self._db.conn.in_transaction:
+            raise RuntimeError("the training record is changed inside its write() only")
+        return max(0, self._db.conn.executemany(sql, rows).rowcount)  # -1 where there was no row
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"

@@ -1,0 +1,88 @@
+"""What the training record holds, one frozen dataclass per table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events import ForecastMode
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredForecast:
+    """One horizon of a committed forecast, with all that scoring it needs.
+
+    quantiles: [quantity, level], what was shown. experts: [expert, quantity, level], what it was combined from.
+    scale: the volatility that both are in units of. The arrays are read-only when they come from the database.
+    """
+
+    origin_open_time_ms: int
+    horizon: int
+    inputs_until_ms: int
+    made_at_ms: int
+    mode: ForecastMode
+    step: int
+    checkpoint_id: str | None
+    origin_close: float
+    scale: float
+    quantiles: NDArray[np.float64]
+    experts: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScore:
+    """How one horizon of a forecast came out. Losses are pinball losses in units of the forecast's scale."""
+
+    origin_open_time_ms: int
+    horizon: int
+    target_open_time_ms: int
+    mode: ForecastMode
+    after_gap: bool
+    loss: float
+    model_loss: float
+    reference_loss: float
+    range_loss: float
+    range_model_loss: float
+    range_reference_loss: float
+    inside_50: bool
+    inside_90: bool
+    direction_hit: bool | None
+    overlap: float
+    reference_overlap: float
+    scored_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredStep:
+    """One training step; the fields mean what they mean in `core.events.StepDone`."""
+
+    step: int
+    candle_open_time_ms: int
+    loss: float | None
+    prequential_loss: float | None
+    gradient_norm: float | None
+    clipped: bool
+    learning_rate: float
+    clip_norm: float
+    samples: int
+    duration_ms: float
+    at_ms: int
+    skipped_because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much the record holds.
+
+    candles: those from which a forecast was made. scored: targets with a score at horizon 1.
+    forecasts: rows, so one for each horizon.
+    """
+
+    candles: int
+    scored: int
+    steps: int
+    forecasts: int
+    checkpoints_saved: int
+    checkpoints_kept: int

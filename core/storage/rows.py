@@ -1,0 +1,93 @@
+"""Records to rows and back. Arrays go as little-endian float64 in C order, so that their bytes come back the same."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events import CheckpointInfo, ForecastMode, Incident, Severity
+from core.storage.records import StoredForecast, StoredScore, StoredStep
+
+Row = tuple[Any, ...]
+
+FLOAT = np.dtype("<f8")
+_PLAIN_FORECAST = tuple(field.name for field in fields(StoredForecast))[:-2]
+FORECAST_COLUMNS = (*_PLAIN_FORECAST, "expert_count", "quantity_count", "level_count", "quantiles", "experts")
+SCORE_COLUMNS = tuple(field.name for field in fields(StoredScore))
+STEP_COLUMNS = tuple(field.name for field in fields(StoredStep))
+INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
+CHECKPOINT_COLUMNS = tuple(
+    field.name for field in fields(CheckpointInfo) if field.name not in ("is_best", "is_pinned", "is_in_use", "note")
+)
+
+_plain_forecast = attrgetter(*_PLAIN_FORECAST)
+score_row = attrgetter(*SCORE_COLUMNS)
+step_row = attrgetter(*STEP_COLUMNS)
+incident_row = attrgetter(*INCIDENT_COLUMNS)
+checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
+
+
+def forecast_row(forecast: StoredForecast) -> Row:
+    """Columns in the order of FORECAST_COLUMNS. Raises ValueError where the arrays do not fit each other."""
+    shape = forecast.experts.shape
+    if len(shape) != 3 or forecast.quantiles.shape != shape[1:]:
+        raise ValueError(
+            f"experts are [expert, quantity, level] and quantiles [quantity, level], "
+            f"were {shape} and {forecast.quantiles.shape}"
+        )
+    return (*_plain_forecast(forecast), *shape, _bytes(forecast.quantiles), _bytes(forecast.experts))
+
+
+def to_forecast(row: Row) -> StoredForecast:
+    """The inverse of `forecast_row`."""
+    origin, horizon, inputs_until, made_at, mode, step, checkpoint_id, close, scale, *shape, quantiles, experts = row
+    return StoredForecast(
+        origin,
+        horizon,
+        inputs_until,
+        made_at,
+        ForecastMode(mode),
+        step,
+        checkpoint_id,
+        close,
+        scale,
+        np.frombuffer(quantiles, FLOAT).reshape(shape[1:]),
+        np.frombuffer(experts, FLOAT).reshape(shape),
+    )
+
+
+def to_score(row: Row) -> StoredScore:
+    """The inverse of `score_row`."""
+    values = dict(zip(SCORE_COLUMNS, row, strict=True))
+    for name in ("after_gap", "inside_50", "inside_90"):
+        values[name] = bool(values[name])
+    hit = values["direction_hit"]
+    values |= {"mode": ForecastMode(values["mode"]), "direction_hit": None if hit is None else bool(hit)}
+    return StoredScore(**values)
+
+
+def to_step(row: Row) -> StoredStep:
+    """The inverse of `step_row`."""
+    step, candle, loss, prequential, norm, clipped, *rest = row
+    return StoredStep(step, candle, loss, prequential, norm, bool(clipped), *rest)
+
+
+def to_incident(row: Row) -> Incident:
+    """The inverse of `incident_row`."""
+    run_id, at_ms, severity, *sentences = row
+    return Incident(run_id, at_ms, Severity(severity), *sentences)
+
+
+def to_checkpoint(row: Row) -> CheckpointInfo:
+    """Columns of CHECKPOINT_COLUMNS, then is_pinned and note. `is_best` and `is_in_use` are not known here."""
+    values = dict(zip((*CHECKPOINT_COLUMNS, "is_pinned", "note"), row, strict=True))
+    values["is_pinned"] = bool(values["is_pinned"])
+    return CheckpointInfo(**values)
+
+
+def _bytes(array: NDArray[np.float64]) -> bytes:
+    return np.ascontiguousarray(array, dtype=FLOAT).tobytes()
