@@ -91,8 +91,8 @@ class ForecastMade:
 
 @dataclass(frozen=True, slots=True)
 class ForecastScored:
-    """How one stored forecast came out, once its target had closed. Losses are pinball losses of the close
-    in units of the volatility known when the forecast was made."""
+    """How one stored forecast came out, once its target had closed. Losses are pinball losses of the log return
+    from the origin's close to the target's close."""
 
     run_id: str
     origin_open_time_ms: int
@@ -147,8 +147,10 @@ class LossSummary:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """One-step scores over the newest `window` scored candles. Skill is 1 - loss / reference loss."""
+    """One-step scores over the newest `window` scored candles of one group. Skill is 1 - loss / reference loss."""
 
+    group: str
+    """Which forecasts these are, for people: ``live``, ``replayed``, ``simulated`` or ``caught up``."""
     window: int
     scored: int
     """Candles whose one-step forecast has been scored, in the whole run."""
@@ -180,7 +182,7 @@ class CheckpointInfo:
     candle_open_time_ms: int
     created_at_ms: int
     reason: str
-    """periodic, best, pause, exit or manual"""
+    """periodic, best, pause, restore, manual or exit"""
     skill: float | None
     skill_low: float | None
     skill_high: float | None
@@ -229,6 +231,8 @@ class TrainerReady:
     """For people: ``CPU, 1 thread`` or ``CUDA: <card>``."""
     step: int
     position_ms: int | None
+    recorded_until_ms: int | None
+    """Candles up to this one have their forecast in the record already: they are gone through again after a crash."""
     resumed_from: str | None
     """The checkpoint's id, or None for a new model."""
     parameters: int
@@ -250,6 +254,8 @@ class TrainerStatus:
     device: str
     learning_rate: float
     clip_norm: float
+    accuracy_apart: AccuracySummary | None = None
+    """The scores of forecasts that do not count as the run's own: of catch-up and recovery in a live run."""
 
 
 @dataclass(frozen=True, slots=True)

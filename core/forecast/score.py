@@ -68,4 +68,5 @@ def _block_sums(series: FloatArray) -> FloatArray:
     running = np.concatenate([np.zeros((series.shape[0], 1)), np.cumsum(np.tile(series, 2), axis=1)], axis=1)
     starts = np.random.default_rng(_SEED).integers(0, n, size=(_RESAMPLES, blocks))
     sums: FloatArray = (running[:, starts + length] - running[:, starts]).sum(axis=-1)
-    return np.multiply(sums, n / (blocks * length))
+    scaled: FloatArray = sums * (n / (blocks * length))
+    return scaled

@@ -110,4 +110,3 @@ class TrainingEngine:
 
     def _tensor(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self.device)
-

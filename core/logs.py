@@ -1,0 +1,26 @@
+"""Where log lines go: a rotating file in the data folder, and stderr. Never stdout, which is for results."""
+
+from __future__ import annotations
+
+import logging
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+LOGGER_NAME = "ghostcandle"
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_FILE_BYTES = 5_000_000
+_FILES_KEPT = 3
+
+
+def log_to_file(path: Path) -> logging.Handler:
+    """Append to a rotating file. A folder that cannot be written costs the log, not the start."""
+    logger = logging.getLogger(LOGGER_NAME)
+    logger.setLevel(logging.INFO)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handler: logging.Handler = RotatingFileHandler(path, maxBytes=_FILE_BYTES, backupCount=_FILES_KEPT, delay=True)
+    except OSError:
+        handler = logging.NullHandler()
+    handler.setFormatter(logging.Formatter(_FORMAT))
+    logger.addHandler(handler)
+    return handler

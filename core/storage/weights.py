@@ -1,0 +1,117 @@
+"""Checkpoint files: safetensors with JSON metadata, written so that a power cut leaves the old state or the new one.
+
+Never a pickle, and no fall-back to one: loading a pickle runs whatever is in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+_METADATA_KEY = "ghostcandle"
+_LARGEST_FILE_BYTES = 4 * 1024**3
+_PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
+
+
+class CheckpointError(Exception):
+    """A checkpoint file is refused. The message is a sentence for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """What the row in SQLite says of a file."""
+
+    sha256: str
+    size_bytes: int
+
+
+def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> WrittenFile:
+    """Write the file in one piece and make it durable: temporary file, fsync, replace, fsync of the folder.
+
+    Raises OSError; nothing is left behind then.
+    """
+    contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    data = safetensors.torch.save(contiguous, {_METADATA_KEY: json.dumps(metadata, allow_nan=False)})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+    return WrittenFile(hashlib.sha256(data).hexdigest(), len(data))
+
+
+def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read tensors and metadata. `sha256`: what the file must hash to.
+
+    Raises CheckpointError for a file that is missing, altered, truncated, too large, a pickle, or not ours.
+    """
+    data = _read(path)
+    if data.startswith(_PICKLE_STARTS):
+        raise CheckpointError(f"{path.name} is a pickle or a zip; such files can run code and are never loaded.")
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise CheckpointError(f"{path.name} was altered or cut short: its sha256 is not the recorded one.")
+    try:
+        with safe_open(path, framework="pt") as file:
+            raw = (file.metadata() or {}).get(_METADATA_KEY)
+        tensors = safetensors.torch.load(data)
+    except (SafetensorError, OSError, ValueError) as error:
+        raise CheckpointError(f"{path.name} is not a whole safetensors file ({error}).") from error
+    if raw is None:
+        raise CheckpointError(f"{path.name} was not written by Ghostcandle: it has no description.")
+    return tensors, _parsed(path, raw)
+
+
+def verify_weights(path: Path, sha256: str) -> str | None:
+    """None where the file is whole, else the sentence that says what is wrong with it."""
+    try:
+        read_weights(path, sha256)
+    except CheckpointError as error:
+        return str(error)
+    return None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if path.stat().st_size > _LARGEST_FILE_BYTES:
+            raise CheckpointError(f"{path.name} is larger than any checkpoint can be.")
+        return path.read_bytes()
+    except OSError as error:
+        raise CheckpointError(f"{path.name} cannot be read ({error.strerror or error}).") from error
+
+
+def _parsed(path: Path, raw: str) -> dict[str, Any]:
+    try:
+        metadata = json.loads(raw)
+    except ValueError as error:
+        raise CheckpointError(f"{path.name} has a broken description ({error}).") from error
+    if not isinstance(metadata, dict):
+        raise CheckpointError(f"{path.name} has a description of the wrong form.")
+    return metadata
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name durable. Windows has no such call, and does it by itself."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

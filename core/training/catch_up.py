@@ -1,0 +1,41 @@
+"""How far the trainer is behind the stored candles, as progress with time left."""
+
+from __future__ import annotations
+
+from core.clock import Clock
+from core.events import JobProgress
+
+_JOB_ID = "catch-up"
+_TITLE = "Learning from stored candles"
+_FEWEST_BEHIND = 20
+_REPORT_EVERY_S = 0.25
+
+
+class CatchUpMeter:
+    """Fed with how many candles are still to be taken; yields a report now and then, and one when caught up."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._total = 0
+        self._started_s = 0.0
+        self._reported_s: float | None = None
+
+    def is_due(self) -> bool:
+        """Whether counting what is left is worth its query now."""
+        return self._reported_s is None or self._clock.monotonic_s() - self._reported_s >= _REPORT_EVERY_S
+
+    def report(self, behind: int) -> JobProgress | None:
+        """The progress with `behind` candles left, or None where nothing is under way."""
+        now_s = self._clock.monotonic_s()
+        self._reported_s = now_s
+        if self._total == 0:
+            if behind < _FEWEST_BEHIND:
+                return None
+            self._total, self._started_s = behind, now_s
+        self._total = max(self._total, behind)
+        done, total = self._total - behind, self._total
+        left_s = (now_s - self._started_s) / done * behind if done else None
+        if behind == 0:
+            self._total = 0
+            left_s = 0.0
+        return JobProgress(_JOB_ID, _TITLE, done, total, left_s)

@@ -1,0 +1,97 @@
+"""Where a session's arithmetic happens, behind one small interface: a child process, or the calling thread.
+
+Imports no torch: the window's process uses this, and a process host keeps torch out of it.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from core.clock import Clock
+from core.commands import TrainerCommand
+from core.events import EventBatch
+from core.training.spec import SessionSpec
+
+if TYPE_CHECKING:
+    from core.training.service import TrainingService
+
+
+class HostDiedError(Exception):
+    """The host ended by itself. `is_final`: another start would end the same way."""
+
+    def __init__(self, sentence: str, details: str = "", is_final: bool = False) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.details = details
+        self.is_final = is_final
+
+
+class Host(Protocol):
+    """Runs one `TrainingService`. `tests/core/training/test_hosts.py` holds both hosts to this.
+
+    Every command is answered by exactly one EventBatch, in order; `start` is answered by one as well.
+    """
+
+    def start(self) -> None:
+        """Begin. The first batch holds TrainerReady. Raises HostDiedError where the session cannot be opened."""
+        ...
+
+    def send(self, command: TrainerCommand) -> None:
+        """Queue one command. Raises HostDiedError."""
+        ...
+
+    def receive(self, timeout_s: float) -> EventBatch | None:
+        """The next answer, or None after `timeout_s`. Raises HostDiedError."""
+        ...
+
+    def close(self) -> None:
+        """End it, at the latest after a grace period, whatever it is doing. Safe to call twice."""
+        ...
+
+
+class ThreadHost:
+    """The session in the calling thread: `send` does the work, `receive` hands its events over."""
+
+    def __init__(self, spec: SessionSpec, clock: Clock) -> None:
+        self._spec = spec
+        self._clock = clock
+        self._service: TrainingService | None = None
+        self._answers: deque[EventBatch] = deque()
+
+    def start(self) -> None:
+        from core.training.service import TrainingService  # noqa: PLC0415 - torch is imported only where it computes
+
+        try:
+            self._service = TrainingService(self._spec, self._clock)
+            self._answers.append(EventBatch(self._service.opening_events()))
+        except Exception as error:
+            raise died(error) from error
+
+    def send(self, command: TrainerCommand) -> None:
+        if self._service is None:
+            raise HostDiedError("The trainer is not running.")
+        try:
+            self._answers.append(EventBatch(self._service.handle(command)))
+        except Exception as error:
+            self.close()
+            raise died(error) from error
+
+    def receive(self, timeout_s: float) -> EventBatch | None:
+        return self._answers.popleft() if self._answers else None
+
+    def close(self) -> None:
+        if self._service is not None:
+            self._service.close()
+            self._service = None
+
+
+def died(error: Exception) -> HostDiedError:
+    """The same failure as the driver is told of it. What the machine or the user must mend first is final."""
+    details = "".join(traceback.format_exception(error))
+    from core.storage.errors import StorageError  # noqa: PLC0415 - only on failure
+
+    is_final = isinstance(error, StorageError) or type(error).__name__ == "DeviceError"
+    sentence = str(error) if is_final else f"Training stopped: {type(error).__name__}: {error}."
+    return HostDiedError(sentence, details, is_final)

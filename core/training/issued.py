@@ -1,0 +1,206 @@
+"""A forecast once it is issued: what is stored of it, what is drawn of it, and how an outcome scores it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.forecast.ghosts import ghosts, overlap
+from core.forecast.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
+from core.forecast.score import pinball
+from core.market.candle import Candle, Interval
+from core.storage.records import StoredForecast, StoredScore
+from core.training.forecaster import MODEL, REFERENCE, Quantiles
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedForecast:
+    """One origin's forecast for all its horizons."""
+
+    origin_open_time_ms: int
+    inputs_until_ms: int
+    made_at_ms: int
+    mode: ForecastMode
+    step: int
+    checkpoint_id: str | None
+    origin_close: float
+    scale: float
+    quantiles: Quantiles
+    ghosts: tuple[Ghost, ...]
+    reference_ghosts: tuple[Ghost, ...]
+
+    @property
+    def horizons(self) -> int:
+        return len(self.ghosts)
+
+    def rows(self) -> list[StoredForecast]:
+        """What is stored: one row a horizon."""
+        return [
+            StoredForecast(
+                origin_open_time_ms=self.origin_open_time_ms,
+                horizon=horizon,
+                inputs_until_ms=self.inputs_until_ms,
+                made_at_ms=self.made_at_ms,
+                mode=self.mode,
+                step=self.step,
+                checkpoint_id=self.checkpoint_id,
+                origin_close=self.origin_close,
+                scale=self.scale,
+                quantiles=self.quantiles.shown[horizon - 1],
+                experts=self.quantiles.experts[:, horizon - 1],
+            )
+            for horizon in range(1, self.horizons + 1)
+        ]
+
+    def event(self, run_id: str) -> ForecastMade:
+        """What the window is told."""
+        return ForecastMade(
+            run_id=run_id,
+            origin_open_time_ms=self.origin_open_time_ms,
+            inputs_until_ms=self.inputs_until_ms,
+            made_at_ms=self.made_at_ms,
+            mode=self.mode,
+            step=self.step,
+            checkpoint_id=self.checkpoint_id,
+            origin_close=self.origin_close,
+            ghosts=self.ghosts,
+        )
+
+
+def from_rows(rows: Sequence[StoredForecast], interval: Interval) -> IssuedForecast:
+    """The forecast that these rows, one a horizon, were stored from."""
+    ordered = sorted(rows, key=lambda row: row.horizon)
+    first = ordered[0]
+    shown = np.stack([row.quantiles for row in ordered])
+    experts = np.stack([row.experts for row in ordered], axis=1)
+    return issue(
+        Quantiles(shown, experts),
+        interval,
+        origin_open_time_ms=first.origin_open_time_ms,
+        inputs_until_ms=first.inputs_until_ms,
+        made_at_ms=first.made_at_ms,
+        mode=first.mode,
+        step=first.step,
+        checkpoint_id=first.checkpoint_id,
+        origin_close=first.origin_close,
+        scale=first.scale,
+    )
+
+
+def issue(
+    quantiles: Quantiles,
+    interval: Interval,
+    *,
+    origin_open_time_ms: int,
+    inputs_until_ms: int,
+    made_at_ms: int,
+    mode: ForecastMode,
+    step: int,
+    checkpoint_id: str | None,
+    origin_close: float,
+    scale: float,
+) -> IssuedForecast:
+    """Put a forecast together with the candles that are drawn of it."""
+    drawn, reference = (
+        ghosts(natural, origin_close, origin_open_time_ms, interval)
+        for natural in (quantiles.shown, quantiles.experts[REFERENCE])
+    )
+    return IssuedForecast(
+        origin_open_time_ms,
+        inputs_until_ms,
+        made_at_ms,
+        mode,
+        step,
+        checkpoint_id,
+        origin_close,
+        scale,
+        quantiles,
+        drawn,
+        reference,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one horizon of a forecast came out."""
+
+    score: StoredScore
+    event: ForecastScored
+    expert_losses: FloatArray
+    """[E, Q], natural units."""
+    natural: FloatArray
+    """[Q]"""
+
+
+def score(
+    forecast: IssuedForecast,
+    horizon: int,
+    candle: Candle,
+    natural: FloatArray,
+    after_gap: bool,
+    run_id: str,
+    now_ms: int,
+) -> Outcome:
+    """Score the forecast of `horizon` against the candle that has closed. natural: the candle's quantities [Q]."""
+    shown = forecast.quantiles.shown[horizon - 1]
+    losses = pinball(natural, shown)
+    expert_losses = pinball(natural[None], forecast.quantiles.experts[:, horizon - 1])
+    ghost, reference = forecast.ghosts[horizon - 1], forecast.reference_ghosts[horizon - 1]
+    close = float(natural[Quantity.CLOSE])
+    quantiles = shown[Quantity.CLOSE]
+    stored = StoredScore(
+        origin_open_time_ms=forecast.origin_open_time_ms,
+        horizon=horizon,
+        target_open_time_ms=candle.open_time_ms,
+        mode=forecast.mode,
+        after_gap=after_gap,
+        loss=float(losses[Quantity.CLOSE]),
+        model_loss=float(expert_losses[MODEL, Quantity.CLOSE]),
+        reference_loss=float(expert_losses[REFERENCE, Quantity.CLOSE]),
+        range_loss=float(losses[Quantity.RANGE]),
+        range_model_loss=float(expert_losses[MODEL, Quantity.RANGE]),
+        range_reference_loss=float(expert_losses[REFERENCE, Quantity.RANGE]),
+        inside_50=_is_inside(quantiles, BAND_50, close),
+        inside_90=_is_inside(quantiles, BAND_90, close),
+        direction_hit=_direction_hit(float(quantiles[MEDIAN]), close),
+        overlap=overlap(ghost.low, ghost.high, candle.low, candle.high),
+        reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
+        scored_at_ms=now_ms,
+    )
+    event = _event(stored, ghost, candle, run_id, float(np.log(candle.close / ghost.close)))
+    return Outcome(stored, event, expert_losses, natural)
+
+
+def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:
+    return bool(quantiles[band[0]] <= value <= quantiles[band[1]])
+
+
+def _direction_hit(forecast: float, outcome: float) -> bool | None:
+    """None where the close did not move, or the forecast named no direction."""
+    if forecast == 0.0 or outcome == 0.0:
+        return None
+    return (forecast > 0.0) == (outcome > 0.0)
+
+
+def _event(stored: StoredScore, ghost: Ghost, candle: Candle, run_id: str, error: float) -> ForecastScored:
+    return ForecastScored(
+        run_id=run_id,
+        origin_open_time_ms=stored.origin_open_time_ms,
+        target_open_time_ms=stored.target_open_time_ms,
+        horizon=stored.horizon,
+        mode=stored.mode,
+        after_gap=stored.after_gap,
+        ghost=ghost,
+        actual_close=candle.close,
+        error=error,
+        loss=stored.loss,
+        model_loss=stored.model_loss,
+        reference_loss=stored.reference_loss,
+        inside_50=stored.inside_50,
+        inside_90=stored.inside_90,
+        direction_hit=stored.direction_hit,
+        overlap=stored.overlap,
+    )

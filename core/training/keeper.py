@@ -1,0 +1,176 @@
+"""When a checkpoint is written, which are kept, and which one is gone back to."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from core.clock import Clock
+from core.events import CheckpointInfo, CheckpointsChanged
+from core.settings import CheckpointSettings, ModelSettings
+from core.storage.checkpoints import CheckpointRows
+from core.storage.folder import DataFolder
+from core.storage.record import TrainingRecord
+from core.storage.retention import checkpoints_to_delete
+from core.storage.weights import CheckpointError, read_weights, write_weights
+from core.training.session import TrainingSession
+from core.training.snapshot import pack, require_fit
+
+_SUFFIX = ".safetensors"
+
+
+class CheckpointKeeper:
+    """Writes the run's checkpoints, and carries out the deletions that retention and the window ask for."""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        record: TrainingRecord,
+        rows: CheckpointRows,
+        settings: CheckpointSettings,
+        model: ModelSettings,
+        clock: Clock,
+    ) -> None:
+        self._folder = folder
+        self._record = record
+        self._rows = rows
+        self._settings = settings
+        self._model = model
+        self._clock = clock
+        self._saved_at_s: float | None = None
+        self._saved_state: tuple[int, int | None] | None = None
+        self._best_skill: float | None = None
+        best = rows.best(self._run_id)
+        if best is not None:
+            self._best_skill = best.skill
+
+    @property
+    def _run_id(self) -> str:
+        return self._record.reader.run_id
+
+    def is_due(self, session: TrainingSession, is_catching_up: bool) -> bool:
+        """Every so many steps; while catching up, not more often than every so many seconds."""
+        if session.step == 0 or session.step % self._settings.every_steps:
+            return False
+        if not is_catching_up or self._saved_at_s is None:
+            return True
+        return self._clock.monotonic_s() - self._saved_at_s >= self._settings.catch_up_seconds
+
+    def save(self, session: TrainingSession, reason: str) -> CheckpointsChanged | None:
+        """Write the state, then its row; then delete what no reason keeps. None where this state is saved already.
+
+        Raises CheckpointError, in a sentence, where the state is not finite or the disk refuses it.
+        """
+        state = (session.step, session.position_ms)
+        if session.position_ms is None or state == self._saved_state:
+            return None
+        if not session.engine.is_finite():
+            raise CheckpointError("The model holds numbers that are not finite, so no checkpoint was written.")
+        info = self._write(session, reason)
+        with self._record.write():
+            self._record.add_checkpoint(info)
+        session.checkpoint_id = info.checkpoint_id
+        self._saved_state, self._saved_at_s = state, self._clock.monotonic_s()
+        return CheckpointsChanged(self._run_id, info, self.clean_up({info.checkpoint_id}))
+
+    def clean_up(self, in_use: set[str]) -> tuple[str, ...]:
+        """Delete what no policy keeps. Returns the ids."""
+        settings = self._settings
+        known = self._rows.list(self._run_id)
+        return self.delete(
+            checkpoints_to_delete(known, keep_newest=settings.keep_newest, keep_best=settings.keep_best, in_use=in_use)
+        )
+
+    def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
+        """Carry out what the window asked for, except for the newest and what is in use."""
+        newest = self._rows.newest(self._run_id)
+        kept = in_use | ({newest.checkpoint_id} if newest is not None else set())
+        return self.delete(id_ for id_ in self._rows.requested_deletions(self._run_id) if id_ not in kept)
+
+    def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Mark the rows, then remove the files: a crash between the two leaves an orphan, not a row without a file."""
+        chosen = [info for info in (self._rows.by_id(id_) for id_ in ids) if info is not None]
+        if not chosen:
+            return ()
+        with self._record.write():
+            self._record.mark_deleted([info.checkpoint_id for info in chosen])
+        for info in chosen:
+            self._folder.absolute(info.file).unlink(missing_ok=True)
+        return tuple(info.checkpoint_id for info in chosen)
+
+    def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Read and check one checkpoint. Raises CheckpointError."""
+        info = self._rows.by_id(checkpoint_id)
+        if info is None:
+            raise CheckpointError(f"There is no checkpoint '{checkpoint_id}' any more.")
+        return self._load(info)
+
+    def newest_whole(
+        self, on_refused: Callable[[CheckpointInfo, str], None]
+    ) -> tuple[CheckpointInfo, dict[str, Tensor], dict[str, Any]] | None:
+        """The newest checkpoint that passes every check; each one that does not is reported and passed over."""
+        for info in self._rows.list(self._run_id):
+            try:
+                return info, *self._load(info)
+            except CheckpointError as error:
+                on_refused(info, str(error))
+        return None
+
+    def sweep_orphans(self) -> int:
+        """Remove files of this run that no row names: left by a crash between file and row. Returns how many."""
+        folder = self._folder.checkpoints(self._run_id)
+        if not folder.is_dir():
+            return 0
+        known = {self._folder.absolute(info.file) for info in self._rows.list(self._run_id)}
+        orphans = [path for path in folder.iterdir() if path.resolve() not in known and _is_ours(path)]
+        for path in orphans:
+            path.unlink(missing_ok=True)
+        return len(orphans)
+
+    def _load(self, info: CheckpointInfo) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        path = self._folder.absolute(info.file)
+        tensors, metadata = read_weights(path, info.sha256)
+        require_fit(metadata, self._model, path.name)
+        return tensors, metadata
+
+    def _write(self, session: TrainingSession, reason: str) -> CheckpointInfo:
+        skill = session.scores.checkpoint_skill()
+        is_new_best = skill.value is not None and (self._best_skill is None or skill.value > self._best_skill)
+        checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
+        path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
+        tensors, metadata = pack(session, self._model)
+        try:
+            written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id, "reason": reason})
+        except OSError as error:
+            raise CheckpointError(f"The checkpoint could not be written ({error.strerror or error}).") from error
+        if is_new_best:
+            self._best_skill = skill.value
+        position = session.position_ms
+        assert position is not None
+        return CheckpointInfo(
+            checkpoint_id=checkpoint_id,
+            run_id=self._run_id,
+            step=session.step,
+            candle_open_time_ms=position,
+            created_at_ms=self._clock.now_ms(),
+            reason="best" if is_new_best and reason == "periodic" else reason,
+            skill=skill.value,
+            skill_low=skill.low,
+            skill_high=skill.high,
+            scored=skill.n,
+            loss=session.losses.windowed,
+            file=self._folder.relative(path),
+            size_bytes=written.size_bytes,
+            sha256=written.sha256,
+            parent_id=session.checkpoint_id,
+            is_best=is_new_best,
+            is_in_use=True,
+        )
+
+
+def _is_ours(path: Path) -> bool:
+    return path.suffix == _SUFFIX or path.name.endswith(f"{_SUFFIX}.tmp") or path.suffix == ".tmp"

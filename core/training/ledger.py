@@ -1,0 +1,177 @@
+"""The run's running account: one-step scores and training losses over windows, as the panels show them."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections import deque
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from core.events import AccuracySummary, Estimate, ForecastMode, LossSummary, Trend
+from core.forecast.score import FEWEST_FOR_AN_EDGE, mean, share, skill
+from core.storage.records import StoredScore
+
+SCORE_WINDOW = 1000
+CHECKPOINT_WINDOW = 300
+"""A checkpoint's score is the skill over this many candles, so that no lucky candle is ever "best"."""
+_FEWEST_FOR_CHECKPOINT = 100
+_USUAL_WINDOW = 200
+_LOSS_WINDOW = 50
+
+_GROUP_NAMES = {
+    ForecastMode.LIVE: "live",
+    ForecastMode.REPLAY: "replayed",
+    ForecastMode.SIMULATED: "simulated",
+    ForecastMode.CATCH_UP: "caught up",
+    ForecastMode.RECOVERY: "caught up",
+}
+
+
+class ScoreLedger:
+    """One-step scores, the run's own apart from the others. Scores after a gap are in neither."""
+
+    def __init__(self, own_mode: ForecastMode) -> None:
+        self._own_mode = own_mode
+        self._own: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
+        self._others: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
+        self._all: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
+
+    def add(self, score: StoredScore) -> None:
+        """Take the next one-step score, in time order."""
+        if score.horizon != 1 or score.after_gap:
+            return
+        self._all.append(score)
+        (self._own if score.mode is self._own_mode else self._others).append(score)
+
+    def extend(self, scores: Iterable[StoredScore]) -> None:
+        for score in scores:
+            self.add(score)
+
+    @property
+    def usual_loss(self) -> float | None:
+        """The median loss of the newest scores: what a poor forecast is measured by."""
+        newest = [score.loss for score in list(self._all)[-_USUAL_WINDOW:]]
+        return statistics.median(newest) if newest else None
+
+    def checkpoint_skill(self) -> Estimate:
+        """Skill over the newest window, close and range in equal parts; all None while there are too few scores."""
+        newest = list(self._all)[-CHECKPOINT_WINDOW:]
+        if len(newest) < _FEWEST_FOR_CHECKPOINT:
+            return Estimate(None, None, None, len(newest))
+        close, close_reference = _columns(newest, "loss", "reference_loss")
+        spread, spread_reference = _columns(newest, "range_loss", "range_reference_loss")
+        close_unit, spread_unit = close_reference.mean(), spread_reference.mean()
+        if close_unit <= 0.0 or spread_unit <= 0.0:
+            return Estimate(None, None, None, len(newest))
+        combined = close / close_unit + spread / spread_unit
+        return skill(combined, close_reference / close_unit + spread_reference / spread_unit)
+
+    def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
+        """The headline."""
+        return _summary(list(self._own), _GROUP_NAMES[self._own_mode], scored, live_scored, model_weight)
+
+    def other_summary(self, scored: int, live_scored: int) -> AccuracySummary | None:
+        """Scores of forecasts that are not the run's own, or None where there are none."""
+        if not self._others:
+            return None
+        return _summary(list(self._others), _GROUP_NAMES[self._others[-1].mode], scored, live_scored, None)
+
+
+class LossLedger:
+    """Training losses. "Best" is the lowest mean over a full window, never that of one step."""
+
+    def __init__(self) -> None:
+        self._best: float | None = None
+        self._losses: deque[float] = deque(maxlen=2 * _LOSS_WINDOW)
+
+    def restore(self, best: float | None, newest: Sequence[float]) -> None:
+        """Go on from what `best` and `newest` were."""
+        self._best = best
+        self._losses = deque(newest, maxlen=2 * _LOSS_WINDOW)
+
+    def add(self, loss: float) -> None:
+        """Take the loss of a step that was done (a skipped one has none)."""
+        if not math.isfinite(loss):
+            raise ValueError(f"a step that was done has a finite loss, was {loss}")
+        self._losses.append(loss)
+        if len(self._losses) >= _LOSS_WINDOW:
+            windowed = self.windowed
+            assert windowed is not None
+            self._best = windowed if self._best is None else min(self._best, windowed)
+
+    @property
+    def newest(self) -> tuple[float, ...]:
+        return tuple(self._losses)
+
+    @property
+    def best(self) -> float | None:
+        return self._best
+
+    @property
+    def windowed(self) -> float | None:
+        """The mean over the newest window, or None before it is full."""
+        newest = list(self._losses)[-_LOSS_WINDOW:]
+        return statistics.fmean(newest) if len(newest) == _LOSS_WINDOW else None
+
+    def summary(self) -> LossSummary:
+        current = self._losses[-1] if self._losses else None
+        return LossSummary(current, self._best, self._trend())
+
+    def _trend(self) -> Trend:
+        """Newest window against the one before: a change of two standard errors counts."""
+        losses = list(self._losses)
+        if len(losses) < 2 * _LOSS_WINDOW:
+            return Trend.UNKNOWN
+        before, after = losses[:_LOSS_WINDOW], losses[_LOSS_WINDOW:]
+        change = statistics.fmean(after) - statistics.fmean(before)
+        error = math.sqrt((statistics.variance(before) + statistics.variance(after)) / _LOSS_WINDOW)
+        if abs(change) <= 2.0 * error:
+            return Trend.FLAT
+        return Trend.IMPROVING if change < 0.0 else Trend.WORSENING
+
+
+def _columns(scores: Sequence[StoredScore], *names: str) -> list[np.ndarray]:
+    return [np.array([getattr(score, name) for score in scores], dtype=np.float64) for name in names]
+
+
+def _summary(
+    scores: Sequence[StoredScore], group: str, scored: int, live_scored: int, model_weight: float | None
+) -> AccuracySummary:
+    n = len(scores)
+    directions = [score.direction_hit for score in scores if score.direction_hit is not None]
+    loss, reference_loss = _columns(scores, "loss", "reference_loss")
+    range_loss, range_reference_loss = _columns(scores, "range_loss", "range_reference_loss")
+    overlaps, reference_overlaps = _columns(scores, "overlap", "reference_overlap")
+    accuracy = mean(overlaps)
+    close = skill(loss, reference_loss)
+    proven = n >= FEWEST_FOR_AN_EDGE and close.low is not None and close.low > 0.0
+    return AccuracySummary(
+        group=group,
+        window=SCORE_WINDOW,
+        scored=scored,
+        live_scored=live_scored,
+        direction=share(sum(directions), len(directions)),
+        candle_accuracy=accuracy,
+        reference_candle_accuracy=None if accuracy.value is None else float(reference_overlaps.mean()),
+        coverage_50=share(sum(score.inside_50 for score in scores), n),
+        coverage_90=share(sum(score.inside_90 for score in scores), n),
+        skill_close=close,
+        skill_range=skill(range_loss, range_reference_loss),
+        model_weight=model_weight,
+        has_proven_edge=proven,
+        verdict=_verdict(close, n, proven),
+    )
+
+
+def _verdict(close: Estimate, n: int, proven: bool) -> str:
+    if close.value is None or close.low is None or close.high is None:
+        return f"Too early to tell: {n} scored candles."
+    if proven:
+        return f"An edge over the reference: the whole interval lies above zero, on {n} candles."
+    if n < FEWEST_FOR_AN_EDGE:
+        return f"No proven edge yet: {n} of the {FEWEST_FOR_AN_EDGE} scored candles that a proof needs."
+    if close.high < 0.0:
+        return f"Worse than the reference: the whole interval lies below zero, on {n} candles."
+    return f"No proven edge: the interval includes zero, on {n} candles."

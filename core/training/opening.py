@@ -1,0 +1,119 @@
+"""Opening a run: find or begin it, take its fence, and build its session with a new model."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.clock import Clock
+from core.forecast.baselines import REFERENCE_WINDOW
+from core.forecast.history import FEATURES, History
+from core.forecast.quantities import LEVELS, QUANTITIES
+from core.settings import Settings, to_dict
+from core.storage.checkpoints import CheckpointRows
+from core.storage.folder import DataFolder
+from core.storage.record import TrainingRecord
+from core.storage.runs import Run, RunStore
+from core.training.device import Device
+from core.training.engine import TrainingEngine
+from core.training.keeper import CheckpointKeeper
+from core.training.ledger import ScoreLedger
+from core.training.samples import LossWeights
+from core.training.session import SessionOptions, TrainingSession
+from core.training.spec import SessionSpec
+from models.registry import build_model
+from models.transformer import ModelShape
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """A run that this trainer owns, at its beginning: nothing is restored yet."""
+
+    run: Run
+    session: TrainingSession
+    record: TrainingRecord
+    keeper: CheckpointKeeper
+
+
+def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
+    """Take the run over. Raises StorageError."""
+    run, engine = _find_or_begin(spec, db, device, clock)
+    record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id))
+    session = TrainingSession(
+        _options(spec),
+        _build_history(spec),
+        engine,
+        record,
+        np.random.Generator(np.random.PCG64(run.seed)),
+        clock,
+        ScoreLedger(spec.own_mode),
+    )
+    settings = spec.settings
+    keeper = CheckpointKeeper(
+        DataFolder(spec.root), record, CheckpointRows(db), settings.checkpoints, settings.model, clock
+    )
+    return OpenedRun(run, session, record, keeper)
+
+
+def _find_or_begin(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
+    runs, settings = RunStore(db), spec.settings
+    run = None if spec.new_run else runs.find(spec.market, spec.fingerprint)
+    wanted = settings.training.seed
+    seed = run.seed if run is not None else secrets.randbits(32) if wanted is None else wanted
+    engine = _build_engine(settings, device, seed)
+    if run is not None:
+        return run, engine
+    begun = runs.create(
+        spec.market,
+        spec.fingerprint,
+        created_at_ms=clock.now_ms(),
+        seed=seed,
+        is_seeded=wanted is not None,
+        settings_json=json.dumps(to_dict(settings)),
+        device=device.label,
+        parameters=engine.parameters,
+    )
+    return begun, engine
+
+
+def _options(spec: SessionSpec) -> SessionOptions:
+    training = spec.settings.training
+    return SessionOptions(
+        interval=spec.market.interval,
+        context=spec.settings.model.context,
+        replay_samples=training.replay_samples,
+        replay_window=training.replay_window,
+        loss_weights=LossWeights(training.poor_forecast_weight, training.wrong_direction_weight),
+    )
+
+
+def _build_history(spec: SessionSpec) -> History:
+    model, training = spec.settings.model, spec.settings.training
+    needed = max(training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
+    return History(spec.market.interval, needed, model.horizons)
+
+
+def _build_engine(settings: Settings, device: Device, seed: int) -> TrainingEngine:
+    model = settings.model
+    shape = ModelShape(
+        features=FEATURES,
+        context=model.context,
+        width=model.width,
+        layers=model.layers,
+        heads=model.heads,
+        horizons=model.horizons,
+        quantities=QUANTITIES,
+        levels=len(LEVELS),
+    )
+    training = settings.training
+    return TrainingEngine(
+        build_model(model.name, shape, seed),
+        device.torch_device,
+        training.learning_rate,
+        training.weight_decay,
+        training.clip_norm,
+    )

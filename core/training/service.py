@@ -1,0 +1,255 @@
+"""A training session with its storage around it: commands in, events out. The same object in both hosts."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+
+from core.clock import Clock
+from core.commands import (
+    ApplyDeletions,
+    ObserveCandle,
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetClipNorm,
+    SetLearningRate,
+    SetPaused,
+    StepOnce,
+    StopSession,
+    TrainerCommand,
+)
+from core.events import (
+    CheckpointInfo,
+    CheckpointsChanged,
+    ForecastMode,
+    Incident,
+    Severity,
+    StepDone,
+    TrainerEvent,
+    TrainerReady,
+    TrainerState,
+    TrainerStatus,
+)
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.weights import CheckpointError
+from core.training.device import choose_device, prepare_thread
+from core.training.opening import open_run
+from core.training.snapshot import unpack_all, unpack_learned
+from core.training.spec import SessionSpec
+
+_STATUS_EVERY_S = 0.25
+_RATE_WINDOW = 50
+_log = logging.getLogger("ghostcandle.training")
+
+
+class TrainingService:
+    """Opens the run, restores its newest whole checkpoint, then turns commands into events until closed.
+
+    Used from one thread only: the connection and torch's thread settings belong to it.
+    """
+
+    def __init__(self, spec: SessionSpec, clock: Clock) -> None:
+        prepare_thread()
+        self._spec = spec
+        self._clock = clock
+        self._device = choose_device(spec.settings.training.device)
+        self._state = TrainerState.STARTING
+        self._status_at_s: float | None = None
+        self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
+        self._opening_incidents: list[TrainerEvent] = []
+        self._db = open_database(DataFolder(spec.root).database)
+        try:
+            opened = open_run(spec, self._db, self._device, clock)
+            self._run, self._session = opened.run, opened.session
+            self._record, self._keeper = opened.record, opened.keeper
+            self._keeper.sweep_orphans()
+            self._resume()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the database. What is committed stays; nothing else is written."""
+        self._db.close()
+
+    def opening_events(self) -> tuple[TrainerEvent, ...]:
+        """What the window is told first: incidents of the restore, then readiness and status."""
+        session = self._session
+        ready = TrainerReady(
+            run_id=self._run.run_id,
+            device=self._device.label,
+            step=session.step,
+            position_ms=session.position_ms,
+            recorded_until_ms=session.recorded_until_ms,
+            resumed_from=session.checkpoint_id,
+            parameters=session.engine.parameters,
+        )
+        return (*self._opening_incidents, ready, self.status())
+
+    def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
+        """Carry out one command. Raises StorageError (Fenced) where nothing can be written any more."""
+        if isinstance(command, ObserveCandle):
+            return self._observe(command)
+        return (*self._control(command), self.status())
+
+    def status(self) -> TrainerStatus:
+        """Where the run stands."""
+        session = self._session
+        self._status_at_s = self._clock.monotonic_s()
+        return TrainerStatus(
+            run_id=self._run.run_id,
+            state=self._state,
+            step=session.step,
+            candles=session.history.observed,
+            position_ms=session.position_ms,
+            steps_per_s=self._steps_per_s(),
+            last_step_at_ms=session.last_step_at_ms,
+            loss=session.losses.summary(),
+            accuracy=session.scores.own_summary(session.scored, session.live_scored, session.model_weight),
+            device=self._device.label,
+            learning_rate=session.engine.learning_rate,
+            clip_norm=session.engine.clip_norm,
+            accuracy_apart=session.scores.other_summary(session.scored, session.live_scored),
+        )
+
+    def _resume(self) -> None:
+        """Go on from the newest checkpoint that is whole, with the scores that the record held at that moment."""
+        found = self._keeper.newest_whole(self._on_refused)
+        session = self._session
+        if found is not None:
+            info, tensors, metadata = found
+            unpack_all(session, tensors, metadata)
+            session.checkpoint_id = info.checkpoint_id
+        session.take_up_record()
+
+    def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
+        self._opening_incidents.append(
+            self._incident(
+                Severity.ERROR,
+                "checkpoint refused",
+                sentence,
+                "The checkpoint before it is used instead.",
+                f"Training since step {info.step} is done again; no forecast and no score is lost.",
+            )
+        )
+
+    def _observe(self, command: ObserveCandle) -> tuple[TrainerEvent, ...]:
+        if not self._session.is_paused:
+            self._state = TrainerState.TRAINING if self._is_own(command.mode) else TrainerState.CATCHING_UP
+        events = [*self._session.on_candle(command.candle, command.mode)]
+        for step in [event for event in events if isinstance(event, StepDone)]:
+            self._step_times.append(self._clock.monotonic_s())
+            events.extend(self._skipped(step))
+        events.extend(self._checkpoint_if_due(command.mode))
+        if self._is_status_due(command.mode):
+            events.append(self.status())
+        return tuple(events)
+
+    def _is_own(self, mode: ForecastMode) -> bool:
+        return mode is self._spec.own_mode
+
+    def _is_status_due(self, mode: ForecastMode) -> bool:
+        if mode is ForecastMode.LIVE or self._status_at_s is None:
+            return True
+        return self._clock.monotonic_s() - self._status_at_s >= _STATUS_EVERY_S
+
+    def _checkpoint_if_due(self, mode: ForecastMode) -> Sequence[TrainerEvent]:
+        is_coalesced = mode is not ForecastMode.LIVE and not self._run.is_seeded
+        return self._save("periodic") if self._keeper.is_due(self._session, is_coalesced) else ()
+
+    def _skipped(self, step: StepDone) -> Sequence[TrainerEvent]:
+        if step.skipped_because is None:
+            return ()
+        return (
+            self._incident(
+                Severity.WARNING,
+                "step skipped",
+                f"Step {step.step} was not done: {step.skipped_because}.",
+                "The gradients were cleared; parameters, optimizer and best score are as before.",
+                "One step. The candle was scored and forecast all the same.",
+            ),
+        )
+
+    def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
+        match command:
+            case SetLearningRate(learning_rate):
+                self._session.engine.learning_rate = learning_rate
+            case SetClipNorm(clip_norm):
+                self._session.engine.clip_norm = clip_norm
+            case SetPaused(paused):
+                return self._set_paused(paused)
+            case StepOnce():
+                step = self._session.step_once()
+                return () if step is None else (step, *self._skipped(step))
+            case SaveCheckpoint(reason):
+                return self._save(reason)
+            case RestoreCheckpoint(checkpoint_id):
+                return self._restore(checkpoint_id)
+            case ApplyDeletions():
+                return self._apply_deletions()
+            case StopSession():
+                self._state = TrainerState.STOPPED
+                return self._save("exit")
+            case _:
+                raise TypeError(f"no such command: {command}")
+        return ()
+
+    def _set_paused(self, paused: bool) -> Sequence[TrainerEvent]:
+        self._session.is_paused = paused
+        self._state = TrainerState.PAUSED if paused else TrainerState.TRAINING
+        return self._save("pause") if paused else ()
+
+    def _save(self, reason: str) -> Sequence[TrainerEvent]:
+        try:
+            changed = self._keeper.save(self._session, reason)
+        except CheckpointError as error:
+            return (
+                self._incident(
+                    Severity.ERROR,
+                    "checkpoint not written",
+                    str(error),
+                    "The checkpoints before it stay; the next one is tried in its turn.",
+                    "Should the program end before then, the steps since the last checkpoint are done again.",
+                ),
+            )
+        return () if changed is None else (changed,)
+
+    def _restore(self, checkpoint_id: str) -> Sequence[TrainerEvent]:
+        try:
+            tensors, metadata = self._keeper.load(checkpoint_id)
+            unpack_learned(self._session, tensors, metadata)
+        except CheckpointError as error:
+            return (
+                self._incident(
+                    Severity.WARNING, "restore refused", str(error), "The model in use stays in use.", "Nothing."
+                ),
+            )
+        self._session.checkpoint_id = checkpoint_id
+        done = self._incident(
+            Severity.INFO,
+            "restored",
+            f"The model was taken back to the checkpoint of step {metadata['step']}, as asked.",
+            "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
+            "What was learned since then.",
+        )
+        return done, *self._save("restore")
+
+    def _apply_deletions(self) -> Sequence[TrainerEvent]:
+        in_use = {self._session.checkpoint_id} if self._session.checkpoint_id else set()
+        deleted = self._keeper.apply_requests(in_use)
+        return (CheckpointsChanged(self._run.run_id, None, deleted),)
+
+    def _incident(self, severity: Severity, kind: str, happened: str, done: str, cost: str) -> Incident:
+        incident = Incident(self._run.run_id, self._clock.now_ms(), severity, kind, happened, done, cost)
+        _log.warning("%s: %s %s", kind, happened, done)
+        with self._record.write():
+            self._record.add_incident(incident)
+        return incident
+
+    def _steps_per_s(self) -> float | None:
+        times = self._step_times
+        if len(times) < 2 or times[-1] <= times[0]:
+            return None
+        return (len(times) - 1) / (times[-1] - times[0])

@@ -1,0 +1,293 @@
+"""The online session: one closed candle in; scores, a step, a forecast out. No thread, no Qt, no clock of its own.
+
+Order of work on each candle: score what came due, train on what has closed, forecast what comes next, commit all of
+it in one transaction. The next candle is looked at only afterwards, so a forecast is always stored before its target
+is seen. Same seed and same candles on the CPU: same bytes.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.clock import Clock
+from core.events import ForecastMode, StepDone, TrainerEvent
+from core.forecast.history import History
+from core.forecast.quantities import FloatArray, Quantity
+from core.market.candle import Candle, Interval
+from core.storage.record import TrainingRecord
+from core.storage.records import StoredStep
+from core.training.engine import StepResult, TrainingEngine
+from core.training.forecaster import MODEL, Forecaster
+from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
+from core.training.ledger import LossLedger, ScoreLedger
+from core.training.samples import LossWeights, build_batch, draw_origins
+
+_LATE_SHARE = 0.05
+_LATE_MS = 2000
+_log = logging.getLogger("ghostcandle.training")
+
+
+@dataclass(frozen=True, slots=True)
+class SessionOptions:
+    """What of the settings the session itself uses."""
+
+    interval: Interval
+    context: int
+    replay_samples: int
+    replay_window: int
+    loss_weights: LossWeights
+
+
+class TrainingSession:
+    """Owns the run's state between candles. Used from one thread only."""
+
+    def __init__(
+        self,
+        options: SessionOptions,
+        history: History,
+        engine: TrainingEngine,
+        record: TrainingRecord,
+        generator: np.random.Generator,
+        clock: Clock,
+        scores: ScoreLedger,
+    ) -> None:
+        self._options = options
+        self.history = history
+        self.engine = engine
+        self.forecaster = Forecaster(history, engine, options.context)
+        self._record = record
+        self.generator = generator
+        self._clock = clock
+        self.scores = scores
+        self.losses = LossLedger()
+        self.step = 0
+        self.checkpoint_id: str | None = None
+        self.is_paused = False
+        self.scored = 0
+        self.live_scored = 0
+        self.last_step_at_ms: int | None = None
+        self._pending: deque[IssuedForecast] = deque(maxlen=history.horizons)
+        self._recorded_until_ms = record.reader.latest_origin_ms()
+        self._prequential_loss: float | None = None
+
+    @property
+    def run_id(self) -> str:
+        return self._record.reader.run_id
+
+    @property
+    def position_ms(self) -> int | None:
+        """The newest candle that was taken."""
+        return self.history.last_open_time_ms
+
+    @property
+    def recorded_until_ms(self) -> int | None:
+        """The newest origin in the record at the start: candles up to it are gone through again after a crash."""
+        return self._recorded_until_ms
+
+    @property
+    def model_weight(self) -> float:
+        """The model's share in the shown close one step ahead."""
+        return float(self.forecaster.weights.weights[MODEL, 0, Quantity.CLOSE])
+
+    def take_up_record(self) -> None:
+        """Take from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
+
+        Called once, after a restore. Scores of candles beyond the restored position come again as they are replayed.
+        """
+        for origin in self.history.open_time_ms[-self.history.horizons :]:
+            rows = self._record.reader.forecasts_of(int(origin))
+            if rows:
+                self._pending.append(from_rows(rows, self._options.interval))
+            else:
+                self._pending.clear()  # the k-th newest pending forecast belongs to the k-th newest candle
+        known = self._record.reader.scores()
+        self.scored = len(known)
+        self.live_scored = sum(score.mode is ForecastMode.LIVE for score in known)
+        position = self.position_ms
+        if position is not None:
+            self.scores.extend(score for score in known if score.target_open_time_ms <= position)
+
+    def on_candle(self, candle: Candle, mode: ForecastMode) -> tuple[TrainerEvent, ...]:
+        """Take the next closed candle. One that was taken before changes nothing and yields nothing."""
+        position = self.position_ms
+        if position is not None and candle.open_time_ms <= position:
+            return ()
+        self.history.append(candle)
+        outcomes = self._score(candle)
+        reference = self.forecaster.reference()
+        step = None if self.is_paused else self._train(reference)
+        forecast = self._forecast(candle, mode, reference)
+        new_scores = self._commit(outcomes, step, forecast)
+        self._account(outcomes, new_scores, step, candle)
+        self._pending.append(forecast)
+        events: list[TrainerEvent] = [outcome.event for outcome in outcomes]
+        if step is not None:
+            events.append(_step_event(self.run_id, step))
+        events.append(forecast.event(self.run_id))
+        return tuple(events)
+
+    def step_once(self) -> StepDone | None:
+        """One extra step on replayed samples; None where there is nothing to learn from yet."""
+        if not len(self.history):
+            return None
+        step = self._train(self.forecaster.reference())
+        if step is None:
+            return None
+        with self._record.write():
+            self._record.add_step(step)
+        self._account_step(step)
+        return _step_event(self.run_id, step)
+
+    def _score(self, candle: Candle) -> list[Outcome]:
+        """Score every horizon that this candle is the target of, the newest forecast first, and learn from it."""
+        newest = len(self.history) - 1
+        return [
+            self._score_one(forecast, newest - horizon, horizon, candle)
+            for horizon, forecast in enumerate(reversed(self._pending), start=1)
+        ]
+
+    def _score_one(self, forecast: IssuedForecast, origin: int, horizon: int, candle: Candle) -> Outcome:
+        natural, _, usable = self.history.targets(np.array([origin], dtype=np.int64))
+        after_gap = not bool(usable[0, horizon - 1])
+        now_ms = self._clock.now_ms()
+        outcome = score(forecast, horizon, candle, natural[0, horizon - 1], after_gap, self.run_id, now_ms)
+        if not after_gap:
+            shown = forecast.quantiles.shown[horizon - 1]
+            self.forecaster.learn(origin, horizon, outcome.expert_losses, shown, outcome.natural)
+        if horizon == 1:
+            self._prequential_loss = outcome.score.loss
+            self._mark(origin, outcome)
+        return outcome
+
+    def _mark(self, origin: int, outcome: Outcome) -> None:
+        usual = self.scores.usual_loss
+        ratio = outcome.score.loss / usual if usual else 1.0
+        self.history.mark_outcome(origin, ratio, outcome.score.direction_hit is False)
+
+    def _train(self, reference: FloatArray) -> StoredStep | None:
+        options = self._options
+        origins = draw_origins(len(self.history), options.replay_samples, options.replay_window, self.generator)
+        batch = build_batch(self.history, origins, options.context, options.loss_weights)
+        if not batch.weights.any():
+            return None
+        started_s = self._clock.monotonic_s()
+        result = self.engine.step(batch, reference)
+        duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
+        self.step += 1
+        return self._stored_step(result, batch.size, duration_ms)
+
+    def _stored_step(self, result: StepResult, samples: int, duration_ms: float) -> StoredStep:
+        position = self.position_ms
+        assert position is not None
+        return StoredStep(
+            step=self.step,
+            candle_open_time_ms=position,
+            loss=result.loss,
+            prequential_loss=self._prequential_loss,
+            gradient_norm=result.gradient_norm,
+            clipped=result.clipped,
+            learning_rate=self.engine.learning_rate,
+            clip_norm=self.engine.clip_norm,
+            samples=samples,
+            duration_ms=duration_ms,
+            at_ms=self._clock.now_ms(),
+            skipped_because=result.skipped_because,
+        )
+
+    def _forecast(self, candle: Candle, mode: ForecastMode, reference: FloatArray) -> IssuedForecast:
+        """Forecast; where the record has a forecast of this candle already, that one stands."""
+        recorded = self._recorded(candle.open_time_ms)
+        if recorded is not None:
+            return recorded
+        interval = self._options.interval
+        quantiles = self.forecaster.forecast(reference)
+        target_opens_ms = interval.close_time_ms(candle.open_time_ms)
+        made_at_ms = self._clock.now_ms()
+        return issue(
+            quantiles,
+            interval,
+            origin_open_time_ms=candle.open_time_ms,
+            inputs_until_ms=target_opens_ms,
+            made_at_ms=made_at_ms,
+            mode=_judged(mode, made_at_ms - target_opens_ms, interval),
+            step=self.step,
+            checkpoint_id=self.checkpoint_id,
+            origin_close=candle.close,
+            scale=float(self.history.column("scale")[-1]),
+        )
+
+    def _recorded(self, origin_open_time_ms: int) -> IssuedForecast | None:
+        if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:
+            return None
+        rows = self._record.reader.forecasts_of(origin_open_time_ms)
+        return from_rows(rows, self._options.interval) if rows else None
+
+    def _commit(self, outcomes: Sequence[Outcome], step: StoredStep | None, forecast: IssuedForecast) -> int:
+        """Make this candle's results durable in one transaction. Returns how many one-step scores were new."""
+        one_step = [outcome.score for outcome in outcomes if outcome.score.horizon == 1]
+        further = [outcome.score for outcome in outcomes if outcome.score.horizon != 1]
+        with self._record.write():
+            new_scores = self._record.add_scores(one_step)
+            self._record.add_scores(further)
+            if step is not None:
+                self._record.add_step(step)
+            self._record.add_forecasts(forecast.rows())
+        return new_scores
+
+    def _account(self, outcomes: Sequence[Outcome], new_scores: int, step: StoredStep | None, candle: Candle) -> None:
+        for outcome in outcomes:
+            if outcome.score.horizon == 1:
+                self.scores.add(outcome.score)
+                self.live_scored += new_scores if outcome.score.mode is ForecastMode.LIVE else 0
+        self.scored += new_scores
+        if step is not None:
+            self._account_step(step)
+            self._log_step(step, outcomes, candle)
+
+    def _account_step(self, step: StoredStep) -> None:
+        self.last_step_at_ms = step.at_ms
+        if step.loss is not None:
+            self.losses.add(step.loss)
+
+    def _log_step(self, step: StoredStep, outcomes: Sequence[Outcome], candle: Candle) -> None:
+        one_step = next((outcome for outcome in outcomes if outcome.score.horizon == 1), None)
+        forecast = "none" if one_step is None else f"{one_step.event.ghost.close:.8g}"
+        overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
+        loss = step.skipped_because or f"{step.loss:.5f}"
+        _log.info(
+            "step %d: forecast %s, came %.8g, loss %s, candle accuracy %s",
+            step.step,
+            forecast,
+            candle.close,
+            loss,
+            overlap,
+        )
+
+
+def _judged(mode: ForecastMode, lateness_ms: int, interval: Interval) -> ForecastMode:
+    """A live forecast that was committed too late is not live: part of its target could have been known."""
+    is_late = lateness_ms > max(_LATE_MS, _LATE_SHARE * interval.duration_ms)
+    return ForecastMode.CATCH_UP if mode is ForecastMode.LIVE and is_late else mode
+
+
+def _step_event(run_id: str, step: StoredStep) -> StepDone:
+    return StepDone(
+        run_id=run_id,
+        step=step.step,
+        candle_open_time_ms=step.candle_open_time_ms,
+        loss=step.loss,
+        prequential_loss=step.prequential_loss,
+        gradient_norm=step.gradient_norm,
+        clipped=step.clipped,
+        learning_rate=step.learning_rate,
+        clip_norm=step.clip_norm,
+        samples=step.samples,
+        duration_ms=step.duration_ms,
+        at_ms=step.at_ms,
+        skipped_because=step.skipped_because,
+    )
