@@ -21,6 +21,8 @@ from torch import Tensor
 _METADATA_KEY = "ghostcandle"
 _LARGEST_FILE_BYTES = 4 * 1024**3
 _PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
+_HEADER_AT = 8
+"""A safetensors file is eight bytes of header length, then a JSON object; the length may begin like a pickle."""
 
 
 class CheckpointError(Exception):
@@ -63,7 +65,7 @@ def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
     Raises CheckpointError for a file that is missing, altered, truncated, too large, a pickle, or not ours.
     """
     data = _read(path)
-    if data.startswith(_PICKLE_STARTS):
+    if data.startswith(_PICKLE_STARTS) and data[_HEADER_AT : _HEADER_AT + 1] != b"{":
         raise CheckpointError(f"{path.name} is a pickle or a zip; such files can run code and are never loaded.")
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
         raise CheckpointError(f"{path.name} was altered or cut short: its sha256 is not the recorded one.")

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.forecast.calibrate import AdaptiveCalibration
+from core.forecast.quantities import BAND_50, BAND_90, LEVELS, QUANTITIES
+
+NORMAL = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])
+
+
+def coverage(scale: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each outcome lay in the 50 % and the 90 % band, where the truth is `scale` times what is believed."""
+    generator = np.random.default_rng(seed)
+    calibration = AdaptiveCalibration(1)
+    believed = np.tile(NORMAL, (1, QUANTITIES, 1))
+    inside = np.zeros((2, len(scale)), dtype=bool)
+    for index, factor in enumerate(scale):
+        shown = calibration.apply(believed)[0]
+        outcome = generator.normal(0.0, factor, QUANTITIES)
+        for row, band in enumerate((BAND_50, BAND_90)):
+            inside[row, index] = shown[0, band[0]] <= outcome[0] <= shown[0, band[1]]
+        calibration.update(1, shown, outcome)
+    return inside[0], inside[1]
+
+
+@pytest.mark.parametrize("factor", [0.4, 1.0, 2.5])
+def test_bands_keep_their_promise_whatever_was_believed(factor: float) -> None:
+    inside_50, inside_90 = coverage(np.full(3000, factor), seed=1)
+    assert inside_50[500:].mean() == pytest.approx(0.5, abs=0.03)
+    assert inside_90[500:].mean() == pytest.approx(0.9, abs=0.02)
+
+
+def test_no_window_of_500_is_far_off_when_the_belief_drifts_from_the_truth() -> None:
+    """Volatility scaling takes away the jumps; what is left for calibration is a slow error of the belief."""
+    scale = np.exp(0.3 * np.sin(np.linspace(0.0, 6.0 * np.pi, 3000)))
+    _, inside_90 = coverage(scale, seed=2)
+    windows = np.convolve(inside_90, np.ones(500) / 500, mode="valid")
+    assert windows.min() >= 0.84 and windows.max() <= 0.97
+
+
+def test_quantiles_never_cross() -> None:
+    calibration = AdaptiveCalibration(1)
+    generator = np.random.default_rng(3)
+    believed = np.tile(NORMAL, (1, QUANTITIES, 1))
+    for _ in range(300):
+        shown = calibration.apply(believed)[0]
+        assert (np.diff(shown, axis=-1) >= 0.0).all()
+        assert shown.shape == (QUANTITIES, len(LEVELS))
+        calibration.update(1, shown, generator.standard_t(1.5, QUANTITIES))

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from core.forecast.ghosts import ghosts, overlap
+from core.forecast.quantities import LEVELS, MEDIAN, QUANTITIES, Quantity, within_bounds
+from tests.support.candles import MINUTE, START_MS
+
+NATURAL = arrays(np.float64, (3, QUANTITIES, len(LEVELS)), elements=st.floats(-0.5, 0.5))
+
+
+@settings(max_examples=100)
+@given(raw=NATURAL, price=st.sampled_from([1e-8, 1.0, 1e9]))
+def test_every_ghost_is_a_valid_candle(raw: np.ndarray, price: float) -> None:
+    natural = within_bounds(np.sort(raw, axis=-1))
+    natural[:, Quantity.RANGE] -= 5.0
+    made = ghosts(natural, price, START_MS, MINUTE)
+    opening = price
+    for horizon, ghost in enumerate(made, start=1):
+        assert ghost.open_time_ms == START_MS + horizon * 60_000
+        assert ghost.open == opening
+        assert ghost.high >= max(ghost.open, ghost.close) >= min(ghost.open, ghost.close) >= ghost.low > 0.0
+        assert ghost.volume >= 0.0
+        assert list(ghost.close_quantiles) == sorted(ghost.close_quantiles)
+        assert ghost.close == pytest.approx(ghost.close_quantiles[MEDIAN])
+        opening = ghost.close
+
+
+def test_a_market_without_volume_gets_none() -> None:
+    natural = np.zeros((1, QUANTITIES, len(LEVELS)))
+    natural[:, Quantity.VOLUME] = np.log(1e-13)
+    assert ghosts(natural, 1.0, START_MS, MINUTE)[0].volume == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ghost", "real", "expected"),
+    [
+        ((1.0, 2.0), (1.0, 2.0), 1.0),
+        ((1.0, 2.0), (3.0, 4.0), 0.0),
+        ((1.0, 3.0), (2.0, 4.0), 1 / 3),
+        ((1, 1), (1, 1), 1),
+    ],
+)
+def test_overlap(ghost: tuple[float, float], real: tuple[float, float], expected: float) -> None:
+    assert overlap(*ghost, *real) == pytest.approx(expected)

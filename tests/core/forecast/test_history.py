@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.forecast.history import FEATURES, History
+from core.forecast.quantities import SMALLEST_RANGE, Quantity
+from core.market.candle import Candle
+from tests.support.candles import MINUTE, random_walk, without
+
+
+def filled(candles: list[Candle], capacity: int = 64, horizons: int = 4) -> History:
+    history = History(MINUTE, capacity, horizons)
+    for candle in candles:
+        history.append(candle)
+    return history
+
+
+def test_targets_are_what_came_after_the_origin() -> None:
+    candles = random_walk(30)
+    natural, closed, usable = filled(candles).targets(np.array([10]))
+    assert closed.all() and usable.all()
+    for horizon in range(1, 5):
+        came = candles[10 + horizon]
+        values = natural[0, horizon - 1]
+        assert values[Quantity.CLOSE] == pytest.approx(math.log(came.close / candles[10].close), abs=1e-12)
+        assert values[Quantity.BODY] == pytest.approx(math.log(came.close / came.open), abs=1e-12)
+        assert values[Quantity.UPPER_WICK] == pytest.approx(math.log(came.high / max(came.open, came.close)))
+        assert values[Quantity.LOWER_WICK] == pytest.approx(math.log(min(came.open, came.close) / came.low))
+        assert values[Quantity.RANGE] == pytest.approx(math.log(math.log(came.high / came.low)))
+        assert values[Quantity.VOLUME] == pytest.approx(math.log(came.volume), abs=0.7)
+
+
+def test_an_open_target_is_not_closed() -> None:
+    _, closed, _ = filled(random_walk(12)).targets(np.array([9]))
+    assert closed.tolist() == [[True, True, False, False]]
+
+
+def test_a_target_beyond_a_hole_is_not_usable() -> None:
+    history = filled(without(random_walk(13), 11))
+    _, closed, usable = history.targets(np.array([9]))
+    assert closed.tolist() == [[True, True, False, False]]
+    assert usable.tolist() == [[True, False, False, False]]
+
+
+@settings(max_examples=25)
+@given(moment=st.integers(12, 38), factor=st.floats(0.5, 2.0))
+def test_nothing_later_changes_what_was_known(moment: int, factor: float) -> None:
+    candles = random_walk(40)
+    changed = [
+        candle
+        if index <= moment
+        else dataclasses.replace(candle, close=candle.close * factor, high=candle.high * 3.0, low=candle.low / 3.0)
+        for index, candle in enumerate(candles)
+    ]
+    honest, corrupted = filled(candles), filled(changed)
+    np.testing.assert_array_equal(honest.features[: moment + 1], corrupted.features[: moment + 1])
+    for name in ("scale", "range_level", "volume_level"):
+        np.testing.assert_array_equal(honest.column(name)[: moment + 1], corrupted.column(name)[: moment + 1])
+
+
+def test_features_are_bounded_and_finite_for_wild_candles() -> None:
+    candles = random_walk(5)
+    last = candles[-1].open_time_ms
+    for index, price in enumerate((1e-8, 1e9, 1e-8, 5.0, 5.0, 5.0), start=1):
+        candles.append(Candle(last + index * 60_000, price, price, price, price, 0.0))
+    features = filled(candles).features
+    assert features.shape == (11, FEATURES)
+    assert np.isfinite(features).all() and np.abs(features).max() <= 6.0
+
+
+def test_a_flat_market_has_a_scale_and_a_range() -> None:
+    flat = [Candle(60_000 * index, 5.0, 5.0, 5.0, 5.0, 0.0) for index in range(30)]
+    history = filled(flat)
+    assert (history.column("scale") > 0.0).all()
+    assert history.column("log_range")[-1] == pytest.approx(math.log(SMALLEST_RANGE))
+
+
+def test_an_old_candle_is_refused() -> None:
+    history = filled(random_walk(3))
+    with pytest.raises(ValueError, match="does not come after"):
+        history.append(random_walk(1)[0])
+
+
+@pytest.mark.parametrize("stop", [1, 7, 50, 64, 100, 128, 150])
+def test_a_restored_history_goes_on_bit_for_bit(stop: int) -> None:
+    candles = random_walk(200)
+    whole = filled(candles)
+    resumed = History(MINUTE, 64, 4)
+    resumed.restore(filled(candles[:stop]).state())
+    for candle in candles[stop:]:
+        resumed.append(candle)
+    assert whole.observed == resumed.observed == 200
+    kept = 64
+    for name in ("scale", "log_close", "volume_level"):
+        np.testing.assert_array_equal(whole.column(name)[-kept:], resumed.column(name)[-kept:])
+    np.testing.assert_array_equal(whole.features[-kept:], resumed.features[-kept:])
+
+
+def test_windows_are_padded_on_the_left() -> None:
+    history = filled(random_walk(3))
+    features, is_real = history.windows(np.array([2]), 5)
+    assert is_real.tolist() == [[False, False, True, True, True]]
+    np.testing.assert_array_equal(features[0, 2:], history.features)
+    assert (features[0, :2] == 0.0).all()

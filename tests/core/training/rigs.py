@@ -1,0 +1,52 @@
+"""Small real sessions for tests: a real database, a real model, real checkpoints; only the sizes are small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.clock import Clock, SystemClock
+from core.commands import ObserveCandle
+from core.events import ForecastMode, TrainerEvent
+from core.market.candle import Candle, Market
+from core.settings import CheckpointSettings, ModelSettings, Settings, TrainingSettings
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.training.service import TrainingService
+from core.training.spec import SessionSpec
+from tests.support.candles import MARKET
+
+SMALL = Settings(
+    model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
+    training=TrainingSettings(seed=5, replay_samples=3, replay_window=64, learning_rate=1e-2, device="cpu"),
+    checkpoints=CheckpointSettings(every_steps=10),
+)
+
+
+def spec(
+    root: Path, settings: Settings = SMALL, mode: ForecastMode = ForecastMode.REPLAY, market: Market = MARKET
+) -> SessionSpec:
+    DataFolder(root).ensure()
+    return SessionSpec(root, market, settings, mode)
+
+
+def service(root: Path, settings: Settings = SMALL, clock: Clock | None = None) -> TrainingService:
+    return TrainingService(spec(root, settings), clock or SystemClock())
+
+
+def feed(
+    session: TrainingService, candles: Iterable[Candle], mode: ForecastMode = ForecastMode.REPLAY
+) -> list[TrainerEvent]:
+    events: list[TrainerEvent] = []
+    for candle in candles:
+        events.extend(session.handle(ObserveCandle(candle, mode)))
+    return events
+
+
+def digest(root: Path, run_id: str) -> str:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        return RecordReader(db, run_id).forecasts_sha256()
+    finally:
+        db.close()

@@ -1,0 +1,221 @@
+"""One contract for both hosts, and what only the process host can survive."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.clock import SystemClock
+from core.commands import ObserveCandle, SetClipNorm, SetPaused, StopSession, TrainerCommand
+from core.events import (
+    EventBatch,
+    ForecastMade,
+    ForecastMode,
+    Incident,
+    TrainerEvent,
+    TrainerFailed,
+    TrainerReady,
+    TrainerStatus,
+)
+from core.market.candle import Candle
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.drive import Inbox, TrainingDriver
+from core.training.host import Host, HostDiedError, ThreadHost
+from core.training.process_host import ProcessHost
+from core.training.spec import SessionSpec
+from tests.core.training import rigs
+from tests.support.candles import MARKET, random_walk
+
+CANDLES = random_walk(60)
+CLOCK = SystemClock()
+HOSTS: dict[str, Callable[[SessionSpec], Host]] = {
+    "thread": lambda spec: ThreadHost(spec, CLOCK),
+    "process": lambda spec: ProcessHost(spec, CLOCK),
+}
+
+
+@pytest.fixture(params=list(HOSTS))
+def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
+    made = HOSTS[request.param](rigs.spec(tmp_path))
+    made.start()
+    yield made
+    made.close()
+
+
+def answer(host: Host, timeout_s: float = 60.0) -> EventBatch:
+    batch = host.receive(timeout_s)
+    assert batch is not None, "no answer in time"
+    return batch
+
+
+def ask(host: Host, command: TrainerCommand) -> EventBatch:
+    host.send(command)
+    return answer(host)
+
+
+def test_the_first_answer_says_that_it_is_ready(host: Host) -> None:
+    ready = [event for event in answer(host).events if isinstance(event, TrainerReady)]
+    assert len(ready) == 1 and ready[0].step == 0 and ready[0].position_ms is None
+
+
+def test_every_command_has_one_answer_in_order(host: Host) -> None:
+    answer(host)
+    for candle in CANDLES[:5]:
+        host.send(ObserveCandle(candle, ForecastMode.REPLAY))
+    host.send(SetClipNorm(0.5))
+    batches = [answer(host) for _ in range(6)]
+    origins = [
+        event.origin_open_time_ms for batch in batches for event in batch.events if isinstance(event, ForecastMade)
+    ]
+    assert origins == [candle.open_time_ms for candle in CANDLES[:5]]
+    assert [event.clip_norm for event in batches[-1].events if isinstance(event, TrainerStatus)] == [0.5]
+    assert host.receive(0.0) is None
+
+
+def test_pause_and_stop_write_a_checkpoint(host: Host) -> None:
+    answer(host)
+    for candle in CANDLES[:5]:
+        ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
+    for command in (SetPaused(True), StopSession()):
+        assert any(isinstance(event, TrainerStatus) for event in ask(host, command).events)
+
+
+def test_closing_twice_is_fine_and_then_it_is_dead(host: Host) -> None:
+    answer(host)
+    host.close()
+    host.close()
+    with pytest.raises(HostDiedError):
+        host.send(SetPaused(True))
+
+
+@pytest.mark.parametrize("kind", list(HOSTS))
+def test_what_the_user_must_mend_is_final_and_a_sentence(kind: str, tmp_path: Path) -> None:
+    wanted = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, device="cuda"))
+    made = HOSTS[kind](rigs.spec(tmp_path, wanted))
+    with pytest.raises(HostDiedError) as death:
+        made.start()
+        made.receive(60.0)
+    made.close()
+    assert death.value.is_final and "CUDA cannot be used" in death.value.sentence
+
+
+def store_candles(root: Path, candles: list[Candle]) -> None:
+    db = open_database(DataFolder(root).database)
+    CandleStore(db).save(MARKET, candles)
+    db.close()
+
+
+def drive(
+    root: Path, make_host: Callable[[SessionSpec], Host], on_event: Callable[[TrainerEvent], None] = lambda _: None
+) -> list[TrainerEvent]:
+    """Drive a run over all stored candles to its end."""
+    spec, inbox, events = rigs.spec(root), Inbox(), list[TrainerEvent]()
+
+    def emit(event: TrainerEvent) -> None:
+        events.append(event)
+        on_event(event)
+
+    db = open_database(DataFolder(root).database)
+    inbox.candles_stored()
+    inbox.feed_ended()
+    TrainingDriver(spec, lambda: make_host(spec), CandleStore(db), inbox, emit, CLOCK).run()
+    db.close()
+    return events
+
+
+def run_id_of(events: list[TrainerEvent]) -> str:
+    return next(event.run_id for event in events if isinstance(event, TrainerReady))
+
+
+def test_both_hosts_give_the_same_bytes(tmp_path: Path) -> None:
+    digests = set()
+    for kind, make_host in HOSTS.items():
+        rigs.spec(tmp_path / kind)
+        store_candles(tmp_path / kind, CANDLES)
+        digests.add(rigs.digest(tmp_path / kind, run_id_of(drive(tmp_path / kind, make_host))))
+    assert len(digests) == 1
+
+
+def test_the_parent_never_imports_torch_for_a_process_host() -> None:
+    """In a fresh interpreter, since this one has torch already."""
+    import subprocess  # noqa: PLC0415
+
+    code = (
+        "import sys, core.training.drive, core.training.process_host, core.training.spec; print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")
+def test_a_killed_child_is_started_again_and_nothing_is_missed(tmp_path: Path) -> None:
+    rigs.spec(tmp_path / "calm")
+    store_candles(tmp_path / "calm", CANDLES)
+    calm = rigs.digest(tmp_path / "calm", run_id_of(drive(tmp_path / "calm", HOSTS["thread"])))
+    rigs.spec(tmp_path)
+    store_candles(tmp_path, CANDLES)
+    killed = []
+
+    def kill_once(event: TrainerEvent) -> None:
+        if isinstance(event, TrainerStatus) and event.step >= 20 and not killed:
+            trainers = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+            killed.extend(child.pid for child in trainers)
+            for child in trainers:
+                os.kill(child.pid, signal.SIGKILL)
+
+    events = drive(tmp_path, HOSTS["process"], kill_once)
+    assert len(killed) == 1
+    incidents = [event for event in events if isinstance(event, Incident)]
+    assert [incident.kind for incident in incidents] == ["trainer ended"] and "SIGKILL" in incidents[0].what_happened
+    assert rigs.digest(tmp_path, run_id_of(events)) == calm
+
+
+class DyingHost:
+    """A host whose start always fails: the fault is real to the driver, whatever its cause."""
+
+    def start(self) -> None:
+        raise HostDiedError("The trainer process ended: signal SIGSEGV.")
+
+    def send(self, command: TrainerCommand) -> None: ...
+
+    def receive(self, timeout_s: float) -> EventBatch | None: ...
+
+    def close(self) -> None: ...
+
+
+def test_three_crashes_in_ten_minutes_trip_the_breaker(tmp_path: Path) -> None:
+    rigs.spec(tmp_path)
+    store_candles(tmp_path, CANDLES)
+    events = drive(tmp_path, lambda _: DyingHost())
+    assert [type(event) for event in events] == [Incident, Incident, TrainerFailed]
+
+
+def test_stop_ends_a_driver_that_waits_for_candles(tmp_path: Path) -> None:
+    spec, inbox = rigs.spec(tmp_path), Inbox()
+    ready = threading.Event()
+
+    def emit(event: TrainerEvent) -> None:
+        if isinstance(event, TrainerReady):
+            ready.set()
+
+    def run() -> None:
+        db = open_database(DataFolder(tmp_path).database)
+        TrainingDriver(spec, lambda: ThreadHost(spec, CLOCK), CandleStore(db), inbox, emit, CLOCK).run()
+        db.close()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    assert ready.wait(60)
+    inbox.stop()
+    thread.join(10)
+    assert not thread.is_alive()

@@ -1,0 +1,186 @@
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.commands import ApplyDeletions, RestoreCheckpoint, SaveCheckpoint, StopSession
+from core.events import CheckpointsChanged, Incident, TrainerReady
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.weights import CheckpointError, read_weights, verify_weights, write_weights
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+
+CANDLES = random_walk(140)
+
+
+def files(root: Path) -> list[Path]:
+    return sorted((root / "models").rglob("*.safetensors"))
+
+
+def rows(root: Path, run_id: str) -> list:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        return CheckpointRows(db).list(run_id)
+    finally:
+        db.close()
+
+
+def test_every_ten_steps_and_every_row_has_its_file(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    events = rigs.feed(session, CANDLES)
+    run_id = session.status().run_id
+    session.close()
+    saved = [event.saved.step for event in events if isinstance(event, CheckpointsChanged) and event.saved]
+    assert saved == list(range(10, 140, 10))
+    kept = rows(tmp_path, run_id)
+    assert {tmp_path / info.file for info in kept} == set(files(tmp_path))
+    assert len(kept) < len(saved), "old ones are cleaned up"
+    assert all(verify_weights(tmp_path / info.file, info.sha256) is None for info in kept)
+
+
+def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES)
+    run_id = session.status().run_id
+    session.close()
+    kept = rows(tmp_path, run_id)
+    best = [info for info in kept if info.is_best]
+    assert len(best) == 1 and best[0].skill == max(info.skill for info in kept if info.skill is not None)
+    assert all(info.skill is None for info in kept if info.scored < 100)
+
+
+def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:45])
+    session.close()
+    newest = max(files(tmp_path), key=lambda path: path.name)
+    newest.write_bytes(newest.read_bytes()[:-100])
+    resumed = rigs.service(tmp_path)
+    events = resumed.opening_events()
+    resumed.close()
+    incidents = [event for event in events if isinstance(event, Incident)]
+    ready = next(event for event in events if isinstance(event, TrainerReady))
+    assert [incident.kind for incident in incidents] == ["checkpoint refused"]
+    assert ready.step == 30
+
+
+def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:30])
+    session.handle(SaveCheckpoint())
+    run_id = session.status().run_id
+    wanted = rows(tmp_path, run_id)[0]
+    before = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
+    rigs.feed(session, CANDLES[30:50])
+    digest = rigs.digest(tmp_path, run_id)
+    position = session.status().position_ms
+    session.handle(RestoreCheckpoint(wanted.checkpoint_id))
+    after = list(session._session.engine.model.parameters())
+    assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
+    assert session.status().position_ms == position and rigs.digest(tmp_path, run_id) == digest
+    session.close()
+
+
+def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:12])
+    events = session.handle(RestoreCheckpoint("nonsense"))
+    incident = next(event for event in events if isinstance(event, Incident))
+    assert incident.kind == "restore refused" and "nonsense" in incident.what_happened
+    session.close()
+
+
+def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:45])
+    run_id = session.status().run_id
+    known = rows(tmp_path, run_id)
+    victim, newest = known[-1], known[0]
+    window = open_database(DataFolder(tmp_path).database)
+    CheckpointRows(window).request_deletion([victim.checkpoint_id, newest.checkpoint_id], 1)
+    window.close()
+    session.handle(ApplyDeletions())
+    session.close()
+    left = {info.checkpoint_id for info in rows(tmp_path, run_id)}
+    assert victim.checkpoint_id not in left and not (tmp_path / victim.file).exists()
+    assert newest.checkpoint_id in left, "what is in use stays"
+
+
+def test_orphans_of_a_crash_are_swept(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:15])
+    session.close()
+    orphan = files(tmp_path)[0].with_name("step-00000099-ffffff.safetensors")
+    orphan.write_bytes(b"half")
+    rigs.service(tmp_path).close()
+    assert not orphan.exists()
+
+
+def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:15])
+    with torch.no_grad():
+        next(session._session.engine.model.parameters()).fill_(float("nan"))
+    before = files(tmp_path)
+    events = session.handle(SaveCheckpoint())
+    session.close()
+    assert files(tmp_path) == before
+    assert next(event for event in events if isinstance(event, Incident)).kind == "checkpoint not written"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_an_incident(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:5])
+    (tmp_path / "models").chmod(0o500)
+    events = session.handle(StopSession())
+    (tmp_path / "models").chmod(0o700)
+    session.close()
+    assert any(isinstance(event, Incident) for event in events)
+
+
+def test_another_architecture_begins_another_run(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:15])
+    first = session.status().run_id
+    session.close()
+    wider = dataclasses.replace(rigs.SMALL, model=dataclasses.replace(rigs.SMALL.model, width=16))
+    other = rigs.service(tmp_path, wider)
+    assert other.status().run_id != first and other.status().step == 0
+    other.close()
+
+
+def test_weights_round_trip_exactly(tmp_path: Path) -> None:
+    tensors = {"a": torch.randn(3, 4), "b": torch.arange(5), "c": torch.tensor(True)}
+    written = write_weights(tmp_path / "file.safetensors", tensors, {"step": 3, "text": "é"})
+    loaded, metadata = read_weights(tmp_path / "file.safetensors", written.sha256)
+    assert metadata == {"step": 3, "text": "é"}
+    assert all(torch.equal(tensors[name], loaded[name]) for name in tensors)
+    assert [path.name for path in tmp_path.iterdir()] == ["file.safetensors"]
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [(b"\x80\x04pickled", "pickle"), (b"PK\x03\x04zip", "pickle"), (b"", "safetensors"), (b"\xff" * 64, "safetensors")],
+)
+def test_what_is_not_a_checkpoint_is_refused_by_name(tmp_path: Path, content: bytes, word: str) -> None:
+    path = tmp_path / "evil.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(CheckpointError, match=word):
+        read_weights(path)
+
+
+def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "file.safetensors"
+    written = write_weights(path, {"a": torch.zeros(100)}, {})
+    data = bytearray(path.read_bytes())
+    data[-7] ^= 1
+    path.write_bytes(data)
+    sentence = verify_weights(path, written.sha256)
+    assert sentence is not None and "altered" in sentence

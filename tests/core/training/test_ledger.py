@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from core.events import ForecastMode, Trend
+from core.storage.records import StoredScore
+from core.training.ledger import LossLedger, ScoreLedger
+
+SCORE = StoredScore(0, 1, 0, ForecastMode.LIVE, False, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True, True, True, 0.5, 0.5, 0)
+
+
+def scores(n: int, factor: float = 1.0, seed: int = 0, mode: ForecastMode = ForecastMode.LIVE) -> list[StoredScore]:
+    references = np.random.default_rng(seed).gamma(4.0, 0.25, n)
+    return [
+        dataclasses.replace(SCORE, target_open_time_ms=index, mode=mode, loss=factor * value, reference_loss=value)
+        for index, value in enumerate(references)
+    ]
+
+
+def test_seven_hits_of_seven_are_not_an_accuracy() -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(scores(7))
+    summary = ledger.own_summary(7, 7, None)
+    assert summary.direction.value is None and not summary.has_proven_edge
+    assert "Too early" in summary.verdict
+
+
+@pytest.mark.parametrize(("n", "factor", "proven"), [(1000, 0.9, True), (1000, 1.0, False), (200, 0.9, False)])
+def test_an_edge_needs_its_whole_interval_above_zero_and_enough_candles(n: int, factor: float, proven: bool) -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(scores(n, factor))
+    assert ledger.own_summary(n, n, None).has_proven_edge is proven
+
+
+def test_forecasts_that_were_not_live_are_scored_apart() -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(scores(100, 0.5, mode=ForecastMode.CATCH_UP))
+    ledger.extend(scores(50, 1.5))
+    own, apart = ledger.own_summary(150, 50, None), ledger.other_summary(150, 50)
+    assert own.skill_close.value == pytest.approx(-0.5) and own.skill_close.n == 50
+    assert apart is not None and apart.skill_close.value == pytest.approx(0.5)
+
+
+def test_best_loss_is_that_of_a_window_not_of_the_luckiest_step() -> None:
+    losses = LossLedger()
+    for index in range(60):
+        losses.add(0.001 if index == 5 else 1.0)
+    assert losses.best is not None and losses.best > 0.9
+    assert losses.summary().current == 1.0
+
+
+def test_a_loss_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        LossLedger().add(float("nan"))
+
+
+@pytest.mark.parametrize(("slope", "trend"), [(-0.01, Trend.IMPROVING), (0.01, Trend.WORSENING), (0.0, Trend.FLAT)])
+def test_trend(slope: float, trend: Trend) -> None:
+    losses = LossLedger()
+    noise = np.random.default_rng(0).normal(0.0, 0.05, 100)
+    assert losses.summary().trend is Trend.UNKNOWN
+    for index, error in enumerate(noise):
+        losses.add(2.0 + slope * index + float(error))
+    assert losses.summary().trend is trend

@@ -1,0 +1,215 @@
+"""The online session over a real database: order of work, honesty, resuming."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.clock import ManualClock
+from core.commands import ObserveCandle, SetPaused, StepOnce, StopSession
+from core.events import ForecastMade, ForecastMode, ForecastScored, StepDone
+from core.market.candle import Candle
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.record import Fenced
+from tests.core.training import rigs
+from tests.support.candles import MINUTE, random_walk, without
+
+CANDLES = random_walk(60)
+
+
+def run_over(root: Path, candles: list[Candle]) -> tuple[str, str]:
+    """Run id and digest of a session over these candles."""
+    session = rigs.service(root)
+    rigs.feed(session, candles)
+    run_id = session.status().run_id
+    session.close()
+    return run_id, rigs.digest(root, run_id)
+
+
+def test_each_candle_is_scored_trained_on_and_forecast_from(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    events = rigs.feed(session, CANDLES)
+    status = session.status()
+    session.close()
+    assert sum(isinstance(event, ForecastMade) for event in events) == 60
+    assert sum(isinstance(event, StepDone) for event in events) == 59
+    one_step = [event for event in events if isinstance(event, ForecastScored) and event.horizon == 1]
+    assert [event.target_open_time_ms for event in one_step] == [candle.open_time_ms for candle in CANDLES[1:]]
+    assert status.accuracy.scored == 59 and status.step == 59 and status.candles == 60
+    horizon_3 = [event for event in events if isinstance(event, ForecastScored) and event.horizon == 3]
+    assert horizon_3[0].origin_open_time_ms == CANDLES[0].open_time_ms
+    assert horizon_3[0].target_open_time_ms == CANDLES[3].open_time_ms
+
+
+def test_a_forecast_is_durable_before_its_target_is_looked_at(tmp_path: Path) -> None:
+    """From a second connection, after each candle: all its horizons are stored and none is scored yet."""
+    session = rigs.service(tmp_path)
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    reader = RecordReader(db, session.status().run_id)
+    for candle in CANDLES[:12]:
+        rigs.feed(session, [candle])
+        rows = reader.forecasts_of(candle.open_time_ms)
+        assert [row.horizon for row in rows] == [1, 2, 3]
+        assert all(row.inputs_until_ms == MINUTE.close_time_ms(candle.open_time_ms) for row in rows)
+        assert all(score.target_open_time_ms <= candle.open_time_ms for score in reader.scores())
+    db.close()
+    session.close()
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(moment=st.integers(5, 40), factor=st.floats(0.8, 1.2))
+def test_nothing_later_changes_a_forecast(tmp_path_factory: pytest.TempPathFactory, moment: int, factor: float) -> None:
+    """Corrupt every candle after a moment: no forecast made until then changes."""
+    changed = [
+        candle
+        if index <= moment
+        else dataclasses.replace(
+            candle, open=candle.open * factor, high=candle.high * 1.3, low=candle.low * 0.7, close=candle.close * factor
+        )
+        for index, candle in enumerate(CANDLES[:45])
+    ]
+    digests = []
+    for candles in (CANDLES[:45], changed):
+        root = tmp_path_factory.mktemp("run")
+        session = rigs.service(root)
+        rigs.feed(session, candles[: moment + 1])
+        early = rigs.digest(root, session.status().run_id)
+        rigs.feed(session, candles[moment + 1 :])
+        run_id = session.status().run_id
+        session.close()
+        digests.append((early, rigs.digest(root, run_id)))
+    assert digests[0][0] == digests[1][0]
+    if factor != 1.0:
+        assert digests[0][1] != digests[1][1]
+
+
+def test_a_candle_twice_or_an_old_one_changes_nothing(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    before = session.status().step, rigs.digest(tmp_path, session.status().run_id)
+    assert [event for event in rigs.feed(session, [CANDLES[19], CANDLES[3]]) if isinstance(event, StepDone)] == []
+    assert before == (session.status().step, rigs.digest(tmp_path, session.status().run_id))
+    session.close()
+
+
+def test_same_seed_same_candles_same_bytes(tmp_path: Path) -> None:
+    first, second = (run_over(tmp_path / name, CANDLES) for name in ("first", "second"))
+    assert first[1] == second[1]
+
+
+@pytest.mark.parametrize("stop", [1, 2, 9, 10, 11, 25, 59])
+def test_a_session_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path, stop: int) -> None:
+    """Closed without a last checkpoint, as a kill does: the record runs ahead of the model, and stays as it is."""
+    _, undisturbed = run_over(tmp_path / "whole", CANDLES)
+    root = tmp_path / "cut"
+    session = rigs.service(root)
+    rigs.feed(session, CANDLES[:stop])
+    session.close()
+    resumed = rigs.service(root)
+    position = resumed.status().position_ms
+    rest = [candle for candle in CANDLES if position is None or candle.open_time_ms > position]
+    rigs.feed(resumed, rest)
+    status = resumed.status()
+    resumed.close()
+    assert rigs.digest(root, status.run_id) == undisturbed
+    assert status.accuracy.scored == 59 and status.step == 59
+
+
+def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:33])
+    session.handle(StopSession())
+    before = session.status()
+    session.close()
+    after = rigs.service(tmp_path)
+    again = after.status()
+    after.close()
+    assert (again.run_id, again.step, again.position_ms) == (before.run_id, before.step, before.position_ms)
+    assert again.accuracy == before.accuracy and again.loss == before.loss
+
+
+def test_what_stands_in_the_record_is_never_rewritten(tmp_path: Path) -> None:
+    """A second trainer forecasts otherwise (another learning rate): what was committed stays and is what is scored."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:35])
+    run_id = session.status().run_id
+    session.close()
+    before = rigs.digest(tmp_path, run_id)
+    training = dataclasses.replace(rigs.SMALL.training, learning_rate=0.5)
+    resumed = rigs.service(tmp_path, dataclasses.replace(rigs.SMALL, training=training))
+    assert resumed.status().run_id == run_id and resumed.status().step < 34
+    made = [event for event in rigs.feed(resumed, CANDLES[:35]) if isinstance(event, ForecastMade)]
+    assert made and rigs.digest(tmp_path, run_id) == before
+    resumed.close()
+
+
+def test_a_hole_is_neither_scored_as_the_runs_own_nor_trained_on(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    events = rigs.feed(session, without(CANDLES, 40))
+    scored = {
+        (event.origin_open_time_ms, event.horizon): event for event in events if isinstance(event, ForecastScored)
+    }
+    after = scored[(CANDLES[39].open_time_ms, 1)]
+    assert after.after_gap and after.target_open_time_ms == CANDLES[41].open_time_ms
+    assert not scored[(CANDLES[41].open_time_ms, 1)].after_gap
+    assert session.status().accuracy.skill_close.n == session.status().accuracy.scored - 1
+    session.close()
+
+
+@pytest.mark.parametrize(("late_ms", "expected"), [(0, "live"), (2_900, "live"), (3_100, "catch-up")])
+def test_a_forecast_committed_too_late_is_not_live(tmp_path: Path, late_ms: int, expected: str) -> None:
+    clock = ManualClock(MINUTE.close_time_ms(CANDLES[0].open_time_ms) + late_ms)
+    session = rigs.service(tmp_path, clock=clock)
+    made = [event for event in rigs.feed(session, CANDLES[:1], ForecastMode.LIVE) if isinstance(event, ForecastMade)]
+    session.close()
+    assert [event.mode for event in made] == [ForecastMode(expected)]
+
+
+def test_a_paused_session_scores_and_forecasts_but_does_not_train(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    session.handle(SetPaused(True))
+    events = rigs.feed(session, CANDLES[20:25])
+    assert not any(isinstance(event, StepDone) for event in events)
+    assert sum(isinstance(event, ForecastScored) and event.horizon == 1 for event in events) == 5
+    assert next(type(event) for event in session.handle(StepOnce())) is StepDone
+    session.handle(SetPaused(False))
+    assert any(isinstance(event, StepDone) for event in rigs.feed(session, CANDLES[25:26]))
+    session.close()
+
+
+def test_a_late_trainer_is_fenced_off(tmp_path: Path) -> None:
+    late = rigs.service(tmp_path)
+    rigs.feed(late, CANDLES[:15])
+    new = rigs.service(tmp_path)
+    with pytest.raises(Fenced):
+        late.handle(ObserveCandle(CANDLES[15], ForecastMode.REPLAY))
+    late.close()
+    rigs.feed(new, CANDLES[:16])
+    new.close()
+
+
+def test_each_step_leaves_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    session = rigs.service(tmp_path)
+    with caplog.at_level(logging.INFO, logger="ghostcandle.training"):
+        rigs.feed(session, CANDLES[:10])
+    session.close()
+    assert len([record for record in caplog.records if record.message.startswith("step ")]) == 9
+
+
+def test_a_market_that_never_moves_is_no_trouble(tmp_path: Path) -> None:
+    flat = [Candle(60_000 * index, 5.0, 5.0, 5.0, 5.0, 0.0) for index in range(40)]
+    session = rigs.service(tmp_path)
+    events = rigs.feed(session, flat)
+    losses = [event.loss for event in events if isinstance(event, StepDone)]
+    assert len(losses) == 39 and all(loss is not None and np.isfinite(loss) for loss in losses)
+    assert session.status().accuracy.direction.n == 0
+    session.close()

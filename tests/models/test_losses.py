@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from core.forecast import score
+from core.forecast.quantities import LEVELS
+from models.losses import pinball, quantiles_of, weighted_mean
+
+LEVEL_TENSOR = torch.tensor(LEVELS)
+
+
+def test_equals_the_score_that_is_reported() -> None:
+    generator = np.random.default_rng(0)
+    outcome, quantiles = generator.normal(size=(5, 4)), generator.normal(size=(5, 4, 7))
+    ours = pinball(torch.tensor(outcome), torch.tensor(quantiles), LEVEL_TENSOR)
+    np.testing.assert_allclose(ours.numpy(), score.pinball(outcome, quantiles))
+
+
+@pytest.mark.parametrize("extreme", [1e30, -1e30, 1e-38, 0.0])
+def test_finite_at_extremes_with_finite_gradients(extreme: float) -> None:
+    quantiles = torch.zeros(1, 7, requires_grad=True)
+    loss = pinball(torch.tensor([extreme]), quantiles, LEVEL_TENSOR.float()).sum()
+    loss.backward()
+    assert torch.isfinite(loss) and quantiles.grad is not None and torch.isfinite(quantiles.grad).all()
+
+
+def test_quantiles_ascend_whatever_the_corrections() -> None:
+    made = quantiles_of(torch.arange(7.0), torch.tensor([9.0, -9.0, 3.0, 0.0, -1.0, 2.0, -20.0]))
+    assert (made.diff() >= 0.0).all()
+
+
+def test_a_weight_of_zero_shuts_out_even_nan() -> None:
+    losses = torch.tensor([1.0, float("nan"), 3.0], requires_grad=True)
+    mean = weighted_mean(losses, torch.tensor([1.0, 0.0, 3.0]))
+    mean.backward()
+    assert mean.item() == pytest.approx(2.5)
+    assert losses.grad is not None and losses.grad.tolist() == pytest.approx([0.25, 0.0, 0.75])
+
+
+def test_no_weight_at_all_is_no_loss() -> None:
+    assert weighted_mean(torch.ones(3), torch.zeros(3)).item() == 0.0
