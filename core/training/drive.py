@@ -106,7 +106,7 @@ class TrainingDriver:
         make_host: Callable[[], Host],
         store: CandleStore,
         inbox: Inbox,
-        emit: Callable[[TrainerEvent], None],
+        emit: Callable[[EventBatch], None],
         clock: Clock,
     ) -> None:
         self._spec = spec
@@ -170,7 +170,7 @@ class TrainingDriver:
             left = 0 if is_last else self._store.count(self._spec.market, after_ms=self._sent_until_ms)
             progress = self._meter.report(left + self._in_flight)
             if progress is not None:
-                self._emit(progress)
+                self._tell(progress)
 
     def _send(self, command: TrainerCommand) -> None:
         self._host.send(command)
@@ -189,7 +189,10 @@ class TrainingDriver:
             if isinstance(event, TrainerReady):
                 self._sent_until_ms = event.position_ms or self._first_start_ms()
                 self._recorded_until_ms = event.recorded_until_ms
-            self._emit(event)
+        self._emit(batch)
+
+    def _tell(self, event: TrainerEvent) -> None:
+        self._emit(EventBatch((event,)))
 
     def _first_start_ms(self) -> int | None:
         """Where a new run begins: a live one with the newest stored candles, any other with the first."""
@@ -241,10 +244,10 @@ class TrainingDriver:
         if death.is_final or is_loop:
             reason = death.sentence if death.is_final else f"{death.sentence} It was the third time in ten minutes."
             advice = "The chart goes on; start training again when the cause is mended."
-            self._emit(TrainerFailed(f"{reason} {advice}", death.details))
+            self._tell(TrainerFailed(f"{reason} {advice}", death.details))
             self._has_failed = True
             return False
-        self._emit(
+        self._tell(
             Incident(
                 run_id=None,
                 at_ms=self._clock.now_ms(),
@@ -268,7 +271,7 @@ class TrainingDriver:
             self._send(StopSession())
             self._drain(deadline_s)
         except HostDiedError as death:
-            self._emit(TrainerFailed(death.sentence, death.details))
+            self._tell(TrainerFailed(death.sentence, death.details))
 
     def _drain(self, deadline_s: float) -> None:
         while self._in_flight:

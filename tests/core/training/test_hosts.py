@@ -121,9 +121,10 @@ def drive(
     """Drive a run over all stored candles to its end."""
     spec, inbox, events = rigs.spec(root), Inbox(), list[TrainerEvent]()
 
-    def emit(event: TrainerEvent) -> None:
-        events.append(event)
-        on_event(event)
+    def emit(batch: EventBatch) -> None:
+        events.extend(batch.events)
+        for event in batch.events:
+            on_event(event)
 
     db = open_database(DataFolder(root).database)
     inbox.candles_stored()
@@ -204,8 +205,8 @@ def test_stop_ends_a_driver_that_waits_for_candles(tmp_path: Path) -> None:
     spec, inbox = rigs.spec(tmp_path), Inbox()
     ready = threading.Event()
 
-    def emit(event: TrainerEvent) -> None:
-        if isinstance(event, TrainerReady):
+    def emit(batch: EventBatch) -> None:
+        if any(isinstance(event, TrainerReady) for event in batch.events):
             ready.set()
 
     def run() -> None:
