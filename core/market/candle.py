@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+FILE_VENUE = "file"
+SIMULATED_VENUE = "simulated"
+
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _INTERVAL_PATTERN = re.compile(r"(\d+)([smhdw])")
 
@@ -65,7 +68,7 @@ class Market:
     @property
     def is_simulated(self) -> bool:
         """Simulated candles are marked as such everywhere and never mixed with real ones."""
-        return self.venue == "simulated"
+        return self.venue == SIMULATED_VENUE
 
     def __str__(self) -> str:
         return f"{self.symbol} {self.interval} ({self.venue})"

@@ -8,30 +8,36 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.events import ForecastMode
-from core.market.candle import Market
+from core.market.candle import FILE_VENUE, Market
 from core.settings import Settings, to_dict
+
+
+def own_mode_of(market: Market) -> ForecastMode:
+    """The mode of a run's own forecasts: what its headline numbers are about."""
+    if market.is_simulated:
+        return ForecastMode.SIMULATED
+    return ForecastMode.REPLAY if market.venue == FILE_VENUE else ForecastMode.LIVE
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
-    """A run is bound to a market; it goes on with the newest run of the same fingerprint unless told otherwise.
-
-    own_mode: the mode of the run's own forecasts: LIVE on an exchange, REPLAY over a file, SIMULATED else.
-    """
+    """A run is bound to a market; it goes on with the newest run of the same fingerprint unless told otherwise."""
 
     root: Path
     """The data folder."""
     market: Market
     settings: Settings
-    own_mode: ForecastMode
     new_run: bool = False
 
     @property
+    def own_mode(self) -> ForecastMode:
+        return own_mode_of(self.market)
+
+    @property
     def fingerprint(self) -> str:
-        """What must be the same for a run to go on: the model's shape, the seed, and the kind of forecasts."""
+        """What must be the same for a run to go on: the model's shape and the seed."""
         parts = {
             "model": to_dict(self.settings)["model"],
             "seed": self.settings.training.seed,
-            "mode": self.own_mode.value,
         }
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

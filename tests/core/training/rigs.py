@@ -24,11 +24,9 @@ SMALL = Settings(
 )
 
 
-def spec(
-    root: Path, settings: Settings = SMALL, mode: ForecastMode = ForecastMode.REPLAY, market: Market = MARKET
-) -> SessionSpec:
+def spec(root: Path, settings: Settings = SMALL, market: Market = MARKET) -> SessionSpec:
     DataFolder(root).ensure()
-    return SessionSpec(root, market, settings, mode)
+    return SessionSpec(root, market, settings)
 
 
 def service(root: Path, settings: Settings = SMALL, clock: Clock | None = None) -> TrainingService:
