@@ -1,0 +1,90 @@
+"""What is in view, as columns: the visible slice of a series, grouped when candles are narrower than a pixel."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.market.series import CandleSeries
+
+_NARROWEST_SLOT_PX = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class CandleColumns:
+    """Candles to draw, ascending. `index` holds the centres on the x axis, `group` how many candles each stands for."""
+
+    index: NDArray[np.float64]
+    open: NDArray[np.float64]
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    close: NDArray[np.float64]
+    volume: NDArray[np.float64]
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The lowest low, the highest high and the largest volume of a slice."""
+
+    low: float
+    high: float
+    volume: float
+
+
+def group_size(spacing_px: float) -> int:
+    """Candles per drawn candle: the smallest power of two that keeps them about two device pixels apart."""
+    if spacing_px >= _NARROWEST_SLOT_PX:
+        return 1
+    return 1 << math.ceil(math.log2(_NARROWEST_SLOT_PX / spacing_px))
+
+
+def columns(series: CandleSeries, first: int, stop: int, group: int) -> CandleColumns:
+    """The candles first..stop - 1. Groups begin at multiples of `group`, so panning never regroups them (no shimmer);
+    the slice is widened to whole groups for that."""
+    if group == 1 or first >= stop:
+        view = slice(first, stop)
+        return CandleColumns(
+            np.arange(first, stop, dtype=np.float64),
+            series.open[view],
+            series.high[view],
+            series.low[view],
+            series.close[view],
+            series.volume[view],
+            1,
+        )
+    return _grouped(series, first // group * group, min(len(series), -(-stop // group) * group), group)
+
+
+def _grouped(series: CandleSeries, first: int, stop: int, group: int) -> CandleColumns:
+    """`first` is a multiple of `group`, and first < stop."""
+    starts = np.arange(0, stop - first, group)
+    ends = np.minimum(starts + group, stop - first) - 1
+    view = slice(first, stop)
+    return CandleColumns(
+        first + np.asarray(starts, dtype=np.float64) + (group - 1) / 2.0,
+        series.open[view][starts],
+        np.maximum.reduceat(series.high[view], starts),
+        np.minimum.reduceat(series.low[view], starts),
+        series.close[view][ends],
+        np.add.reduceat(series.volume[view], starts),
+        group,
+    )
+
+
+def extent(drawn: CandleColumns) -> Extent | None:
+    """The extent of these columns; None where there are none."""
+    if drawn.index.size == 0:
+        return None
+    return Extent(float(drawn.low.min()), float(drawn.high.max()), float(drawn.volume.max()))
+
+
+def visible_gaps(series: CandleSeries, first: int, stop: int) -> NDArray[np.int64]:
+    """Those of `series.gap_indices()` that lie in first..stop - 1, found in the slice alone."""
+    start = max(first - 1, 0)
+    steps = np.diff(series.open_time_ms[start:stop])
+    found = np.flatnonzero(steps > series.interval.duration_ms) + start + 1
+    return found[found >= first].astype(np.int64)

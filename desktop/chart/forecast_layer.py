@@ -1,0 +1,160 @@
+"""What is not real: ghosts, their bands and the divider, in hues, dashes and translucency of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+
+from core.events import ForecastMode
+from desktop.chart.frame import Frame
+from desktop.chart.geometry import CandleWidths
+from desktop.chart.model import ChartModel, PlacedGhost, band
+from desktop.chart.primitives import fill_rects, rects
+from desktop.chart.text import Box, Span, box_size, paint_box
+
+_RISING_ALPHA = 60
+_FALLING_ALPHA = 120
+_VOLUME_ALPHA = 70
+_EDGE_ALPHA = 110
+_NARROWEST_DASHED_PX = 5
+
+
+def paint_forecast(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+    """Bands first, ghosts on them. Nothing where there is no forecast ahead."""
+    ghosts = model.ghosts()
+    if not ghosts:
+        return
+    if frame.shows_bands:
+        _paint_bands(painter, frame, model, ghosts)
+    if frame.shows_volume:
+        _paint_volumes(painter, frame, ghosts)
+    _paint_ghosts(painter, frame, model, ghosts)
+    _paint_divider(painter, frame, model)
+
+
+def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    for percent, colour in ((90, frame.palette.band_90), (50, frame.palette.band_50)):
+        lower, upper = _band_edges(frame, model, ghosts, percent)
+        if not lower:
+            continue
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+        edge = QColor(colour)
+        edge.setAlpha(_EDGE_ALPHA)
+        painter.setPen(QPen(edge, frame.pixel))
+        painter.drawPolyline(QPolygonF(upper))
+        painter.drawPolyline(QPolygonF(lower))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _band_edges(
+    frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...], percent: int
+) -> tuple[list[QPointF], list[QPointF]]:
+    """Lower and upper edge, from the origin's close to half a candle past the last ghost."""
+    lower: list[QPointF] = []
+    upper: list[QPointF] = []
+    if ghosts[0].ahead == 1 and model.forecast is not None:
+        origin = QPointF(frame.x(ghosts[0].index - 1), frame.y(model.forecast.origin_close))
+        lower, upper = [origin], [origin]
+    for placed in ghosts:
+        edges = band(placed.ghost, percent)
+        if edges is None:
+            return [], []
+        # Half a pixel in: with antialiasing a point is a corner between pixels.
+        x = frame.x(placed.index) + 0.5
+        lower.append(QPointF(x, frame.y(edges[0]) + 0.5))
+        upper.append(QPointF(x, frame.y(edges[1]) + 0.5))
+    half = QPointF(frame.spacing / 2, 0.0)
+    return [*lower, lower[-1] + half], [*upper, upper[-1] + half]
+
+
+def _paint_volumes(painter: QPainter, frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> None:
+    bottom = frame.layout.plot_bottom - 1
+    for placed in ghosts:
+        if placed.ghost.volume <= 0:
+            continue
+        left, right = _body_columns(frame, placed.index, frame.widths)
+        top = int(frame.volume_ys(np.float64(placed.ghost.volume)))
+        colour = QColor(_colour(frame, placed))
+        colour.setAlpha(_VOLUME_ALPHA)
+        fill_rects(painter, rects(left, min(top, bottom), right, bottom), colour)
+
+
+def _paint_ghosts(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
+    for placed in ghosts:
+        widths = frame.widths
+        if model.forming is not None and placed.index == model.count:
+            widths = _framing(frame)
+        _paint_ghost(painter, frame, placed, widths)
+
+
+def _paint_ghost(painter: QPainter, frame: Frame, placed: PlacedGhost, widths: CandleWidths) -> None:
+    ghost, colour = placed.ghost, _colour(frame, placed)
+    left, right = _body_columns(frame, placed.index, widths)
+    top, bottom = sorted((frame.y(ghost.open), frame.y(ghost.close)))
+    is_dashed = right - left + 1 >= _NARROWEST_DASHED_PX * frame.pixel
+    fill = QColor(colour)
+    fill.setAlpha(_RISING_ALPHA if ghost.close >= ghost.open else _FALLING_ALPHA)
+    fill_rects(painter, rects(left, top, right, bottom), fill)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.setPen(_pen(colour, frame.pixel, is_dashed))
+    inset = frame.pixel // 2
+    painter.drawRect(QRect(QPoint(left + inset, top), QPoint(right - frame.pixel + inset, bottom)))
+    x = frame.x(placed.index) - widths.wick // 2 + inset
+    painter.drawLine(x, frame.y(ghost.high), x, top)
+    painter.drawLine(x, bottom, x, frame.y(ghost.low))
+
+
+def _framing(frame: Frame) -> CandleWidths:
+    """Widths for the ghost behind the forming candle: its frame shows on both sides."""
+    wick = frame.widths.wick
+    most = max(int(frame.spacing) - frame.pixel, frame.widths.body)
+    body = min(frame.widths.body + 2 * max(2 * frame.pixel, frame.widths.body // 4), most)
+    return CandleWidths(body - (body - wick) % 2, wick)
+
+
+def _body_columns(frame: Frame, index: int, widths: CandleWidths) -> tuple[int, int]:
+    left = frame.x(index) - widths.wick // 2 - (widths.body - widths.wick) // 2
+    return left, left + widths.body - 1
+
+
+def _colour(frame: Frame, placed: PlacedGhost) -> QColor:
+    return frame.palette.ghost(placed.ghost.close >= placed.ghost.open)
+
+
+def _pen(colour: QColor, width: int, is_dashed: bool) -> QPen:
+    pen = QPen(colour, width)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
+    if is_dashed:
+        pen.setDashPattern([3.0, 2.0])
+    return pen
+
+
+def divider_x(frame: Frame, model: ChartModel) -> int:
+    """The pixel column between the newest closed candle and what is ahead of it."""
+    return (frame.x(model.count - 1) + frame.x(model.count)) // 2
+
+
+def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+    x = divider_x(frame, model)
+    if not 0 <= x < frame.layout.plot_right:
+        return
+    painter.setPen(_pen(frame.palette.divider, frame.pixel, is_dashed=True))
+    painter.drawLine(x, 0, x, frame.layout.plot_bottom)
+    row = (Span(_divider_text(model), frame.palette.ghost_text),)
+    size = box_size((row,), frame.fonts)
+    corner = QPoint(x + frame.scaled(4), max(frame.layout.price_top - size.height(), 0))
+    ground = QColor(frame.palette.background)
+    ground.setAlpha(200)
+    if corner.x() + size.width() <= frame.layout.plot_right:
+        paint_box(painter, Box(QRect(corner, size), (row,), ground), frame.fonts)
+
+
+def _divider_text(model: ChartModel) -> str:
+    """Only a live forecast goes without saying how it was made."""
+    mode = ForecastMode.LIVE if model.forecast is None else model.forecast.mode
+    return "forecast" if mode is ForecastMode.LIVE else f"forecast ({mode.value})"

@@ -1,0 +1,190 @@
+"""What the chart knows: the series, the forming candle, the forecast, and how earlier forecasts came out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.events import QUANTILE_LEVELS, ForecastMade, ForecastScored, Ghost
+from core.market.candle import Candle
+from core.market.series import CandleSeries
+from desktop import formatting
+
+OutcomeLookup = Callable[[int], "ForecastScored | str | None"]
+"""From a candle's opening time to how its one-step forecast came out."""
+
+_DECIMALS_FROM = 200
+_MOST_OUTCOMES = 50_000
+_BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedGhost:
+    """A ghost and the index it is drawn at. `ahead` counts from 1."""
+
+    index: int
+    ahead: int
+    ghost: Ghost
+
+
+class ChartModel:
+    """The data behind the picture. Everything is asked for by candle index; index `count` is the forming candle's."""
+
+    def __init__(self) -> None:
+        self.title = ""
+        self.forming: Candle | None = None
+        self._series: CandleSeries | None = None
+        self._forecast: ForecastMade | None = None
+        self._outcomes: dict[int, ForecastScored] = {}
+        self._lookup: OutcomeLookup | None = None
+        self._decimals = 2
+        self._decimals_version = -1
+
+    @property
+    def series(self) -> CandleSeries | None:
+        return self._series
+
+    @property
+    def forecast(self) -> ForecastMade | None:
+        return self._forecast
+
+    @property
+    def count(self) -> int:
+        """Closed candles."""
+        return 0 if self._series is None else len(self._series)
+
+    @property
+    def version(self) -> int:
+        return -1 if self._series is None else self._series.version
+
+    @property
+    def is_empty(self) -> bool:
+        return self.count == 0 and self.forming is None
+
+    @property
+    def newest(self) -> Candle | None:
+        """The forming candle, else the newest closed one."""
+        if self.forming is not None:
+            return self.forming
+        return self._series[-1] if self._series is not None and self.count else None
+
+    def set_series(self, series: CandleSeries | None, title: str) -> None:
+        """Another market: what belonged to the former one is let go."""
+        self._series, self.title = series, title
+        self.forming, self._forecast = None, None
+        self._outcomes.clear()
+        self._decimals, self._decimals_version = 2, -1
+
+    def set_forming(self, candle: Candle | None) -> None:
+        """The candle as it stands now. One that is no newer than the closed ones is let go."""
+        self.forming = candle
+        self.drop_stale_forming()
+
+    def drop_stale_forming(self) -> None:
+        """A candle that has closed is not forming any more."""
+        if self.forming is None or self._series is None or self.count == 0:
+            return
+        if self.forming.open_time_ms <= int(self._series.open_time_ms[-1]):
+            self.forming = None
+
+    def set_forecast(self, forecast: ForecastMade | None) -> None:
+        self._forecast = forecast
+
+    def set_outcome_lookup(self, lookup: OutcomeLookup | None) -> None:
+        self._lookup = lookup
+
+    def add_outcome(self, scored: ForecastScored) -> None:
+        """Keep a one-step outcome; those of longer horizons are told apart elsewhere."""
+        if scored.horizon != 1:
+            return
+        self._outcomes.pop(scored.target_open_time_ms, None)
+        self._outcomes[scored.target_open_time_ms] = scored
+        if len(self._outcomes) > _MOST_OUTCOMES:
+            del self._outcomes[next(iter(self._outcomes))]
+
+    def outcome(self, open_time_ms: int) -> ForecastScored | str | None:
+        """How the one-step forecast of this candle came out: from the lookup, else as it was reported."""
+        found = self._lookup(open_time_ms) if self._lookup is not None else None
+        return found if found is not None else self._outcomes.get(open_time_ms)
+
+    def candle(self, index: int) -> Candle | None:
+        """The closed or forming candle at an index."""
+        if self._series is not None and 0 <= index < self.count:
+            return self._series[index]
+        return self.forming if index == self.count else None
+
+    def decimals(self) -> int:
+        """Decimals of prices, as the market's newest prices show them; they only grow, so that labels stay still."""
+        if self._decimals_version != self.version and self._series is not None:
+            newest = slice(max(0, self.count - _DECIMALS_FROM), self.count)
+            prices = np.concatenate((self._series.open[newest], self._series.close[newest]))
+            found = formatting.decimals_of_prices(prices)
+            self._decimals = found if self._decimals_version < 0 else max(found, self._decimals)
+            self._decimals_version = self.version
+        if self.count == 0 and self.forming is not None:
+            return formatting.decimals_of_prices([self.forming.open, self.forming.close])
+        return self._decimals
+
+    def time_at(self, index: int) -> int | None:
+        """The opening time at an index. Beyond the newest candle time goes on by the interval."""
+        if self._series is None or index < 0:
+            return None
+        if index < self.count:
+            return int(self._series.open_time_ms[index])
+        step = self._series.interval.duration_ms
+        if self.forming is not None:
+            return self.forming.open_time_ms + (index - self.count) * step
+        return None if self.count == 0 else int(self._series.open_time_ms[-1]) + (index - self.count + 1) * step
+
+    def index_from(self, time_ms: int) -> int | None:
+        """The first index whose candle opens at or after a time, beyond the newest candle too."""
+        if self._series is None:
+            return None
+        found = self._series.insertion_index(time_ms)
+        if found < self.count:
+            return found
+        next_time = self.time_at(self.count)
+        if next_time is None:
+            return None
+        return self.count + max(0, -((next_time - time_ms) // self._series.interval.duration_ms))
+
+    def index_of(self, time_ms: int) -> int | None:
+        """The index of the candle that opens, or will open, at exactly this time; None in a gap."""
+        index = self.index_from(time_ms)
+        return index if index is not None and self.time_at(index) == time_ms else None
+
+    def missing_before(self, index: int) -> int:
+        """How many candles are missing between this one and the one before it."""
+        time, before = self.time_at(index), self.time_at(index - 1)
+        if time is None or before is None or self._series is None:
+            return 0
+        return max(0, (time - before) // self._series.interval.duration_ms - 1)
+
+    def ghosts(self) -> tuple[PlacedGhost, ...]:
+        """The forecast's candles that have not closed yet, where they will stand."""
+        if self._forecast is None:
+            return ()
+        placed = (
+            (self.index_of(ghost.open_time_ms), ahead, ghost)
+            for ahead, ghost in enumerate(self._forecast.ghosts, start=1)
+        )
+        return tuple(
+            PlacedGhost(index, ahead, ghost)
+            for index, ahead, ghost in placed
+            if index is not None and index >= self.count and _is_drawable(ghost)
+        )
+
+
+def band(ghost: Ghost, percent: int) -> tuple[float, float] | None:
+    """Lower and upper close of the 50 or 90 % band. None where the quantiles are not those of `QUANTILE_LEVELS`."""
+    if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
+        return None
+    low, high = (ghost.close_quantiles[QUANTILE_LEVELS.index(level)] for level in _BAND_LEVELS[percent])
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _is_drawable(ghost: Ghost) -> bool:
+    return all(math.isfinite(value) for value in (ghost.open, ghost.high, ghost.low, ghost.close, ghost.volume))

@@ -1,0 +1,116 @@
+"""What lies over the candles at one moment: where each label stands, and which pixels that touches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QPainter, QPen, QRegion
+
+from desktop.chart.forecast_layer import paint_forecast
+from desktop.chart.frame import Frame
+from desktop.chart.live_layer import (
+    forming_area,
+    last_price_box,
+    last_price_row,
+    paint_axis_labels,
+    paint_forming,
+    paint_last_price_line,
+    price_label_rect,
+    time_label_rect,
+)
+from desktop.chart.model import ChartModel
+from desktop.chart.readout import crosshair_rows, readout_box, tooltip_box
+from desktop.chart.text import Box, paint_box
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Boxes laid out for one frame. `cross` is the crosshair's centre, None while the cursor is not over the plot."""
+
+    cross: QPoint | None
+    last_price: Box | None
+    price_label: Box | None
+    time_label: Box | None
+    readout: Box
+    tooltip: Box | None
+
+    @classmethod
+    def of(cls, frame: Frame, model: ChartModel, cursor: QPoint | None, countdown: str | None) -> Overlay:
+        """Lay the boxes out for a cursor in device pixels, None when it is elsewhere."""
+        last_price = last_price_box(frame, model, countdown)
+        if cursor is None or not frame.layout.plot.contains(cursor):
+            return cls(None, last_price, None, None, readout_box(frame, model, None, None), None)
+        index = max(frame.index_at(cursor.x()), 0)
+        return cls(
+            QPoint(frame.x(index), cursor.y()),
+            last_price,
+            *_crosshair_labels(frame, model, index, cursor.y()),
+            readout_box(frame, model, index, cursor),
+            tooltip_box(frame, model, index, cursor),
+        )
+
+    def paint(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
+        """Everything above the closed candles, back to front. The painter's units are device pixels."""
+        painter.save()
+        painter.setClipRect(frame.layout.plot, Qt.ClipOperation.IntersectClip)
+        paint_forecast(painter, frame, model)
+        paint_forming(painter, frame, model)
+        paint_last_price_line(painter, frame, model)
+        self._paint_crosshair(painter, frame)
+        painter.restore()
+        on_axes = [box for box in (self.last_price, self.price_label, self.time_label) if box is not None]
+        paint_axis_labels(painter, frame, model, [box.rect for box in on_axes])
+        for box in (*on_axes, self.readout, self.tooltip):
+            if box is not None and box.rows:
+                paint_box(painter, box, frame.fonts)
+
+    def _paint_crosshair(self, painter: QPainter, frame: Frame) -> None:
+        if self.cross is None:
+            return
+        pen = QPen(frame.palette.crosshair, frame.pixel)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        pen.setDashPattern([4.0, 4.0])
+        painter.setPen(pen)
+        painter.drawLine(self.cross.x(), 0, self.cross.x(), frame.layout.plot_bottom)
+        painter.drawLine(0, self.cross.y(), frame.layout.plot_right, self.cross.y())
+
+    def region(self, frame: Frame, model: ChartModel) -> QRegion:
+        """The logical pixels that this overlay may touch, without the forecast's, which only a new view moves."""
+        layout, pixel = frame.layout, frame.pixel
+        areas = [layout.price_axis, self.readout.rect, forming_area(frame, model)]
+        row = last_price_row(frame, model)
+        if row is not None:
+            areas.append(QRect(0, row - pixel, layout.plot_right, 3 * pixel))
+        if self.cross is not None:
+            areas.append(QRect(self.cross.x() - pixel, 0, 3 * pixel, layout.plot_bottom))
+            areas.append(QRect(0, self.cross.y() - pixel, layout.plot_right, 3 * pixel))
+            areas.append(layout.time_axis)
+        if self.tooltip is not None:
+            areas.append(self.tooltip.rect)
+        region = QRegion()
+        for area in areas:
+            region += _logical(area, frame.ratio)
+        return region
+
+
+def _crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Box | None, Box | None]:
+    price_rows, time_rows = crosshair_rows(frame, model, index, frame.price_at(row))
+    palette = frame.palette
+    time_label = Box(
+        time_label_rect(frame, frame.x(index), time_rows), tuple(time_rows), palette.raised, palette.border
+    )
+    if row >= frame.layout.price_bottom:
+        return None, time_label
+    rect = price_label_rect(frame, row, price_rows)
+    return Box(rect, tuple(price_rows), palette.raised, palette.border), time_label
+
+
+def _logical(area: QRect, ratio: float) -> QRect:
+    """Device pixels to the logical rectangle around them, with a pixel to spare."""
+    if area.isEmpty():
+        return QRect()
+    left, top = math.floor(area.left() / ratio) - 1, math.floor(area.top() / ratio) - 1
+    right, bottom = math.ceil((area.right() + 1) / ratio) + 1, math.ceil((area.bottom() + 1) / ratio) + 1
+    return QRect(left, top, right - left, bottom - top)

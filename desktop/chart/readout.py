@@ -1,0 +1,197 @@
+"""What the chart says about the candle under the cursor: the readout in a corner, and the tooltip of its forecast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtGui import QColor
+
+from core.events import ForecastMode, ForecastScored, Ghost
+from core.market.candle import Candle
+from desktop import formatting
+from desktop.chart.frame import Frame
+from desktop.chart.model import ChartModel, PlacedGhost, band
+from desktop.chart.text import Box, Row, Span, box_size, wrapped
+from desktop.theme import Palette
+
+_GROUND_ALPHA = 215
+_REACH_PX = 14
+
+
+def readout_box(frame: Frame, model: ChartModel, index: int | None, cursor: QPoint | None) -> Box:
+    """The readout of the candle at `index` (None: the newest), in the top left corner, or in the bottom left one
+    while the cursor is near that."""
+    rows = _readout_rows(frame, model, index)
+    width = max(frame.layout.plot_right - frame.scaled(24), 1)
+    lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
+    size = box_size(lines, frame.fonts)
+    margin = frame.scaled(6)
+    rect = QRect(QPoint(margin, margin), size)
+    if cursor is not None and rect.adjusted(-margin, -margin, 4 * margin, 4 * margin).contains(cursor):
+        rect.moveBottom(frame.layout.price_bottom - margin)
+    ground = QColor(frame.palette.background)
+    ground.setAlpha(_GROUND_ALPHA)
+    return Box(rect, lines, ground)
+
+
+def _readout_rows(frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
+    palette = frame.palette
+    shown = _newest_index(model) if index is None else index
+    rows: list[Row] = [(Span(model.title, palette.text, bold=True),)] if model.title else []
+    candle = model.candle(shown)
+    if candle is not None:
+        rows.append(_candle_row(frame, candle, _close_before(model, shown)))
+        missing = model.missing_before(shown) if index is not None else 0
+        if missing:
+            noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
+            text = f"{formatting.format_count(missing)} {noun} before this one {verb} missing"
+            rows.append((Span(text, palette.gap),))
+    if index is not None:
+        rows.extend(_ghost_rows(frame, model, index))
+    return rows
+
+
+def _newest_index(model: ChartModel) -> int:
+    return model.count if model.forming is not None else model.count - 1
+
+
+def _close_before(model: ChartModel, index: int) -> float | None:
+    before = model.candle(index - 1)
+    return None if before is None else before.close
+
+
+def _candle_row(frame: Frame, candle: Candle, close_before: float | None) -> Row:
+    base = candle.open if close_before is None else close_before
+    colour = frame.palette.candle(candle.close >= candle.open)
+    change = candle.close - base
+    texts = (
+        formatting.format_price(change, frame.decimals, signed=True),
+        f"({formatting.format_percent(change / base, signed=True)})",
+    )
+    colour_of_change = frame.palette.candle(change >= 0)
+    return (
+        *_prices(frame, candle, colour),
+        *(Span(text, colour_of_change) for text in texts),
+    )
+
+
+def _prices(frame: Frame, candle: Candle | Ghost, colour: QColor) -> Row:
+    muted = frame.palette.muted_text
+    named = (("O", candle.open), ("H", candle.high), ("L", candle.low), ("C", candle.close))
+    texts = [(name, formatting.format_price(price, frame.decimals)) for name, price in named]
+    texts.append(("V", formatting.format_volume(candle.volume)))
+    spans: list[Span] = []
+    for name, text in texts:
+        spans += [Span(name, muted), Span(f" {text}", colour, glue=True)]
+    return tuple(spans)
+
+
+def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
+    placed = next((ghost for ghost in model.ghosts() if ghost.index == index), None)
+    if placed is None:
+        return []
+    palette, ghost = frame.palette, placed.ghost
+    colour = palette.ghost(ghost.close >= ghost.open)
+    rows = [(Span(_ahead_text(placed), palette.ghost_text, bold=True), *_prices(frame, ghost, colour))]
+    ranges = [
+        (
+            Span(f"{percent} % band", palette.muted_text),
+            Span(f" {_range_text(edges, frame.decimals)}", colour, glue=True),
+        )
+        for percent in (50, 90)
+        if (edges := band(ghost, percent)) is not None
+    ]
+    if ranges:
+        rows.append(tuple(span for pair in ranges for span in pair))
+    return rows
+
+
+def _ahead_text(placed: PlacedGhost) -> str:
+    return f"Forecast +{placed.ahead}"
+
+
+def _range_text(edges: tuple[float, float], decimals: int) -> str:
+    low, high = (formatting.format_price(edge, decimals) for edge in edges)
+    return f"{low} – {high}"
+
+
+def is_over_candle(frame: Frame, candle: Candle, cursor: QPoint) -> bool:
+    """Whether the cursor's row touches the candle, or nearly does."""
+    reach = frame.scaled(_REACH_PX)
+    return frame.y(candle.high) - reach <= cursor.y() <= frame.y(candle.low) + reach
+
+
+def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> Box | None:
+    """What was forecast for the closed candle under the cursor, and how it came out; None where nothing is known."""
+    candle = model.candle(index) if index < model.count else None
+    if candle is None or not is_over_candle(frame, candle, cursor):
+        return None
+    outcome = model.outcome(candle.open_time_ms)
+    if outcome is None:
+        return None
+    rows = outcome_rows(outcome, frame.palette, frame.decimals)
+    size = box_size(rows, frame.fonts, is_table=True)
+    rect = QRect(_beside(frame, cursor, size), size)
+    return Box(rect, tuple(rows), frame.palette.raised, frame.palette.border, is_table=True)
+
+
+def outcome_rows(outcome: ForecastScored | str, palette: Palette, decimals: int) -> list[Row]:
+    """The rows of the tooltip. A text is shown as it is, line by line."""
+    if isinstance(outcome, str):
+        return [(Span(line, palette.text),) for line in outcome.splitlines()]
+    header = "Forecast one candle before"
+    if outcome.mode is not ForecastMode.LIVE:
+        header += f" ({outcome.mode.value})"
+    facts: list[tuple[str, str, QColor]] = [
+        ("Forecast close", formatting.format_price(outcome.ghost.close, decimals), palette.ghost_text),
+        ("Actual close", formatting.format_price(outcome.actual_close, decimals), palette.text),
+        ("Error", _error_text(outcome.error), palette.text),
+        ("50 % band", *_inside(outcome.inside_50, palette)),
+        ("90 % band", *_inside(outcome.inside_90, palette)),
+        ("Direction", *_direction(outcome.direction_hit, palette)),
+    ]
+    rows: list[Row] = [(Span(header, palette.text, bold=True),)]
+    rows += [(Span(name, palette.muted_text), Span(text, colour)) for name, text, colour in facts]
+    if outcome.after_gap:
+        rows.append((Span("Candles are missing before it", palette.warning),))
+    return rows
+
+
+def _error_text(error: float) -> str:
+    """The log error as the percentage by which the close missed the forecast."""
+    return formatting.format_percent(math.expm1(error), 3, signed=True) if math.isfinite(error) else formatting.MISSING
+
+
+def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:
+    return ("inside", palette.good) if is_inside else ("outside", palette.bad)
+
+
+def _direction(hit: bool | None, palette: Palette) -> tuple[str, QColor]:
+    if hit is None:
+        return "not counted (flat)", palette.muted_text
+    return ("hit", palette.good) if hit else ("missed", palette.bad)
+
+
+def _beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:
+    """A corner to the lower right of the cursor, or on whichever side there is room."""
+    away = frame.scaled(16)
+    x = cursor.x() + away
+    if x + size.width() > frame.layout.plot_right:
+        x = cursor.x() - away - size.width()
+    y = cursor.y() + away
+    if y + size.height() > frame.layout.plot_bottom:
+        y = cursor.y() - away - size.height()
+    return QPoint(max(x, 0), max(y, 0))
+
+
+def crosshair_rows(frame: Frame, model: ChartModel, index: int, price: float) -> tuple[Sequence[Row], Sequence[Row]]:
+    """Texts of the crosshair's labels: price, and time."""
+    ink = frame.palette.text
+    price_text = formatting.format_price(price, frame.decimals)
+    opens_at = model.time_at(index)
+    interval_ms = 60_000 if model.series is None else model.series.interval.duration_ms
+    seconds = interval_ms % 60_000 != 0
+    time_text = formatting.format_time(opens_at, frame.time_zone, seconds=seconds, weekday=True)
+    return ((Span(price_text, ink),),), ((Span(time_text, ink),),)

@@ -1,0 +1,107 @@
+"""Blocks of coloured text on the chart: measured, wrapped, painted in device pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from desktop.chart.frame import Fonts
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of text in one colour. `glue` keeps it on the line of the span before it, without a gap."""
+
+    text: str
+    colour: QColor
+    bold: bool = False
+    glue: bool = False
+
+    def width(self, fonts: Fonts) -> int:
+        return (fonts.bold_metrics if self.bold else fonts.metrics).horizontalAdvance(self.text)
+
+
+Row = tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Text on a ground of its own. `rect` includes the padding. In a table the last span of each row of several
+    stands at the right edge."""
+
+    rect: QRect
+    rows: tuple[Row, ...]
+    ground: QColor
+    border: QColor | None = None
+    is_table: bool = False
+
+
+def gap_px(fonts: Fonts) -> int:
+    """The room between two spans."""
+    return round(fonts.metrics.averageCharWidth() * 1.2)
+
+
+def padding_px(fonts: Fonts) -> int:
+    """The room between a box's text and its edge."""
+    return max(2, fonts.line // 3)
+
+
+def row_width(row: Sequence[Span], fonts: Fonts) -> int:
+    """The width of a row in pixels."""
+    gaps = sum(not span.glue for span in row[1:])
+    return sum(span.width(fonts) for span in row) + gaps * gap_px(fonts)
+
+
+def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
+    """Break a row so that each part fits `width`, never before a glued span."""
+    lines: list[list[Span]] = []
+    for span in row:
+        if lines and (span.glue or row_width([*lines[-1], span], fonts) <= width):
+            lines[-1].append(span)
+        else:
+            lines.append([span])
+    return [tuple(line) for line in lines]
+
+
+def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False) -> QSize:
+    """The size of a box around these rows."""
+    padding = padding_px(fonts)
+    widest = max((row_width(row, fonts) for row in rows), default=0)
+    height = len(rows) * fonts.line
+    if is_table:
+        return QSize(widest + 4 * padding, height + 3 * padding)
+    return QSize(widest + 2 * padding, height + padding)
+
+
+def paint_box(painter: QPainter, box: Box, fonts: Fonts) -> None:
+    """Paint ground, border and text."""
+    painter.fillRect(box.rect, box.ground)
+    if box.border is not None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(box.border, 1))
+        painter.drawRect(box.rect.adjusted(0, 0, -1, -1))
+    padding = padding_px(fonts) * (2 if box.is_table else 1)
+    height = len(box.rows) * fonts.line
+    corner = box.rect.topLeft() + QPoint(padding, (box.rect.height() - height) // 2)
+    right = box.rect.right() + 1 - padding if box.is_table else None
+    paint_rows(painter, box.rows, fonts, corner, right)
+
+
+def paint_rows(painter: QPainter, rows: Sequence[Row], fonts: Fonts, corner: QPoint, right: int | None = None) -> None:
+    """Paint rows with their top left at `corner`; with `right`, rows of several spans end there."""
+    baseline = corner.y() + fonts.metrics.ascent()
+    for row in rows:
+        x = corner.x()
+        for position, span in enumerate(row):
+            if position and not span.glue:
+                x += gap_px(fonts)
+            if right is not None and 0 < position == len(row) - 1:
+                x = right - span.width(fonts)
+            painter.setFont(fonts.bold if span.bold else fonts.regular)
+            painter.setPen(span.colour)
+            painter.drawText(x, baseline, span.text)
+            x += span.width(fonts)
+        baseline += fonts.line

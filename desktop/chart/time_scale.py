@@ -1,0 +1,150 @@
+"""Which candles are in view. x is the candle's index, so there are no holes in it; pixels are logical."""
+
+from __future__ import annotations
+
+import math
+
+DEFAULT_SPACING = 10.0
+_WIDEST_SPACING = 160.0
+_NARROWEST_SPACING = 1.0
+_ALWAYS_VISIBLE = 3
+"""That many candles stay in view however far one pans."""
+
+
+class TimeScale:
+    """Maps indices to x and back. `right` is the index (a real number) at the right edge, `spacing` the pixels
+    from one candle to the next; candle i covers i - 0.5 .. i + 0.5.
+
+    Because `right` is an index, candles that are appended move nothing by themselves: only `set_count` does,
+    and only when the newest candle was in view.
+    """
+
+    def __init__(self, margin: float = 10.0) -> None:
+        self._margin = margin
+        self._count = 0
+        self._width = 1.0
+        self._spacing = DEFAULT_SPACING
+        self._right = margin
+        self._is_resting = True
+
+    @property
+    def right(self) -> float:
+        return self._right
+
+    @property
+    def left(self) -> float:
+        """The index at the left edge."""
+        return self._right - self._width / self._spacing
+
+    @property
+    def spacing(self) -> float:
+        return self._spacing
+
+    @property
+    def width(self) -> float:
+        return self._width
+
+    @property
+    def count(self) -> int:
+        """Closed candles; their indices are 0 .. count - 1."""
+        return self._count
+
+    @property
+    def margin(self) -> float:
+        """Candles of room between the newest closed candle and the right edge, after a reset."""
+        return self._margin
+
+    @property
+    def is_newest_in_view(self) -> bool:
+        """Whether the newest closed candle's centre lies in view. True while there is none."""
+        return self._count == 0 or self.left <= self._count - 1 <= self._right
+
+    def x_at(self, index: float) -> float:
+        """The x of a candle's centre."""
+        return self._width - (self._right - index) * self._spacing
+
+    def index_at(self, x: float) -> float:
+        """The index under x; its nearest whole number is the candle there."""
+        return self._right - (self._width - x) / self._spacing
+
+    def visible(self) -> tuple[int, int]:
+        """First and one past the last closed candle of which some part is in view."""
+        first = max(0, math.floor(self.left - 0.5) + 1)
+        stop = min(self._count, math.ceil(self._right + 0.5))
+        return (first, stop) if first < stop else (0, 0)
+
+    def set_width(self, width: float) -> None:
+        """Another width: the right edge stays where it is, or at its resting place."""
+        self._width = max(1.0, width)
+        self._settle()
+
+    def set_margin(self, margin: float) -> None:
+        """Another room to the right. The view moves only if it is at its resting place."""
+        self._margin = margin
+        self._settle()
+
+    def set_count(self, count: int, inserted_before: int = 0, *, may_follow: bool = True) -> None:
+        """There are `count` closed candles now, `inserted_before` of the new ones before what is in view.
+
+        The view follows the newest candle when that was in view and `may_follow` (no drag goes on); else the same
+        candles stay where they are.
+        """
+        follows = may_follow and (self._is_resting or self.is_newest_in_view)
+        was_empty = self._count == 0
+        added = count - self._count
+        self._count = count
+        self._is_resting = was_empty or (self._is_resting and follows)
+        self._right += added if follows else inserted_before
+        self._settle()
+
+    def reset(self) -> None:
+        """The default zoom, with the newest candle and its margin at the right."""
+        self._spacing = DEFAULT_SPACING
+        self.go_to_newest()
+
+    def go_to_newest(self) -> None:
+        """Keep the zoom; put the newest candle and its margin at the right."""
+        self._is_resting = True
+        self._settle()
+
+    def go_to_oldest(self) -> None:
+        """Keep the zoom; put the oldest candle at the left edge."""
+        self.pan_to(self._width / self._spacing - 1.0)
+
+    def pan_to(self, right: float) -> None:
+        """Put this index at the right edge, as far as a few candles stay in view."""
+        self._is_resting = False
+        self._right = right
+        self._settle()
+
+    def zoom_at(self, factor: float, x: float) -> None:
+        """Spread (factor > 1) or press together, keeping the index under x in its place."""
+        index = self.index_at(x)
+        self._spacing = self._spacing_times(factor)
+        self.pan_to(index + (self._width - x) / self._spacing)
+
+    def zoom(self, factor: float) -> None:
+        """Spread or press together about the middle; at the resting place, with the room to the right kept."""
+        if self._is_resting:
+            self._spacing = self._spacing_times(factor)
+            self._settle()
+        else:
+            self.zoom_at(factor, self._width / 2)
+
+    def _spacing_times(self, factor: float) -> float:
+        narrowest = min(_NARROWEST_SPACING, self._width / (self._count + 2 * self._margin + 1))
+        return min(max(self._spacing * factor, narrowest), _WIDEST_SPACING)
+
+    def _resting_place(self) -> float:
+        # A wide zoom must not fill the view with margin alone.
+        most = 0.6 * self._width / self._spacing
+        return self._count - 1 + min(self._margin, max(most, 1.0))
+
+    def _settle(self) -> None:
+        if self._is_resting:
+            self._right = self._resting_place()
+        if self._is_resting or self._count == 0:
+            return
+        kept = min(_ALWAYS_VISIBLE, self._count)
+        rightmost = self._count - kept + self._width / self._spacing
+        self._right = min(max(self._right, kept - 1.0), max(rightmost, kept - 1.0))

@@ -1,0 +1,46 @@
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from core.market.series import CandleSeries
+from desktop.chart.widget import ChartWidget
+from desktop.theme import Theme
+from tests.desktop.chart.support import START_MS
+
+ShowChart = Callable[..., ChartWidget]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(START_MS)
+
+
+@pytest.fixture
+def show_chart(qtbot: QtBot, clock: ManualClock) -> Iterator[ShowChart]:
+    """Shows a chart of a series and waits for its first paint."""
+    themes: list[Theme] = []
+
+    def show(series: CandleSeries | None = None, width: int = 900, height: int = 560) -> ChartWidget:
+        theme = Theme("dark")
+        themes.append(theme)
+        chart = ChartWidget(theme, clock)
+        qtbot.addWidget(chart)
+        chart.resize(width, height)
+        if series is not None:
+            chart.set_series(series, "BTC/USDT · 1m · test")
+        chart.show()
+        qtbot.waitExposed(chart)
+        settle(chart)
+        return chart
+
+    yield show
+
+
+def settle(chart: ChartWidget) -> None:
+    """Serve what waits, and paint it."""
+    chart.flush()
+    chart.repaint()
+    QApplication.sendPostedEvents()

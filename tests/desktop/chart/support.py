@@ -1,0 +1,116 @@
+"""Series, forecasts and a shown chart for the chart's tests."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPoint
+
+from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.market.candle import Candle, Interval
+from core.market.series import CandleSeries
+from desktop.chart.widget import ChartWidget
+
+START_MS = 1_606_780_800_000
+MINUTE_MS = 60_000
+
+
+def candle(
+    index: int, close: float, *, opened: float | None = None, reach: float = 0.5, volume: float = 10.0
+) -> Candle:
+    """A valid candle at a minute of its own."""
+    before = close if opened is None else opened
+    return Candle(
+        START_MS + index * MINUTE_MS, before, max(before, close) + reach, min(before, close) - reach, close, volume
+    )
+
+
+def random_series(count: int, seed: int = 7, skip: frozenset[int] = frozenset()) -> CandleSeries:
+    """A random walk around 20,000 in cents; the minutes in `skip` are missing."""
+    random = np.random.default_rng(seed)
+    closes = np.round(20_000 + np.cumsum(random.normal(0, 8, count)), 2)
+    reaches = np.round(random.uniform(0.5, 12, count), 2)
+    volumes = np.round(random.uniform(1, 300, count), 3)
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(count):
+        if index not in skip:
+            opened = float(closes[max(index - 1, 0)])
+            series.add(
+                candle(
+                    index,
+                    float(closes[index]),
+                    opened=opened,
+                    reach=float(reaches[index]),
+                    volume=float(volumes[index]),
+                )
+            )
+    return series
+
+
+def ghost(open_time_ms: int, opened: float, close: float, spread: float = 20.0, volume: float = 50.0) -> Ghost:
+    """A ghost whose bands are `spread` wide on either side at 90 %."""
+    quantiles = tuple(close + spread * share for share in (-1.0, -0.8, -0.4, 0.0, 0.4, 0.8, 1.0))
+    return Ghost(open_time_ms, opened, max(opened, close) + 3, min(opened, close) - 3, close, volume, quantiles)
+
+
+def forecast_after(series: CandleSeries, horizon: int = 8, mode: ForecastMode = ForecastMode.LIVE) -> ForecastMade:
+    """A zigzag forecast made when the series' newest candle closed."""
+    newest = series[-1]
+    ghosts, opened = [], newest.close
+    for ahead in range(1, horizon + 1):
+        close = opened + (9.0 if ahead % 2 else -6.0)
+        ghosts.append(ghost(newest.open_time_ms + ahead * MINUTE_MS, opened, close, spread=8.0 * ahead**0.5))
+        opened = close
+    return ForecastMade(
+        "run",
+        newest.open_time_ms,
+        newest.open_time_ms + MINUTE_MS,
+        newest.open_time_ms + MINUTE_MS + 300,
+        mode,
+        42,
+        None,
+        newest.close,
+        tuple(ghosts),
+    )
+
+
+def forming_after(series: CandleSeries, move: float = 2.0) -> Candle:
+    """The candle that forms after the series' newest."""
+    newest = series[-1]
+    close = newest.close + move
+    high, low = max(newest.close, close) + 1, min(newest.close, close) - 1
+    return Candle(newest.open_time_ms + MINUTE_MS, newest.close, high, low, close, 20.0)
+
+
+def outcome_of(candle: Candle, **changes: object) -> ForecastScored:
+    """A one-step outcome of a candle, forecast 0.1 % too high."""
+    forecast_close = candle.close * 1.001
+    fields: dict[str, object] = {
+        "run_id": "run",
+        "origin_open_time_ms": candle.open_time_ms - MINUTE_MS,
+        "target_open_time_ms": candle.open_time_ms,
+        "horizon": 1,
+        "mode": ForecastMode.LIVE,
+        "after_gap": False,
+        "ghost": ghost(candle.open_time_ms, candle.open, forecast_close),
+        "actual_close": candle.close,
+        "error": float(np.log(candle.close / forecast_close)),
+        "loss": 0.3,
+        "model_loss": 0.3,
+        "reference_loss": 0.31,
+        "inside_50": False,
+        "inside_90": True,
+        "direction_hit": True,
+        "overlap": 0.5,
+    }
+    return ForecastScored(**(fields | changes))  # type: ignore[arg-type]
+
+
+def point_over(chart: ChartWidget, index: int, price: float) -> QPoint:
+    """The logical point over a candle at a price."""
+    frame = chart.frame
+    return QPoint(round(frame.x(index) / frame.ratio), round(frame.y(price) / frame.ratio))
+
+
+def texts(rows: tuple[tuple[object, ...], ...]) -> str:
+    """All texts of a box, for looking words up."""
+    return " | ".join("".join(f"{span.text} " for span in row) for row in rows)  # type: ignore[attr-defined]
