@@ -1,0 +1,211 @@
+"""Forms made from settings classes: an editor for each field, from its type, range and description."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from types import NoneType
+from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
+
+from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
+
+_LARGEST_INT = 2**31 - 1
+_LARGEST_FLOAT = 1e12
+_SMALLEST_POSITIVE = 1e-8
+_LOG_FROM_RATIO = 1e4
+_EDITOR_WIDTH = 150
+
+T = TypeVar("T")
+
+
+class FieldEditor:
+    """One field's input. `get` gives its value, `put` shows one, `listen` calls back when the user changed it."""
+
+    def __init__(
+        self,
+        widget: QWidget,
+        get: Callable[[], Any],
+        put: Callable[[Any], None],
+        listen: Callable[[Callable[[], None]], object],
+    ) -> None:
+        self.widget, self.get, self.put, self.listen = widget, get, put, listen
+
+
+def make_editor(info: FieldInfo) -> FieldEditor:
+    """The editor for a field. Raises TypeError for a type that no form knows, so that a test finds it."""
+    annotation, is_optional = _without_none(info.annotation)
+    low, high = _range(info)
+    if get_origin(annotation) is Literal:
+        return _choice(get_args(annotation))
+    if annotation is bool:
+        return _switch()
+    if annotation is int:
+        spin = _whole_number(low, high)
+        return _optional(spin) if is_optional else spin
+    if annotation is float:
+        return _number(low, high)
+    if annotation is str:
+        return _text(is_optional)
+    raise TypeError(f"no editor for {info.annotation}")
+
+
+def field_infos(group: type) -> dict[str, FieldInfo]:
+    """The described fields of a settings class, in their order."""
+    described = cast(dict[str, FieldInfo], vars(group)["__pydantic_fields__"])
+    return {field.name: described[field.name] for field in fields(group)}
+
+
+def words(name: str) -> str:
+    """``learning_rate`` as ``Learning rate``."""
+    return name.replace("_", " ").capitalize()
+
+
+class GroupForm(QWidget, Generic[T]):
+    """All fields of one settings class, one in a row: name, editor, description, and when it takes effect."""
+
+    changed = Signal()
+
+    def __init__(
+        self, value: T, effects: Callable[[str], str] = lambda name: "", parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._group: type[T] = type(value)
+        self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
+        grid = QGridLayout(self)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(8)
+        grid.setColumnStretch(2, 1)
+        for row, (name, info) in enumerate(field_infos(self._group).items()):
+            editor = self._editors[name]
+            editor.put(getattr(value, name))
+            editor.listen(self.changed.emit)
+            editor.widget.setObjectName(name)
+            editor.widget.setToolTip(info.description or "")
+            editor.widget.setMinimumWidth(_EDITOR_WIDTH)
+            label = QLabel(words(name))
+            label.setBuddy(editor.widget)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(editor.widget, row, 1)
+            grid.addWidget(_description(info.description or "", effects(name)), row, 2)
+        grid.setRowStretch(grid.rowCount(), 1)
+
+    def editor(self, name: str) -> FieldEditor:
+        """The editor of one field."""
+        return self._editors[name]
+
+    def value(self) -> T:
+        """The group with what is in the editors. Raises ValueError in a sentence fit for a user."""
+        given = {name: editor.get() for name, editor in self._editors.items()}
+        try:
+            return self._group(**given)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            where = words(str(problem["loc"][0])) if problem["loc"] else "These settings"
+            raise ValueError(f"{where}: {problem['msg']}.") from error
+
+
+def _description(text: str, effect: str) -> QLabel:
+    label = QLabel(f"{text} Takes effect {effect}." if effect else text)
+    label.setWordWrap(True)
+    label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
+    return label
+
+
+def _without_none(annotation: Any) -> tuple[Any, bool]:
+    parts = [part for part in get_args(annotation) if part is not NoneType]
+    if NoneType in get_args(annotation) and len(parts) == 1:
+        return parts[0], True
+    return annotation, False
+
+
+def _range(info: FieldInfo) -> tuple[float | None, float | None]:
+    """The ends of the range; a positive number with an open end at 0 starts at a very small one."""
+    low: float | None = None
+    high: float | None = None
+    for rule in info.metadata:
+        low = getattr(rule, "ge", low)
+        high = getattr(rule, "le", high)
+        if getattr(rule, "gt", None) is not None:
+            low = rule.gt + _SMALLEST_POSITIVE
+        high = getattr(rule, "lt", high)
+    return low, high
+
+
+def _choice(options: tuple[str, ...]) -> FieldEditor:
+    box = QComboBox()
+    box.addItems(list(options))
+    return FieldEditor(
+        box,
+        box.currentText,
+        box.setCurrentText,
+        lambda call: box.currentIndexChanged.connect(lambda _index: call()),
+    )
+
+
+def _switch() -> FieldEditor:
+    box = QCheckBox()
+    return FieldEditor(box, box.isChecked, box.setChecked, lambda call: box.toggled.connect(lambda _checked: call()))
+
+
+def _whole_number(low: float | None, high: float | None) -> FieldEditor:
+    spin = QSpinBox()
+    spin.setRange(int(low) if low is not None else -_LARGEST_INT, int(high) if high is not None else _LARGEST_INT)
+    spin.setGroupSeparatorShown(True)
+    return FieldEditor(spin, spin.value, spin.setValue, lambda call: spin.valueChanged.connect(lambda _value: call()))
+
+
+def _number(low: float | None, high: float | None) -> FieldEditor:
+    least, most = -_LARGEST_FLOAT if low is None else low, _LARGEST_FLOAT if high is None else high
+    spans_decades = least > 0 and most / least >= _LOG_FROM_RATIO
+    spin = LogSpinBox(least, most) if spans_decades else DecimalSpinBox(least, most)
+    return FieldEditor(spin, spin.value, spin.setValue, lambda call: spin.valueChanged.connect(lambda _value: call()))
+
+
+def _text(is_optional: bool) -> FieldEditor:
+    edit = QLineEdit()
+    return FieldEditor(
+        edit,
+        lambda: edit.text().strip() or (None if is_optional else ""),
+        lambda value: edit.setText(value or ""),
+        lambda call: edit.textChanged.connect(lambda _text: call()),
+    )
+
+
+def _optional(inner: FieldEditor) -> FieldEditor:
+    """A switch beside an editor: off is None."""
+    host = QWidget()
+    switch = QCheckBox()
+    switch.setAccessibleName("Set")
+    layout = QHBoxLayout(host)
+    layout.setContentsMargins(0, 0, 0, 0)
+    layout.addWidget(switch)
+    layout.addWidget(inner.widget, 1)
+    inner.widget.setEnabled(False)
+    switch.toggled.connect(inner.widget.setEnabled)
+
+    def put(value: Any) -> None:
+        switch.setChecked(value is not None)
+        if value is not None:
+            inner.put(value)
+
+    def listen(call: Callable[[], None]) -> None:
+        switch.toggled.connect(lambda _checked: call())
+        inner.listen(call)
+
+    return FieldEditor(host, lambda: inner.get() if switch.isChecked() else None, put, listen)

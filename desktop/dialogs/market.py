@@ -1,0 +1,188 @@
+"""The market dialog: an exchange's market, a file to replay, or simulated ticks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QDoubleSpinBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.market.candle import Interval
+from core.settings import MarketSettings
+from desktop.dialogs.forms import field_infos
+from desktop.dialogs.messages import open_dialog
+
+_FEEDS = (
+    ("auto", "Automatic: live, else the sample"),
+    ("live", "Live from an exchange"),
+    ("replay", "Replay a file"),
+    ("simulate", "Simulated ticks"),
+)
+_VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
+_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
+_INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
+_USED = {
+    "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles"}),
+    "live": frozenset({"venue", "symbol", "interval", "catch_up_candles"}),
+    "replay": frozenset({"file", "speed", "catch_up_candles"}),
+    "simulate": frozenset({"interval", "speed", "catch_up_candles"}),
+}
+
+
+class MarketDialog(QDialog):
+    """`chosen` carries the MarketSettings when they were accepted. Open it with `open`."""
+
+    chosen = Signal(object)
+
+    def __init__(self, market: MarketSettings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Choose market")
+        self.feed = QComboBox()
+        for value, text in _FEEDS:
+            self.feed.addItem(text, value)
+        self.venue = _editable(_VENUES, market.venue)
+        self.symbol = _editable(_SYMBOLS, market.symbol)
+        self.interval = _editable(_INTERVALS, market.interval)
+        self.file = QLineEdit(market.file or "")
+        self.file.setPlaceholderText("A file of candles: CSV, Feather, Parquet")
+        self.browse = QPushButton("Browse…")
+        self.browse.clicked.connect(self._choose_file)
+        self.speed = _speed(market.speed)
+        self.catch_up = QSpinBox()
+        self.catch_up.setRange(0, 20_000)
+        self.catch_up.setSingleStep(100)
+        self.catch_up.setGroupSeparatorShown(True)
+        self.catch_up.setValue(market.catch_up_candles)
+        self._message = QLabel()
+        self._message.setWordWrap(True)
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.button(kinds.Ok).setText("Watch")
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        self._build_layout()
+        self.feed.setCurrentIndex(self.feed.findData(market.feed))
+        self._connect()
+        self._on_change()
+
+    def market(self) -> MarketSettings:
+        """What is chosen. Raises ValueError in a sentence fit for a user."""
+        feed, used = self.feed.currentData(), _USED[self.feed.currentData()]
+        if "interval" in used:
+            Interval.parse(self.interval.currentText())
+        if "venue" in used and not self.venue.currentText().strip():
+            raise ValueError("Name an exchange, for example binance.")
+        if "symbol" in used and "/" not in self.symbol.currentText().strip("/ "):
+            raise ValueError("Write the symbol as BASE/QUOTE, for example BTC/USDT.")
+        if "file" in used and not Path(self.file.text().strip()).is_file():
+            named = self.file.text().strip()
+            raise ValueError(f"There is no file {named}." if named else "Choose the file of candles to replay.")
+        return MarketSettings(
+            feed=feed,
+            venue=self.venue.currentText().strip().lower(),
+            symbol=self.symbol.currentText().strip().upper(),
+            interval=self.interval.currentText().strip(),
+            file=self.file.text().strip() or None,
+            speed=self.speed.value(),
+            catch_up_candles=self.catch_up.value(),
+        )
+
+    def accept(self) -> None:
+        try:
+            market = self.market()
+        except ValueError:
+            return
+        super().accept()
+        self.chosen.emit(market)
+
+    def _build_layout(self) -> None:
+        file = QWidget()
+        row = QHBoxLayout(file)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.file, 1)
+        row.addWidget(self.browse)
+        self._form = QFormLayout()
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self._rows: dict[str, QWidget] = {
+            "feed": self.feed,
+            "venue": self.venue,
+            "symbol": self.symbol,
+            "interval": self.interval,
+            "file": file,
+            "speed": self.speed,
+            "catch_up_candles": self.catch_up,
+        }
+        titles = ("Candles", "Exchange", "Symbol", "Interval", "File", "Speed", "Learn first from")
+        infos = field_infos(MarketSettings)
+        for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
+            self._form.addRow(title, widget)
+            widget.setToolTip(infos[name].description or "")
+        self.catch_up.setSuffix(" candles")
+        layout = QVBoxLayout(self)
+        layout.addLayout(self._form)
+        layout.addWidget(self._message)
+        layout.addStretch(1)
+        layout.addWidget(self.buttons)
+        self.setMinimumWidth(460)
+
+    def _connect(self) -> None:
+        self.feed.currentIndexChanged.connect(lambda _index: self._on_change())
+        for box in (self.venue, self.symbol, self.interval):
+            box.currentTextChanged.connect(lambda _text: self._on_change())
+        self.file.textChanged.connect(lambda _text: self._on_change())
+
+    def _on_change(self) -> None:
+        used = _USED[self.feed.currentData()]
+        for name, widget in self._rows.items():
+            self._form.setRowVisible(widget, name == "feed" or name in used)
+        try:
+            self.market()
+            problem = ""
+        except ValueError as error:
+            problem = str(error)
+        self._message.setText(problem)
+        self._message.setVisible(bool(problem))
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+
+    def _choose_file(self) -> None:
+        dialog = QFileDialog(self, "Choose a file of candles", str(Path(self.file.text().strip()).parent))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters(["Candles (*.csv *.csv.gz *.feather *.parquet *.json)", "All files (*)"])
+        dialog.fileSelected.connect(self.file.setText)
+        open_dialog(dialog)
+
+
+def _editable(options: tuple[str, ...], value: str) -> QComboBox:
+    box = QComboBox()
+    box.setEditable(True)
+    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+    box.addItems(list(options))
+    box.setCurrentText(value)
+    completer = box.completer()
+    if completer is not None:
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+    return box
+
+
+def _speed(value: float) -> QDoubleSpinBox:
+    spin = QDoubleSpinBox()
+    spin.setRange(0.0, 10_000.0)
+    spin.setDecimals(1)
+    spin.setSuffix(" candles a second")
+    spin.setSpecialValueText("as fast as it goes")
+    spin.setValue(value)
+    return spin

@@ -1,0 +1,158 @@
+"""Short dialogs: a note, a question before deleting, about, and the sheet of shortcuts. All return at once."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from PySide6.QtCore import Qt, qVersion
+from PySide6.QtGui import QFont, QIcon, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.events import CheckpointInfo
+from desktop.actions import ActionInfo
+from desktop.formatting import format_count
+
+LONGEST_NOTE = 200
+
+
+def open_dialog(dialog: QDialog) -> QDialog:
+    """Show a dialog over its window without a loop of its own; it is gone once it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
+def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], object]) -> QDialog:
+    """Ask for a checkpoint's note; `on_note` gets it when it is accepted."""
+    dialog = QDialog(parent)
+    dialog.setWindowTitle("Note")
+    edit = QLineEdit(info.note)
+    edit.setMaxLength(LONGEST_NOTE)
+    edit.setMinimumWidth(360)
+    edit.setPlaceholderText("What is worth remembering about it")
+    layout = QVBoxLayout(dialog)
+    layout.addWidget(QLabel(f"Note on the checkpoint of step {format_count(info.step)}:"))
+    layout.addWidget(edit)
+    layout.addWidget(_buttons(dialog))
+    edit.selectAll()
+    dialog.accepted.connect(lambda: on_note(edit.text().strip()))
+    return open_dialog(dialog)
+
+
+def confirm_deletion(
+    parent: QWidget, infos: Sequence[CheckpointInfo], left_out: int, on_confirmed: Callable[[], object]
+) -> QDialog:
+    """Ask before deleting. left_out: how many of the chosen cannot be deleted (the newest, the one in use)."""
+    count = len(infos)
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.Warning)
+    box.setWindowTitle("Delete checkpoints")
+    what = (
+        f"the checkpoint of step {format_count(infos[0].step)}" if count == 1 else f"{format_count(count)} checkpoints"
+    )
+    box.setText(f"Delete {what}?")
+    words = ["Their files are removed from the disk. This cannot be undone."]
+    if count == 1:
+        words = ["Its file is removed from the disk. This cannot be undone."]
+    if any(info.is_best for info in infos):
+        words.append("The best checkpoint is among them." if count > 1 else "It is the best checkpoint.")
+    if any(info.is_pinned for info in infos):
+        words.append("Pinned checkpoints are among them." if count > 1 else "It is pinned.")
+    if left_out:
+        words.append("The newest and the one in use are kept.")
+    box.setInformativeText(" ".join(words))
+    delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
+    box.addButton(QMessageBox.StandardButton.Cancel)
+    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
+    delete.clicked.connect(lambda: on_confirmed())
+    return open_dialog(box)
+
+
+def open_about(parent: QWidget, icon: QIcon, device: str) -> QDialog:
+    """Version, what it is, and what it is built from."""
+    box = QMessageBox(parent)
+    box.setWindowTitle("About Ghostcandle")
+    box.setIconPixmap(icon.pixmap(64, 64))
+    box.setTextFormat(Qt.TextFormat.RichText)
+    box.setText(f"<h3>Ghostcandle {html.escape(_version('ghostcandle'))}</h3>")
+    parts = ", ".join(f"{name} {_version(name)}" for name in ("pyqtgraph", "numpy", "ccxt", "torch"))
+    box.setInformativeText(
+        "<p>Watch a model learn a market: live candles, its forecasts ahead of them as ghosts, and an honest score.</p>"
+        "<p>It is an instrument for looking at forecasts, not advice to trade.</p>"
+        f"<p>Training device: {html.escape(device or 'none yet')}.<br>Qt {qVersion()}, {html.escape(parts)}.</p>"
+        "<p>MIT licence. Qt and PySide6 are used under the LGPL.</p>"
+    )
+    box.addButton(QMessageBox.StandardButton.Close)
+    return open_dialog(box)
+
+
+def open_shortcuts(parent: QWidget, infos: Iterable[ActionInfo]) -> QDialog:
+    """All actions that have keys, by menu or panel."""
+    dialog = QDialog(parent)
+    dialog.setWindowTitle("Keyboard shortcuts")
+    sheet = QWidget()
+    grid = QGridLayout(sheet)
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(4)
+    section = ""
+    for info in infos:
+        if not info.shortcut:
+            continue
+        title = info.place or (info.menu[0].replace("&", "") if info.menu else "")
+        if title != section:
+            section = title
+            _add_heading(grid, title)
+        row = grid.rowCount()
+        name = QLabel(info.text.replace("&", "").rstrip("…"))
+        name.setToolTip(info.tooltip)
+        grid.addWidget(name, row, 0)
+        keys = QLabel(QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText))
+        grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)
+    grid.setRowStretch(grid.rowCount(), 1)
+    scroll = QScrollArea()
+    scroll.setWidget(sheet)
+    scroll.setWidgetResizable(True)
+    scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+    layout = QVBoxLayout(dialog)
+    layout.addWidget(scroll)
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.reject)
+    layout.addWidget(buttons)
+    dialog.resize(420, 560)
+    return open_dialog(dialog)
+
+
+def _add_heading(grid: QGridLayout, title: str) -> None:
+    heading = QLabel(title)
+    font = QFont(heading.font())
+    font.setBold(True)
+    heading.setFont(font)
+    heading.setContentsMargins(0, 8 if grid.count() else 0, 0, 0)
+    grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
+
+
+def _buttons(dialog: QDialog) -> QDialogButtonBox:
+    kinds = QDialogButtonBox.StandardButton
+    buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(version unknown)"

@@ -1,0 +1,122 @@
+"""Preferences: a page for each group of the settings tree, made from the tree itself."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QTabWidget, QVBoxLayout, QWidget
+
+from core.settings import Settings
+from desktop.dialogs.forms import GroupForm, words
+
+_OWN_DIALOG = frozenset({"market"})
+_AT_ONCE = frozenset({("training", "learning_rate"), ("training", "clip_norm")})
+
+
+def effect(group: str, name: str) -> str:
+    """When a change of this setting takes effect, in words."""
+    if group == "appearance" or (group, name) in _AT_ONCE:
+        return "at once"
+    if group == "model":
+        return "when training is started again, as a new run"
+    return "when training is started again"
+
+
+class PreferencesDialog(QDialog):
+    """`applied` carries the new Settings, when they were accepted and differ. Open it with `open`."""
+
+    applied = Signal(object)
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Preferences")
+        self._settings = settings
+        self._forms: dict[str, GroupForm[object]] = {}
+        self.tabs = QTabWidget()
+        for field in fields(Settings):
+            if field.name not in _OWN_DIALOG:
+                self._add_page(field.name)
+        self._message = QLabel()
+        self._message.setWordWrap(True)
+        self.buttons = self._make_buttons()
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.tabs)
+        layout.addWidget(self._message)
+        layout.addWidget(self.buttons)
+        self.resize(720, 560)
+        self._check()
+
+    def form(self, group: str) -> GroupForm[object]:
+        """The form of one group."""
+        return self._forms[group]
+
+    def settings(self) -> Settings:
+        """The tree as the forms have it. Raises ValueError in a sentence fit for a user."""
+        groups = {name: form.value() for name, form in self._forms.items()}
+        result = replace(self._settings, **groups)  # type: ignore[arg-type]
+        if result.model.width % result.model.heads:
+            raise ValueError(
+                f"Model: {result.model.heads} heads do not divide a width of {result.model.width}; "
+                "choose a width that is a multiple of the heads."
+            )
+        return result
+
+    def accept(self) -> None:
+        try:
+            settings = self.settings()
+        except ValueError:
+            return
+        super().accept()
+        if settings != self._settings:
+            self.applied.emit(settings)
+
+    def _add_page(self, group: str) -> None:
+        form: GroupForm[object] = GroupForm(getattr(self._settings, group), lambda name: effect(group, name))
+        form.changed.connect(self._check)
+        self._forms[group] = form
+        scroll = QScrollArea()
+        scroll.setWidget(form)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.tabs.addTab(scroll, words(group))
+
+    def _make_buttons(self) -> QDialogButtonBox:
+        kinds = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel | kinds.RestoreDefaults)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        defaults = buttons.button(kinds.RestoreDefaults)
+        defaults.setToolTip("Put the defaults on the page that is open")
+        defaults.clicked.connect(self._restore_page)
+        return buttons
+
+    def _restore_page(self) -> None:
+        group = list(self._forms)[self.tabs.currentIndex()]
+        default = getattr(Settings(), group)
+        for field in fields(default):
+            self._forms[group].editor(field.name).put(getattr(default, field.name))
+
+    def _check(self) -> None:
+        """Say at once what is wrong, or what will not take effect at once."""
+        is_valid = True
+        try:
+            waiting = self._waiting(self.settings())
+            text = f"{_count(waiting)} will take effect when training is started again." if waiting else ""
+        except ValueError as error:
+            text, is_valid = str(error), False
+        self._message.setText(text)
+        self._message.setVisible(bool(text))
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(is_valid)
+
+    def _waiting(self, settings: Settings) -> int:
+        return sum(
+            getattr(getattr(settings, group), field.name) != getattr(getattr(self._settings, group), field.name)
+            and effect(group, field.name) != "at once"
+            for group in self._forms
+            for field in fields(getattr(settings, group))
+        )
+
+
+def _count(changes: int) -> str:
+    return "1 change" if changes == 1 else f"{changes} changes"

@@ -1,0 +1,39 @@
+"""Icons from a font that ships with the program: nothing is fetched, and they take any colour."""
+
+from __future__ import annotations
+
+import qtawesome
+from PySide6.QtGui import QColor, QFont, QIcon
+
+from desktop.theme import Palette
+
+_FAMILY = "mdi6"
+
+
+def icon(name: str, colour: QColor, disabled: QColor | None = None) -> QIcon:
+    """The icon called `name` among the Material Design Icons, such as ``play``. Raises for a name it lacks."""
+    faint = QColor(colour) if disabled is None else QColor(disabled)
+    if disabled is None:
+        faint.setAlpha(90)
+    drawn: QIcon = qtawesome.icon(f"{_FAMILY}.{name}", color=colour, color_disabled=faint)
+    return drawn
+
+
+def severity_icon_name(severity: str) -> str:
+    """The icon of an incident or a notice."""
+    return {"warning": "alert-outline", "error": "alert-circle-outline"}.get(severity, "information-outline")
+
+
+def severity_colour(severity: str, palette: Palette) -> QColor:
+    """The colour that goes with `severity_icon_name`."""
+    return {"warning": palette.warning, "error": palette.bad}.get(severity, palette.accent)
+
+
+def tabular(font: QFont, *, scale: float = 1.0, bold: bool = False) -> QFont:
+    """A copy of `font` whose digits are all of one width, so that numbers stand still while they change."""
+    result = QFont(font)
+    result.setFeature(QFont.Tag("tnum"), 1)
+    if scale != 1.0:
+        result.setPointSizeF(font.pointSizeF() * scale)
+    result.setBold(bold)
+    return result

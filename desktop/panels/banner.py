@@ -1,0 +1,121 @@
+"""A banner over the chart for what a user must know: the feed fell back, training failed, a breaker opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+
+from core.events import Severity
+from desktop.icons import icon, severity_colour, severity_icon_name
+from desktop.panels.base import colour_text
+from desktop.theme import Palette, Theme
+
+_RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
+
+    on_action: called by the button named `action`, which also takes the notice away.
+    """
+
+    key: str
+    severity: Severity
+    text: str
+    details: str = ""
+    action: str = ""
+    on_action: Callable[[], object] | None = None
+
+
+class Banner(QWidget):
+    """Shows the gravest notice, of equals the newest; hidden while there is none."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._notices: list[Notice] = []
+        self._icon = QLabel()
+        self.text = QLabel()
+        self.text.setWordWrap(True)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setTextFormat(Qt.TextFormat.PlainText)
+        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._more = QLabel()
+        self.action = QPushButton()
+        self.action.clicked.connect(self._act)
+        self.dismiss_button = QToolButton()
+        self.dismiss_button.setAutoRaise(True)
+        self.dismiss_button.setToolTip("Dismiss this notice")
+        self.dismiss_button.setAccessibleName("Dismiss")
+        self.dismiss_button.setIconSize(QSize(16, 16))
+        self.dismiss_button.clicked.connect(self.dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 5, 6, 5)
+        layout.setSpacing(8)
+        layout.addWidget(self._icon)
+        layout.addWidget(self.text, 1)
+        for part in (self._more, self.action, self.dismiss_button):
+            layout.addWidget(part)
+        theme.changed.connect(self._show)
+        self._show()
+
+    @property
+    def shown(self) -> Notice | None:
+        """The notice on the screen."""
+        return max(reversed(self._notices), key=lambda notice: _RANK[notice.severity], default=None)
+
+    def tell(self, notice: Notice) -> None:
+        """Show a notice, or keep it until graver ones are dismissed."""
+        self._notices = [each for each in self._notices if each.key != notice.key] + [notice]
+        self._show()
+
+    def withdraw(self, key: str) -> None:
+        """Take a notice away: what it said no longer holds. An unknown key is no error."""
+        self._notices = [notice for notice in self._notices if notice.key != key]
+        self._show()
+
+    def dismiss(self) -> None:
+        """Take away the notice that is shown; the next one follows."""
+        if self.shown is not None:
+            self.withdraw(self.shown.key)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        notice = self.shown
+        if notice is None:
+            return
+        painter = QPainter(self)
+        colour = severity_colour(notice.severity, self._theme.palette)
+        tint = QColor(colour)
+        tint.setAlpha(38)
+        painter.fillRect(self.rect(), tint)
+        painter.fillRect(0, 0, 4, self.height(), colour)
+        painter.end()
+
+    def _act(self) -> None:
+        notice = self.shown
+        if notice is not None and notice.on_action is not None:
+            self.withdraw(notice.key)
+            notice.on_action()
+
+    def _show(self, _palette: Palette | None = None) -> None:
+        notice, palette = self.shown, self._theme.palette
+        self.setVisible(notice is not None)
+        if notice is None:
+            return
+        colour = severity_colour(notice.severity, palette)
+        self._icon.setPixmap(icon(severity_icon_name(notice.severity), colour).pixmap(18, 18))
+        self.text.setText(notice.text)
+        self.setToolTip(notice.details)
+        self.dismiss_button.setIcon(icon("close", palette.text))
+        self.action.setText(notice.action)
+        self.action.setVisible(bool(notice.action) and notice.on_action is not None)
+        waiting = len(self._notices) - 1
+        self._more.setText(f"{waiting} more")
+        self._more.setVisible(waiting > 0)
+        colour_text(self._more, palette.muted_text)
+        self.update()

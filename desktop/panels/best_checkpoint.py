@@ -1,0 +1,95 @@
+"""A card with the best checkpoint: what it scored, when it was saved, and a button that takes the model back to it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from core.events import CheckpointInfo
+from desktop.formatting import format_age, format_count, format_number, format_time
+from desktop.icons import icon, tabular
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.panels.checkpoint_source import CheckpointSource, skill_text
+from desktop.theme import Palette, Theme
+
+
+class BestCheckpointPanel(Panel):
+    """Shows the best of a source. `restore_requested` carries the checkpoint's id."""
+
+    restore_requested = Signal(str)
+
+    def __init__(self, source: CheckpointSource, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._source = source
+        self._best: CheckpointInfo | None = None
+        self._trophy, self._step, self._skill, self._when, self._more = (QLabel() for _ in range(5))
+        self._restore = QPushButton("Restore")
+        self._restore.setToolTip("Take the model back to this checkpoint. The record of forecasts and scores stays.")
+        self._restore.clicked.connect(self._on_restore)
+        self._step.setFont(tabular(self.font(), scale=1.25, bold=True))
+        self._skill.setFont(tabular(self.font(), bold=True))
+        self._skill.setToolTip(
+            "Skill of the close over the newest scored candles when it was saved, with its 95 % interval.\n"
+            "0 % is no better than the reference, “no change”."
+        )
+        self._build_layout()
+        self._empty = EmptyState(
+            "No best checkpoint yet.\nIt appears when enough forecasts have been scored to compare.", self
+        )
+        self.apply_palette(theme.palette)
+        source.changed.connect(self.mark_stale)
+
+    def refresh(self) -> None:
+        self._best = next((info for info in self._source.checkpoints() if info.is_best), None)
+        best = self._best
+        self._empty.setVisible(best is None)
+        for part in (self._trophy, self._step, self._skill, self._when, self._more, self._restore):
+            part.setVisible(best is not None)
+        if best is None:
+            return
+        set_text(self._step, f"Step {format_count(best.step)}")
+        set_text(self._skill, f"Skill {skill_text(best)}")
+        loss = "" if best.loss is None else f"Loss {format_number(best.loss, 4)} · "
+        set_text(self._more, f"{loss}candle of {format_time(best.candle_open_time_ms)}")
+        self._more.setToolTip(f"{format_count(best.scored)} candles were scored when it was saved.\n{best.file}")
+        self._restore.setEnabled(not best.is_in_use)
+        set_text_of_button(self._restore, "In use" if best.is_in_use else "Restore")
+        self.tick()
+
+    def tick(self) -> None:
+        if self._best is None:
+            return
+        saved = self._best.created_at_ms
+        set_text(self._when, f"Saved {format_age(saved, self._source.clock.now_ms())}, {format_time(saved)}")
+
+    def apply_palette(self, palette: Palette) -> None:
+        self._trophy.setPixmap(icon("trophy-outline", palette.warning).pixmap(22, 22))
+        self._restore.setIcon(icon("backup-restore", palette.text))
+        for label in (self._when, self._more, self._empty):
+            colour_text(label, palette.muted_text)
+
+    def _build_layout(self) -> None:
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self._trophy)
+        top.addWidget(self._step)
+        top.addStretch(1)
+        top.addWidget(self._restore)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setSpacing(2)
+        layout.addLayout(top)
+        for label in (self._skill, self._when, self._more):
+            label.setAlignment(Qt.AlignmentFlag.AlignLeft)
+            layout.addWidget(label)
+        layout.addStretch(1)
+
+    def _on_restore(self) -> None:
+        if self._best is not None:
+            self.restore_requested.emit(self._best.checkpoint_id)
+
+
+def set_text_of_button(button: QPushButton, text: str) -> None:
+    """Set a button's text only where it differs."""
+    if button.text() != text:
+        button.setText(text)

@@ -1,0 +1,80 @@
+"""The tool bar's inputs: what may be changed while the training runs."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolBar, QToolButton, QWidget
+
+from desktop.actions import ActionId, ActionRegistry
+from desktop.icons import tabular
+from desktop.panels.inputs import LogSpinBox
+
+_SMALLEST_RATE, _LARGEST_RATE = 1e-8, 1.0
+_SMALLEST_NORM, _LARGEST_NORM = 1e-4, 1e6
+_WIDTH_LETTERS = 13
+_ICON_SIZE = 20
+_NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
+
+
+class TrainingInputs(QWidget):
+    """Learning rate and clip threshold. The signals carry what the user chose; `show_values` is silent."""
+
+    learning_rate_changed = Signal(float)
+    clip_norm_changed = Signal(float)
+
+    def __init__(self, learning_rate: float, clip_norm: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, "Learning rate")
+        self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, "Clip threshold")
+        self.learning_rate.setToolTip(
+            "Learning rate: how far one step moves the weights. Takes effect at the next step; 1e-4 may be typed."
+        )
+        self.clip_norm.setToolTip(
+            "Clip threshold: gradients longer than this are scaled down to it. Takes effect at the next step."
+        )
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(6, 0, 6, 0)
+        layout.setSpacing(6)
+        for title, box in (("Learning rate", self.learning_rate), ("Clip at", self.clip_norm)):
+            label = QLabel(title)
+            label.setBuddy(box)
+            label.setToolTip(box.toolTip())
+            layout.addWidget(label)
+            layout.addWidget(box)
+        self.show_values(learning_rate, clip_norm)
+        self.learning_rate.valueChanged.connect(self.learning_rate_changed)
+        self.clip_norm.valueChanged.connect(self.clip_norm_changed)
+
+    def show_values(self, learning_rate: float, clip_norm: float) -> None:
+        """Show what holds now. An input in which the user is typing is left alone."""
+        for box, value in ((self.learning_rate, learning_rate), (self.clip_norm, clip_norm)):
+            if box.hasFocus() or math.isclose(box.value(), value, rel_tol=1e-6):
+                continue
+            box.blockSignals(True)
+            box.setValue(value)
+            box.blockSignals(False)
+
+    def _make_input(self, low: float, high: float, name: str) -> LogSpinBox:
+        box = LogSpinBox(low, high)
+        box.setAccessibleName(name)
+        box.setFont(tabular(box.font()))
+        box.setFixedWidth(box.fontMetrics().horizontalAdvance("0") * _WIDTH_LETTERS)
+        return box
+
+
+def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
+    """The window's tool bar: what steers the training has its name beside its icon."""
+    bar = QToolBar("Training")
+    bar.setObjectName("tool_bar")
+    bar.setMovable(False)
+    bar.setIconSize(QSize(_ICON_SIZE, _ICON_SIZE))
+    actions.fill_tool_bar(bar)
+    bar.addSeparator()
+    bar.addWidget(inputs)
+    for action_id in _NAMED:
+        button = bar.widgetForAction(actions[action_id])
+        if isinstance(button, QToolButton):
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    return bar

@@ -1,0 +1,202 @@
+"""The incidents panel: what went wrong, what was done about it, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPoint, QSize, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QMenu,
+    QPlainTextEdit,
+    QSplitter,
+    QTableView,
+    QToolBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.events import Incident
+from desktop.actions import ActionId, ActionRegistry, incident_actions
+from desktop.formatting import format_time
+from desktop.icons import icon, severity_colour, severity_icon_name, tabular
+from desktop.panels.base import EmptyState, Panel, colour_text
+from desktop.panels.checkpoint_model import ROOT, Index
+from desktop.state import RunState
+from desktop.theme import Palette, Theme
+
+_TITLES = ("", "When", "What happened", "What was done")
+_INCIDENT_ROLE = Qt.ItemDataRole.UserRole
+
+
+class IncidentsModel(QAbstractTableModel):
+    """Newest first. New incidents come in at the top, so that the selection stays."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._incidents: list[Incident] = []
+
+    def show(self, newest_first: Sequence[Incident]) -> None:
+        """Show these instead."""
+        added = len(newest_first) - len(self._incidents)
+        if added < 0 or list(newest_first[added:]) != self._incidents:
+            self.beginResetModel()
+            self._incidents = list(newest_first)
+            self.endResetModel()
+        elif added:
+            self.beginInsertRows(QModelIndex(), 0, added - 1)
+            self._incidents[:0] = newest_first[:added]
+            self.endInsertRows()
+
+    def repaint_icons(self) -> None:
+        """The palette changed."""
+        if self._incidents:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._incidents) - 1, 0))
+
+    def rowCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self._incidents)
+
+    def columnCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(_TITLES)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        incident = self._incidents[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            texts = ("", format_time(incident.at_ms), incident.what_happened, incident.what_was_done)
+            return texts[index.column()]
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
+            return icon(severity_icon_name(incident.severity), severity_colour(incident.severity, self._theme.palette))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return "\n".join(_sentences(incident))
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
+            return incident.severity.value
+        return incident if role == _INCIDENT_ROLE else None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return _TITLES[section] if role == Qt.ItemDataRole.DisplayRole else None
+
+
+class IncidentsPanel(Panel):
+    """A list on the left, the whole story of the chosen one on the right."""
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self.model = IncidentsModel(theme, self)
+        self.table = _table(self.model)
+        self.details = QPlainTextEdit()
+        self.details.setReadOnly(True)
+        self.details.setPlaceholderText("Choose an incident to read what happened.")
+        self.actions_of_panel = ActionRegistry(incident_actions(), self.table)
+        self._build_layout()
+        self._empty = EmptyState("Nothing has gone wrong.", self)
+        state.incidents_changed.connect(self.mark_stale)
+        state.run_changed.connect(self.mark_stale)
+        self.table.selectionModel().selectionChanged.connect(self._show_details)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.actions_of_panel.wire({ActionId.INCIDENT_COPY: self._copy})
+        self.apply_palette(theme.palette)
+        self._show_details()
+
+    def refresh(self) -> None:
+        had_none = self.model.rowCount() == 0
+        self.model.show(self._state.incidents)
+        has_some = self.model.rowCount() > 0
+        self._empty.setVisible(not has_some)
+        self._splitter.setVisible(has_some)
+        if had_none and has_some:
+            self.table.selectRow(0)
+        self._show_details()
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.actions_of_panel.apply_palette(palette)
+        self.model.repaint_icons()
+        colour_text(self._empty, palette.muted_text)
+
+    def selected(self) -> list[Incident]:
+        """What is selected, in the order of the list."""
+        rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
+        return [self.model.index(row, 0).data(_INCIDENT_ROLE) for row in rows]
+
+    def _build_layout(self) -> None:
+        buttons = QToolBar()
+        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        buttons.setIconSize(QSize(15, 15))
+        self.actions_of_panel.fill_tool_bar(buttons)
+        side = QWidget()
+        side_layout = QVBoxLayout(side)
+        side_layout.setContentsMargins(0, 0, 0, 0)
+        side_layout.setSpacing(2)
+        side_layout.addWidget(self.details, 1)
+        side_layout.addWidget(buttons, 0, Qt.AlignmentFlag.AlignRight)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.table)
+        self._splitter.addWidget(side)
+        self._splitter.setStretchFactor(0, 3)
+        self._splitter.setStretchFactor(1, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.addWidget(self._splitter)
+
+    def _show_details(self) -> None:
+        chosen = self.selected()
+        text = "\n\n".join(as_text(incident) for incident in chosen)
+        if text != self.details.toPlainText():
+            self.details.setPlainText(text)
+        self.actions_of_panel[ActionId.INCIDENT_COPY].setEnabled(bool(chosen))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n\n".join(as_text(incident) for incident in self.selected()))
+
+    def _open_menu(self, position: QPoint) -> None:
+        if not self.table.indexAt(position).isValid():
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(self.actions_of_panel.actions())
+        menu.popup(self.table.viewport().mapToGlobal(position))
+
+
+def as_text(incident: Incident) -> str:
+    """The whole story, fit for a report."""
+    lines = [f"{format_time(incident.at_ms, seconds=True)}, {incident.severity.value} ({incident.kind})"]
+    lines += _sentences(incident)
+    if incident.details:
+        lines += ["", incident.details]
+    return "\n".join(lines)
+
+
+def _sentences(incident: Incident) -> list[str]:
+    return [part for part in (incident.what_happened, incident.what_was_done, incident.what_it_cost) if part]
+
+
+def _table(model: IncidentsModel) -> QTableView:
+    table = QTableView()
+    table.setModel(model)
+    table.setFont(tabular(table.font()))
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setTabKeyNavigation(False)
+    table.verticalHeader().hide()
+    letter = table.fontMetrics().horizontalAdvance("0")
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+    header = table.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setMinimumSectionSize(26)
+    for number, width in enumerate((26, 18 * letter + 14)):
+        header.resizeSection(number, width)
+    for number in (2, 3):
+        header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
+    return table

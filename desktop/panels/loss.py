@@ -1,0 +1,247 @@
+"""The loss panel: what the model learns from, what it was worth before it learned, and the learning rate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from core.events import Trend
+from desktop.formatting import MISSING, format_age, format_count, format_duration, format_number
+from desktop.icons import icon, tabular
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.panels.inputs import readable_decimal
+from desktop.state import RunState
+from desktop.theme import Palette, Theme
+
+FloatArray = NDArray[np.float64]
+
+_SMOOTHING_STEPS = 25
+_TRENDS = {
+    Trend.IMPROVING: ("trending-down", "improving"),
+    Trend.FLAT: ("trending-neutral", "flat"),
+    Trend.WORSENING: ("trending-up", "worsening"),
+    Trend.UNKNOWN: ("", MISSING),
+}
+_TERMS = {
+    "Current": "Training loss, averaged over the newest steps. Lower is better.",
+    "Best": "The lowest average over a full window of steps, never that of one step.",
+    "Trend": "Where the averaged loss is going.",
+    "Steps": "How often the model's weights were changed, and how many candles it has seen.",
+    "Last step": "How long ago the model last learned, and how long that step took.",
+    "Speed": "Training steps a second, now.",
+}
+
+
+def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
+    """The mean of the newest `window` measured values at each place; NaN before the first. values: [n], with NaN."""
+    measured = np.isfinite(values)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(measured, values, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(measured)])
+    ends = np.arange(1, values.size + 1)
+    starts = np.maximum(ends - window, 0)
+    n = counts[ends] - counts[starts]
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(n > 0, (sums[ends] - sums[starts]) / np.maximum(n, 1), np.nan)
+    return mean
+
+
+def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """At most `most` points that keep every peak: the lowest and highest of each bucket, in order. NaN is left out.
+
+    x, y: [n]. Buckets lie on a fixed grid of x, so that a curve does not shimmer while it grows.
+    """
+    measured = np.isfinite(y)
+    x, y = x[measured], y[measured]
+    if x.size <= most or most < 4:
+        return x, y
+    width = 2.0 ** math.ceil(math.log2(max((x[-1] - x[0]) / (most // 2 - 1), 1.0)))
+    starts = np.flatnonzero(np.diff(np.floor(x / width), prepend=-np.inf))
+    kept: set[int] = set()
+    for first, end in zip(starts, [*starts[1:], x.size], strict=True):
+        kept.add(int(first + np.argmin(y[first:end])))
+        kept.add(int(first + np.argmax(y[first:end])))
+    indices = np.array(sorted(kept))
+    return x[indices], y[indices]
+
+
+class LossPanel(Panel):
+    """Curves of the newest 1,000 steps over a strip with the learning rate, under the numbers of now."""
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self._values: dict[str, QLabel] = {}
+        self._names: list[QLabel] = []
+        self._trend_icon = QLabel()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 4)
+        layout.setSpacing(4)
+        layout.addLayout(self._build_numbers())
+        self._legend = QLabel()
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        layout.addWidget(self._legend)
+        self._plot = _plot_widget()
+        self._raw = self._plot.plot(connect="finite")
+        self._prequential = self._plot.plot(connect="finite")
+        self._mean = self._plot.plot(connect="finite")
+        layout.addWidget(self._plot, 1)
+        self._rate_label = QLabel()
+        self._rate_label.setToolTip("How far one step moves the weights. Change it in the tool bar.")
+        self._rate_plot = _plot_widget()
+        self._rate_plot.setFixedHeight(26)
+        self._rate_plot.hideAxis("left")
+        self._rate_plot.hideAxis("bottom")
+        self._rate = self._rate_plot.plot(connect="finite")
+        strip = QHBoxLayout()
+        strip.setSpacing(6)
+        strip.addWidget(self._rate_label)
+        strip.addWidget(self._rate_plot, 1)
+        layout.addLayout(strip)
+        self._empty = EmptyState("No training step yet.\nThe curves begin with the first one.", self._plot)
+        self.apply_palette(theme.palette)
+        for signal in (state.steps_changed, state.status_changed, state.run_changed):
+            signal.connect(self.mark_stale)
+
+    def refresh(self) -> None:
+        self._refresh_numbers()
+        self.tick()
+        self._refresh_curves()
+
+    def tick(self) -> None:
+        last = self._state.steps.last
+        if last is None:
+            self._put("Last step", MISSING)
+            return
+        took = f"took {format_duration(last.duration_ms / 1000)}" if last.duration_ms >= 1000 else ""
+        took = took or f"took {format_number(last.duration_ms, 0 if last.duration_ms >= 10 else 1)} ms"
+        self._put("Last step", format_age(last.at_ms, self._state.clock.now_ms()), took)
+
+    def apply_palette(self, palette: Palette) -> None:
+        for plot in (self._plot, self._rate_plot):
+            plot.setBackground(palette.background)
+        for name in ("left", "bottom"):
+            axis = self._plot.getAxis(name)
+            axis.setPen(palette.border)
+            axis.setTextPen(palette.muted_text)
+        training, prequential, rate = palette.curves[:3]
+        faint = QColor(training)
+        faint.setAlpha(80)
+        # Wider than 1 pixel, pyqtgraph's raster curves cost tens of times more; these have few points.
+        self._raw.setPen(pg.mkPen(faint, width=1))
+        self._mean.setPen(pg.mkPen(training, width=2))
+        self._prequential.setPen(pg.mkPen(prequential, width=2))
+        self._rate.setPen(pg.mkPen(rate, width=1))
+        self._legend.setText(
+            f'<span style="color:{training.name()}">&#9473;</span> training, mean of {_SMOOTHING_STEPS} &nbsp; '
+            f'<span style="color:{prequential.name()}">&#9473;</span> before learning, mean of {_SMOOTHING_STEPS}'
+        )
+        self._legend.setToolTip(
+            "Training: the loss of the samples a step learned from, each step faint, their mean bold.\n"
+            "Before learning (prequential): the loss of the newest one-step forecast, made before its candle was seen."
+        )
+        for label in (*self._names, self._legend, self._rate_label):
+            colour_text(label, palette.muted_text)
+        colour_text(self._empty, palette.muted_text)
+
+    def _build_numbers(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(1)
+        for index, (name, meaning) in enumerate(_TERMS.items()):
+            title, value = QLabel(name), QLabel(MISSING)
+            value.setFont(tabular(self.font(), bold=True))
+            title.setToolTip(meaning)
+            value.setToolTip(meaning)
+            row, column = divmod(index, 3)
+            cell = QHBoxLayout()
+            cell.setSpacing(5)
+            cell.addWidget(title)
+            if name == "Trend":
+                cell.addWidget(self._trend_icon)
+            cell.addWidget(value)
+            cell.addStretch(1)
+            grid.addLayout(cell, row, column)
+            self._names.append(title)
+            self._values[name] = value
+        return grid
+
+    def _refresh_numbers(self) -> None:
+        status = self._state.status
+        last = self._state.steps.last
+        self._put("Steps", format_count(status.step if status is not None else last.step if last is not None else None))
+        loss = None if status is None else status.loss
+        self._put("Current", format_number(None if loss is None else loss.current, 4))
+        self._put("Best", format_number(None if loss is None else loss.best, 4))
+        speed = None if status is None else status.steps_per_s
+        self._put("Speed", MISSING if speed is None else f"{format_number(speed, 1)} /s")
+        trend = Trend.UNKNOWN if loss is None else loss.trend
+        icon_name, words = _TRENDS[trend]
+        colours = {Trend.IMPROVING: self.palette_now.good, Trend.WORSENING: self.palette_now.bad}
+        colour = colours.get(trend, self.palette_now.text)
+        self._put("Trend", words)
+        colour_text(self._values["Trend"], colour)
+        self._trend_icon.setVisible(bool(icon_name))
+        if icon_name:
+            self._trend_icon.setPixmap(icon(icon_name, colour).pixmap(14, 14))
+
+    def _refresh_curves(self) -> None:
+        steps = self._state.steps
+        self._empty.setVisible(len(steps) == 0)
+        self._rate_label.setVisible(len(steps) > 0)
+        self._legend.setVisible(len(steps) > 0)
+        x, most = steps.column("step"), max(2 * self._plot.width(), 100)
+        loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), _SMOOTHING_STEPS)
+        mean = smoothed_mean(loss, _SMOOTHING_STEPS)
+        self._raw.setData(*thinned(x, loss, most))
+        self._mean.setData(*thinned(x, mean, most))
+        self._prequential.setData(*thinned(x, before, most))
+        rate = steps.column("learning_rate")
+        self._rate.setData(*thinned(x, rate, most))
+        if len(steps) == 0:
+            return
+        for plot in (self._plot, self._rate_plot):
+            plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
+        self._fit_height(loss, mean, before)
+        self._rate_label.setText(f"Learning rate {readable_decimal(float(rate[-1]))}")
+        low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
+        self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
+
+    def _fit_height(self, raw: FloatArray, *curves: FloatArray) -> None:
+        """Show both means whole, and all but the wildest of the single steps."""
+        measured = raw[np.isfinite(raw)]
+        parts = [curve[np.isfinite(curve)] for curve in curves]
+        if measured.size:
+            parts.append(np.quantile(measured, (0.02, 0.98)))
+        values = np.concatenate(parts) if parts else measured
+        if values.size == 0:
+            return
+        low, high = float(values.min()), float(values.max())
+        margin = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
+        self._plot.setYRange(low - margin, high + margin, padding=0.0)
+
+    def _put(self, name: str, text: str, more: str = "") -> None:
+        set_text(self._values[name], text)
+        if more:
+            self._values[name].setToolTip(f"{_TERMS[name]}\nThe last one {more}.")
+
+
+def _plot_widget() -> pg.PlotWidget:
+    plot = pg.PlotWidget()
+    plot.setMenuEnabled(False)
+    plot.setMouseEnabled(x=False, y=False)
+    plot.hideButtons()
+    plot.disableAutoRange()
+    plot.getPlotItem().layout.setContentsMargins(0, 2, 2, 0)
+    plot.getAxis("left").setWidth(44)
+    plot.getAxis("bottom").setHeight(18)
+    plot.getAxis("bottom").enableAutoSIPrefix(False)
+    plot.getAxis("left").enableAutoSIPrefix(False)
+    for name in ("left", "bottom"):
+        plot.getAxis(name).setStyle(tickLength=-3, tickTextOffset=3)
+    return plot

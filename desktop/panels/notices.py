@@ -1,0 +1,70 @@
+"""Turns what the state says into notices of the banner, and takes them away when they no longer hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+from core.events import Incident, Severity, TrainerFailed
+from core.market.feeds.base import FeedState
+from desktop.panels.banner import Banner, Notice
+from desktop.state import RunState
+
+_FEED, _TRAINER, _INCIDENT, _STORAGE = "feed", "trainer", "incident", "storage"
+
+
+class NoticeWriter(QObject):
+    """Watches the state for the banner."""
+
+    def __init__(
+        self,
+        state: RunState,
+        banner: Banner,
+        *,
+        on_start: Callable[[], object],
+        on_choose_market: Callable[[], object],
+        on_show_incidents: Callable[[], object],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._state, self._banner = state, banner
+        self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
+        self._newest: Incident | None = next(iter(state.incidents), None)
+        state.failed.connect(self._on_failed)
+        state.ready.connect(lambda _event: banner.withdraw(_TRAINER))
+        state.feed_changed.connect(self._on_feed)
+        state.incidents_changed.connect(self._on_incidents)
+        state.run_changed.connect(self._on_run)
+
+    def storage_trouble(self, sentence: str) -> None:
+        """A read or write of the database failed."""
+        self._banner.tell(Notice(_STORAGE, Severity.ERROR, sentence))
+
+    def _on_failed(self, event: TrainerFailed) -> None:
+        notice = Notice(_TRAINER, Severity.ERROR, event.sentence, event.details, "Start again", self._on_start)
+        self._banner.tell(notice)
+
+    def _on_feed(self) -> None:
+        feed = self._state.feed
+        if feed is None or feed.state is not FeedState.FAILED:
+            self._banner.withdraw(_FEED)
+            return
+        self._banner.tell(
+            Notice(_FEED, Severity.ERROR, feed.sentence, action="Choose market…", on_action=self._on_choose_market)
+        )
+
+    def _on_incidents(self) -> None:
+        """Grave incidents that are new are shown; those of former sessions are in the panel only."""
+        newest = next(iter(self._state.incidents), None)
+        if newest is None or newest == self._newest:
+            return
+        self._newest = newest
+        if newest.severity is Severity.ERROR:
+            text = " ".join(part for part in (newest.what_happened, newest.what_was_done) if part)
+            self._banner.tell(Notice(_INCIDENT, Severity.ERROR, text, newest.details, "Show incidents", self._on_show))
+
+    def _on_run(self) -> None:
+        for key in (_FEED, _TRAINER, _INCIDENT):
+            self._banner.withdraw(key)
+        self._newest = None

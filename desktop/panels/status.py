@@ -1,0 +1,143 @@
+"""The status bar: the feed's state, and the run in five words."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from core.events import TrainerState
+from core.market.feeds.base import FeedState
+from desktop.formatting import MISSING, format_count, format_number, format_percent
+from desktop.icons import tabular
+from desktop.jobs import JobBar
+from desktop.panels.base import Panel, set_text
+from desktop.state import RunState
+from desktop.theme import Palette, Theme
+
+_TRAINER_WORDS = {
+    TrainerState.STARTING: "Training is starting",
+    TrainerState.CATCHING_UP: "Catching up",
+    TrainerState.TRAINING: "Training",
+    TrainerState.PAUSED: "Paused",
+    TrainerState.RESTARTING: "Training is restarting",
+    TrainerState.STOPPED: "Stopped",
+    TrainerState.FAILED: "Training failed",
+}
+
+
+class Dot(QWidget):
+    """A disc in the colour of a state; the words beside it say the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colour = QColor()
+        self.setFixedSize(QSize(12, 12))
+
+    def show_colour(self, colour: QColor) -> None:
+        """Take a colour."""
+        if colour != self._colour:
+            self._colour = colour
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._colour)
+        painter.drawEllipse(QRectF(1.5, 1.5, 9, 9))
+        painter.end()
+
+
+class ElidedLabel(QLabel):
+    """One line that is shortened with an ellipsis where there is no room; the tooltip has all of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.fontMetrics().horizontalAdvance("Reconnecting…"), super().minimumSizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.end()
+
+
+class StatusPanel(Panel):
+    """Feed, trainer, step, loss, skill, device, and the work under way."""
+
+    cancel_requested = Signal(str)
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self._dot = Dot()
+        self.feed = ElidedLabel()
+        self.trainer, self.step, self.loss, self.skill, self.device = (QLabel() for _ in range(5))
+        self.jobs = JobBar()
+        self.jobs.cancel_requested.connect(self.cancel_requested)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 0, 4, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self._dot)
+        layout.addWidget(self.feed, 1)
+        layout.addWidget(self.jobs)
+        for label in (self.trainer, self.step, self.loss, self.skill, self.device):
+            label.setFont(tabular(self.font()))
+            layout.addWidget(_line())
+            layout.addWidget(label)
+        self.loss.setToolTip("Training loss, averaged over the newest steps")
+        self.skill.setToolTip("Skill of the close against the reference, with its 95 % interval")
+        self.device.setToolTip("Where the training runs")
+        self.apply_palette(theme.palette)
+        signals = (state.feed_changed, state.status_changed, state.jobs_changed, state.run_changed)
+        for signal in signals:
+            signal.connect(self.mark_stale)
+
+    def refresh(self) -> None:
+        self._refresh_feed()
+        self.jobs.show_jobs(self._state.jobs.running())
+        status, trainer_state = self._state.status, self._state.trainer_state
+        set_text(self.trainer, "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state])
+        set_text(self.step, f"Step {format_count(None if status is None else status.step)}")
+        set_text(self.loss, f"Loss {format_number(None if status is None else status.loss.current, 4)}")
+        set_text(self.skill, f"Skill {self._skill()}")
+        trainer = self._state.trainer
+        device = status.device if status is not None else trainer.device if trainer is not None else MISSING
+        set_text(self.device, device)
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.jobs.apply_palette(palette)
+
+    def _refresh_feed(self) -> None:
+        feed, palette = self._state.feed, self.palette_now
+        if feed is None:
+            self.feed.setText("No feed yet")
+            self._dot.show_colour(palette.muted_text)
+            return
+        colours = {FeedState.LIVE: palette.good, FeedState.FAILED: palette.bad, FeedState.ENDED: palette.muted_text}
+        self._dot.show_colour(colours.get(feed.state, palette.warning))
+        set_text(self.feed, f"{feed.state.value.capitalize()}: {feed.sentence}")
+        self.feed.setToolTip(feed.sentence)
+
+    def _skill(self) -> str:
+        status = self._state.status
+        if status is None or status.accuracy.skill_close.value is None:
+            return MISSING
+        skill = status.accuracy.skill_close
+        value = format_percent(skill.value, 1, signed=True)
+        if skill.low is None or skill.high is None:
+            return value
+        low, high = (format_number(each * 100, 1, signed=True) for each in (skill.low, skill.high))
+        return f"{value} ({low} to {high})"
+
+
+def _line() -> QFrame:
+    line = QFrame()
+    line.setFrameShape(QFrame.Shape.VLine)
+    line.setFrameShadow(QFrame.Shadow.Sunken)
+    return line

@@ -1,0 +1,246 @@
+"""What the window knows of the run: one owner, which takes every event; panels only read it."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable
+from functools import singledispatchmethod
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QObject, Signal
+
+from core.clock import Clock
+from core.events import (
+    CheckpointsChanged,
+    EventBatch,
+    ForecastMade,
+    ForecastScored,
+    Incident,
+    JobProgress,
+    StepDone,
+    TrainerEvent,
+    TrainerFailed,
+    TrainerReady,
+    TrainerState,
+    TrainerStatus,
+)
+from core.market.feeds.base import CatchUpProgress, FeedStatus
+from core.storage.records import StoredStep
+from desktop.jobs import JobList
+
+STEPS_KEPT = 1_000
+INCIDENTS_KEPT = 500
+_CATCH_UP_JOB = "feed catch-up"
+
+FloatArray = NDArray[np.float64]
+
+
+class StepHistory:
+    """The newest steps, as columns in ascending order of steps. What was not measured is NaN, which no curve draws."""
+
+    _COLUMNS = ("step", "loss", "prequential_loss", "gradient_norm", "learning_rate", "clip_norm", "duration_ms")
+
+    def __init__(self, capacity: int = STEPS_KEPT) -> None:
+        self._capacity = capacity
+        # Twice the room: the columns move to the front once in `capacity` steps, not with each.
+        self._values = np.full((len(self._COLUMNS), 2 * capacity), np.nan)
+        self._first = 0
+        self._end = 0
+        self.last: StepDone | StoredStep | None = None
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    def add(self, step: StepDone | StoredStep) -> None:
+        """Append. A step at or before the newest means that the model went back: what came after is taken away."""
+        kept = int(np.searchsorted(self.column("step"), step.step))
+        self._end = self._first + kept
+        if self._end == self._values.shape[1]:
+            self._values[:, : self._capacity - 1] = self._values[:, self._end - self._capacity + 1 : self._end]
+            self._first, self._end = 0, self._capacity - 1
+        row = (_finite(getattr(step, name)) for name in self._COLUMNS)
+        self._values[:, self._end] = np.fromiter(row, np.float64, len(self._COLUMNS))
+        self._end += 1
+        self._first = max(self._first, self._end - self._capacity)
+        self.last = step
+
+    def column(self, name: str) -> FloatArray:
+        """One of step, loss, prequential_loss, gradient_norm, learning_rate, clip_norm, duration_ms.
+
+        A view that holds until the next `add`.
+        """
+        view = self._values[self._COLUMNS.index(name), self._first : self._end]
+        view.flags.writeable = False
+        return view
+
+    def clear(self) -> None:
+        """Forget all steps."""
+        self._first = self._end = 0
+        self.last = None
+
+
+class RunState(QObject):
+    """Takes events, and says with one coarse signal for each kind what changed. Lives in the window's thread."""
+
+    steps_changed = Signal()
+    status_changed = Signal()
+    forecast_changed = Signal()
+    scored = Signal(object)
+    """ForecastScored: each one, as it comes."""
+    checkpoints_changed = Signal()
+    incidents_changed = Signal()
+    feed_changed = Signal()
+    jobs_changed = Signal()
+    ready = Signal(object)
+    """TrainerReady: the trainer stands."""
+    failed = Signal(object)
+    """TrainerFailed: training cannot go on by itself."""
+    run_changed = Signal()
+    """Another run is watched now, or none: all that belonged to the former is gone."""
+
+    def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.clock = clock
+        self.steps = StepHistory()
+        self.jobs = JobList(clock)
+        self.run_id: str | None = None
+        self.trainer: TrainerReady | None = None
+        self.status: TrainerStatus | None = None
+        self.forecast: ForecastMade | None = None
+        self.feed: FeedStatus | None = None
+        self.failure: TrainerFailed | None = None
+        self.checkpoint_in_use: str | None = None
+        self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
+
+    @property
+    def incidents(self) -> tuple[Incident, ...]:
+        """The newest first, at most `INCIDENTS_KEPT`."""
+        return tuple(reversed(self._incidents))
+
+    @property
+    def trainer_state(self) -> TrainerState | None:
+        """What the trainer is doing; None before its first sign of life."""
+        if self.failure is not None:
+            return TrainerState.FAILED
+        return None if self.status is None else self.status.state
+
+    def prime(
+        self,
+        run_id: str | None = None,
+        steps: Iterable[StepDone | StoredStep] = (),
+        incidents: Iterable[Incident] = (),
+    ) -> None:
+        """Start from what SQLite holds, both in ascending order of time, before the first event comes."""
+        self.begin(run_id)
+        for step in steps:
+            self.steps.add(step)
+        self._incidents.extend(incidents)
+        self.steps_changed.emit()
+        self.incidents_changed.emit()
+        self.checkpoints_changed.emit()
+
+    def begin(self, run_id: str | None) -> None:
+        """Forget the former run: another market was chosen, or training starts again."""
+        self.run_id = run_id
+        self.steps.clear()
+        self.jobs.clear()
+        self._incidents.clear()
+        self.trainer = self.status = self.forecast = self.feed = self.failure = self.checkpoint_in_use = None
+        self.run_changed.emit()
+        self.jobs_changed.emit()
+
+    def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
+        """Take what the trainer or the feed says. What belongs to another run than the watched one is dropped."""
+        run_id = getattr(event, "run_id", None)
+        if run_id is not None and not isinstance(event, TrainerReady):
+            if self.run_id is None:
+                self.run_id = run_id
+            if run_id != self.run_id:
+                return
+        self._take(event)
+
+    @singledispatchmethod
+    def _take(self, event: object) -> None:
+        raise TypeError(f"the window's state takes events of the trainer and the feed, was given {event!r}")
+
+    @_take.register
+    def _(self, event: EventBatch) -> None:
+        for each in event.events:
+            self.apply(each)
+
+    @_take.register
+    def _(self, event: StepDone) -> None:
+        self.steps.add(event)
+        self.steps_changed.emit()
+
+    @_take.register
+    def _(self, event: TrainerStatus) -> None:
+        self.status = event
+        self.status_changed.emit()
+
+    @_take.register
+    def _(self, event: ForecastMade) -> None:
+        self.forecast = event
+        if event.checkpoint_id is not None:
+            self._use_checkpoint(event.checkpoint_id)
+        self.forecast_changed.emit()
+
+    @_take.register
+    def _(self, event: ForecastScored) -> None:
+        self.scored.emit(event)
+
+    @_take.register
+    def _(self, event: CheckpointsChanged) -> None:
+        if event.saved is not None:
+            # What was just saved is what the running model is, to the byte.
+            self.checkpoint_in_use = event.saved.checkpoint_id
+        self.checkpoints_changed.emit()
+
+    @_take.register
+    def _(self, event: Incident) -> None:
+        self._incidents.append(event)
+        self.incidents_changed.emit()
+
+    @_take.register
+    def _(self, event: TrainerReady) -> None:
+        if self.run_id not in (None, event.run_id):
+            self.begin(event.run_id)
+        self.run_id = event.run_id
+        self.trainer, self.failure = event, None
+        if event.resumed_from is not None:
+            self._use_checkpoint(event.resumed_from)
+        self.ready.emit(event)
+        self.status_changed.emit()
+        self.checkpoints_changed.emit()
+
+    @_take.register
+    def _(self, event: TrainerFailed) -> None:
+        self.failure = event
+        self.failed.emit(event)
+        self.status_changed.emit()
+
+    @_take.register
+    def _(self, event: JobProgress) -> None:
+        self.jobs.apply(event)
+        self.jobs_changed.emit()
+
+    @_take.register
+    def _(self, event: FeedStatus) -> None:
+        self.feed = event
+        self.feed_changed.emit()
+
+    @_take.register
+    def _(self, event: CatchUpProgress) -> None:
+        self.jobs.apply(JobProgress(_CATCH_UP_JOB, "Fetching candles", event.done, event.total))
+        self.jobs_changed.emit()
+
+    def _use_checkpoint(self, checkpoint_id: str) -> None:
+        if checkpoint_id != self.checkpoint_in_use:
+            self.checkpoint_in_use = checkpoint_id
+            self.checkpoints_changed.emit()
+
+
+def _finite(value: float | None) -> float:
+    return value if value is not None and math.isfinite(value) else math.nan

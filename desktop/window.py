@@ -1,0 +1,345 @@
+"""The main window: the chart in the middle, panels in docks, and signals for what the user wants."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol, cast
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
+
+from core.events import Severity, TrainerState
+from core.settings import MarketSettings, Settings
+from desktop.actions import (
+    ActionId,
+    ActionRegistry,
+    checkpoint_actions,
+    incident_actions,
+    standard_actions,
+)
+from desktop.dialogs.market import MarketDialog
+from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts
+from desktop.dialogs.preferences import PreferencesDialog
+from desktop.layout import LayoutStore, arrange_docks, size_docks
+from desktop.panels.accuracy import AccuracyPanel
+from desktop.panels.banner import Banner, Notice
+from desktop.panels.base import Panel, Refresher
+from desktop.panels.best_checkpoint import BestCheckpointPanel
+from desktop.panels.checkpoint_source import CheckpointLibrary, CheckpointSource
+from desktop.panels.checkpoints import CheckpointsPanel
+from desktop.panels.controls import TrainingInputs, make_tool_bar
+from desktop.panels.incidents import IncidentsPanel
+from desktop.panels.loss import LossPanel
+from desktop.panels.notices import NoticeWriter
+from desktop.panels.status import StatusPanel
+from desktop.state import RunState
+from desktop.theme import Mode, Palette, Theme
+
+_THEME_ACTIONS: dict[Mode, ActionId] = {
+    "system": ActionId.THEME_SYSTEM,
+    "dark": ActionId.THEME_DARK,
+    "light": ActionId.THEME_LIGHT,
+}
+_RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
+_COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
+
+
+class Chart(Protocol):
+    """What the window asks of the chart in its middle."""
+
+    def go_to_newest(self) -> None: ...
+
+    def set_volume_visible(self, visible: bool) -> None: ...
+
+    def set_bands_visible(self, visible: bool) -> None: ...
+
+
+class MainWindow(QMainWindow):
+    """Shows the state; everything that the user asks for leaves as a signal. It starts, stops and stores nothing."""
+
+    start_requested = Signal()
+    pause_requested = Signal(bool)
+    """True to pause, False to go on."""
+    step_requested = Signal()
+    stop_requested = Signal()
+    save_checkpoint_requested = Signal()
+    restore_requested = Signal(str)
+    """A checkpoint's id."""
+    deletions_requested = Signal()
+    """Requests to delete checkpoints lie in the table."""
+    learning_rate_changed = Signal(float)
+    clip_norm_changed = Signal(float)
+    market_chosen = Signal(object)
+    """MarketSettings. `settings_changed` comes too, with the same market in it."""
+    settings_changed = Signal(object)
+    """Settings: the whole tree, to be stored."""
+    cancel_requested = Signal(str)
+    """The id of a job."""
+    closing = Signal()
+    """The window is being closed; its layout has been saved."""
+
+    def __init__(
+        self,
+        state: RunState,
+        theme: Theme,
+        chart: QWidget,
+        library: CheckpointLibrary,
+        settings: Settings,
+        data_folder: Path,
+        layout_store: LayoutStore | None = None,
+    ) -> None:
+        """chart: a widget that is a `Chart`. Without a layout store, the default layout is used and nothing saved."""
+        super().__init__()
+        self.setObjectName("main_window")
+        self._state, self._theme, self._settings = state, theme, settings
+        self._data_folder, self._layout_store = data_folder, layout_store
+        self._shows_resume = False
+        self.chart, self._chart = chart, cast("Chart", chart)
+        self.source = CheckpointSource(library, state, self)
+        self.banner = Banner(theme)
+        self.docks = self._make_docks()
+        toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
+        self.actions_of_window = ActionRegistry(standard_actions(), self, toggles)
+        self.inputs = TrainingInputs(settings.training.learning_rate, settings.training.clip_norm)
+        self.status = StatusPanel(state, theme)
+        self._refresher = Refresher(self)
+        self._build()
+        self._connect()
+        self._wire_actions()
+        self.notices = NoticeWriter(
+            state,
+            self.banner,
+            on_start=self.start_requested.emit,
+            on_choose_market=self.open_market,
+            on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
+            parent=self,
+        )
+        self._show_settings()
+        self._on_theme(theme.palette)
+        self._on_status()
+        self._needs_default_sizes = layout_store is None or not layout_store.restore(self)
+        if self._needs_default_sizes:
+            self.reset_layout()
+
+    @property
+    def settings(self) -> Settings:
+        """The tree as it is now."""
+        return self._settings
+
+    def apply_settings(self, settings: Settings) -> None:
+        """Take a tree that came from elsewhere; emits nothing."""
+        self._settings = settings
+        self._show_settings()
+
+    def tell(self, text: str, severity: Severity = Severity.INFO, key: str = "notice") -> None:
+        """Show a sentence in the banner. One with the same key replaces the former."""
+        self.banner.tell(Notice(key, severity, text))
+
+    def show_dock(self, action_id: ActionId) -> None:
+        """Open a dock and bring it before those that share its place."""
+        self.docks[action_id].show()
+        self.docks[action_id].raise_()
+
+    def come_to_front(self) -> None:
+        """What a second start asks for."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    def open_market(self) -> MarketDialog:
+        """Ask for another market."""
+        dialog = MarketDialog(self._settings.market, self)
+        dialog.chosen.connect(self._on_market)
+        open_dialog(dialog)
+        return dialog
+
+    def open_preferences(self) -> PreferencesDialog:
+        """Ask for other settings."""
+        dialog = PreferencesDialog(self._settings, self)
+        dialog.applied.connect(self._on_preferences)
+        open_dialog(dialog)
+        return dialog
+
+    def reset_layout(self) -> None:
+        """Right: loss over accuracy over the best checkpoint. Below the chart: checkpoints and incidents."""
+        arrange_docks(self, *self.docks.values())
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._needs_default_sizes:
+            # Sizes that were asked for before the window had one do not hold.
+            self._needs_default_sizes = False
+            size_docks(self, *self.docks.values())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._refresher.stop()
+        if self._layout_store is not None:
+            self._layout_store.save(self)
+        self.closing.emit()
+        super().closeEvent(event)
+
+    def _make_docks(self) -> dict[ActionId, QDockWidget]:
+        state, theme = self._state, self._theme
+        self.best_checkpoint = BestCheckpointPanel(self.source, theme)
+        self.checkpoints = CheckpointsPanel(self.source, theme)
+        panels: dict[ActionId, tuple[str, Panel]] = {
+            ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
+            ActionId.SHOW_ACCURACY: ("Accuracy", AccuracyPanel(state, theme)),
+            ActionId.SHOW_BEST: ("Best checkpoint", self.best_checkpoint),
+            ActionId.SHOW_CHECKPOINTS: ("Checkpoints", self.checkpoints),
+            ActionId.SHOW_INCIDENTS: ("Incidents", IncidentsPanel(state, theme)),
+        }
+        docks = {}
+        for action_id, (title, panel) in panels.items():
+            dock = QDockWidget(title, self)
+            dock.setObjectName(f"dock_{action_id.value.removeprefix('show_')}")
+            dock.setWidget(panel)
+            dock.visibilityChanged.connect(panel.mark_stale)
+            docks[action_id] = dock
+        return docks
+
+    def _build(self) -> None:
+        self.setDockOptions(QMainWindow.DockOption.AllowTabbedDocks | QMainWindow.DockOption.AllowNestedDocks)
+        middle = QWidget()
+        layout = QVBoxLayout(middle)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.banner)
+        layout.addWidget(self.chart, 1)
+        self.setCentralWidget(middle)
+        self.actions_of_window.fill_menu_bar(self.menuBar())
+        self.addToolBar(make_tool_bar(self.actions_of_window, self.inputs))
+        self.statusBar().setSizeGripEnabled(False)
+        self.statusBar().addPermanentWidget(self.status, 1)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        for panel in (*(dock.widget() for dock in self.docks.values()), self.status):
+            if isinstance(panel, Panel):
+                self._refresher.add(panel)
+
+    def _connect(self) -> None:
+        self._theme.changed.connect(self._on_theme)
+        self._state.status_changed.connect(self._on_status)
+        self._state.run_changed.connect(self._on_status)
+        self.inputs.learning_rate_changed.connect(self._on_learning_rate)
+        self.inputs.clip_norm_changed.connect(self._on_clip_norm)
+        self.best_checkpoint.restore_requested.connect(self.restore_requested)
+        self.checkpoints.restore_requested.connect(self.restore_requested)
+        self.source.deletion_requested.connect(self.deletions_requested)
+        self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
+        self.status.cancel_requested.connect(self.cancel_requested)
+
+    def _wire_actions(self) -> None:
+        ids = ActionId
+        actions = self.actions_of_window
+        actions.wire(
+            {
+                ids.START: self.start_requested.emit,
+                ids.PAUSE: lambda: self.pause_requested.emit(self._state.trainer_state is not TrainerState.PAUSED),
+                ids.STEP_ONCE: self.step_requested.emit,
+                ids.STOP: self.stop_requested.emit,
+                ids.SAVE_CHECKPOINT: self.save_checkpoint_requested.emit,
+                ids.GO_TO_NEWEST: self._chart.go_to_newest,
+                ids.SHOW_VOLUME: self._on_appearance,
+                ids.SHOW_BANDS: self._on_appearance,
+                ids.CHOOSE_MARKET: self.open_market,
+                ids.PREFERENCES: self.open_preferences,
+                ids.OPEN_DATA_FOLDER: self._open_data_folder,
+                ids.RESET_LAYOUT: self.reset_layout,
+                ids.SHORTCUTS: self._open_shortcuts,
+                ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
+                ids.QUIT: self.close,
+                **{theme: self._on_appearance for theme in _THEME_ACTIONS.values()},
+            }
+        )
+        for action_id, dock in self.docks.items():
+            actions[action_id].triggered.connect(lambda shown, dock=dock: dock.raise_() if shown else None)
+
+    def _on_status(self) -> None:
+        """Offer what can be done now."""
+        state, actions = self._state.trainer_state, self.actions_of_window
+        is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
+        actions[ActionId.START].setEnabled(is_resting)
+        actions[ActionId.STOP].setEnabled(not is_resting)
+        for action_id in (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT):
+            actions[action_id].setEnabled(not is_resting and not is_coming_up)
+        self._present_pause()
+        status = self._state.status
+        if status is not None:
+            self.inputs.show_values(status.learning_rate, status.clip_norm)
+
+    def _present_pause(self) -> None:
+        is_paused = self._state.trainer_state is TrainerState.PAUSED
+        if is_paused == self._shows_resume:
+            return
+        self._shows_resume = is_paused
+        texts = (
+            ("&Resume", "Learn from candles again", "play-pause")
+            if is_paused
+            else ("&Pause", "Pause: candles are still forecast and scored, but not learned from", "pause")
+        )
+        self.actions_of_window.present(ActionId.PAUSE, *texts, self._theme.palette)
+
+    def _on_theme(self, palette: Palette) -> None:
+        self.actions_of_window.apply_palette(palette)
+
+    def _on_learning_rate(self, value: float) -> None:
+        self.learning_rate_changed.emit(value)
+        self._store(replace(self._settings, training=replace(self._settings.training, learning_rate=value)))
+
+    def _on_clip_norm(self, value: float) -> None:
+        self.clip_norm_changed.emit(value)
+        self._store(replace(self._settings, training=replace(self._settings.training, clip_norm=value)))
+
+    def _on_market(self, market: MarketSettings) -> None:
+        self._store(replace(self._settings, market=market))
+        self.market_chosen.emit(market)
+
+    def _on_preferences(self, settings: Settings) -> None:
+        before = self._settings.training
+        self._store(settings)
+        self._show_settings()
+        if settings.training.learning_rate != before.learning_rate:
+            self.learning_rate_changed.emit(settings.training.learning_rate)
+        if settings.training.clip_norm != before.clip_norm:
+            self.clip_norm_changed.emit(settings.training.clip_norm)
+
+    def _on_appearance(self) -> None:
+        """A switch of the View menu was used."""
+        actions = self.actions_of_window
+        theme = next(name for name, action_id in _THEME_ACTIONS.items() if actions[action_id].isChecked())
+        appearance = replace(
+            self._settings.appearance,
+            theme=theme,
+            show_volume=actions[ActionId.SHOW_VOLUME].isChecked(),
+            show_bands=actions[ActionId.SHOW_BANDS].isChecked(),
+        )
+        self._store(replace(self._settings, appearance=appearance))
+        self._show_settings()
+
+    def _store(self, settings: Settings) -> None:
+        if settings != self._settings:
+            self._settings = settings
+            self.settings_changed.emit(settings)
+
+    def _show_settings(self) -> None:
+        """Make theme, chart, actions and inputs agree with the settings."""
+        appearance, training = self._settings.appearance, self._settings.training
+        actions = self.actions_of_window
+        actions[_THEME_ACTIONS[appearance.theme]].setChecked(True)
+        actions[ActionId.SHOW_VOLUME].setChecked(appearance.show_volume)
+        actions[ActionId.SHOW_BANDS].setChecked(appearance.show_bands)
+        self._theme.set_mode(appearance.theme)
+        self._theme.set_colours(appearance.colours)
+        self._chart.set_volume_visible(appearance.show_volume)
+        self._chart.set_bands_visible(appearance.show_bands)
+        self.inputs.show_values(training.learning_rate, training.clip_norm)
+
+    def _open_data_folder(self) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):
+            self.tell(f"No file manager answered. The data folder is {self._data_folder}.", key="data folder")
+
+    def _open_shortcuts(self) -> None:
+        open_shortcuts(self, (*self.actions_of_window.infos(), *checkpoint_actions(), *incident_actions()))
