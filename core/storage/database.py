@@ -23,6 +23,7 @@ from core.storage.migrations import STEPS, schema
 
 BUSY_TIMEOUT_MS = 10_000
 _WAL_RETRY_S = 0.02
+_MAGIC = b"SQLite format 3\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ def open_database(
     """
     if readonly and not path.exists():
         raise StorageError(f"There is no database at {path} yet. Start Ghostcandle once with this data folder.")
+    _refuse_other_content(path)
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
         try:
@@ -154,6 +156,17 @@ def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, quick_c
         _enable_wal(db, path)
         _migrate(db)
     return db
+
+
+def _refuse_other_content(path: Path) -> None:
+    """SQLite deletes a -wal that it finds beside a file that is no database; so look before it does."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(_MAGIC))
+    except OSError:
+        return  # there is none yet, or SQLite will say what is wrong with it
+    if beginning and beginning != _MAGIC:
+        raise CorruptDatabaseError(f"The database {path} is damaged (it does not begin as a database does).")
 
 
 def _check(db: Database, path: Path) -> None:

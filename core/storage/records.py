@@ -33,7 +33,7 @@ class StoredForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoredScore:
-    """How one horizon of a forecast came out. Losses are pinball losses in units of the forecast's scale."""
+    """How one horizon of a forecast came out; the fields mean what they mean in `core.events.ForecastScored`."""
 
     origin_open_time_ms: int
     horizon: int

@@ -106,7 +106,7 @@ class RunStore:
 
 def _new_id(created_at_ms: int) -> str:
     moment = datetime.fromtimestamp(created_at_ms / 1000, tz=UTC)
-    return f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    return f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
 
 
 def _missing(run_id: str) -> StorageError:

@@ -1,0 +1,81 @@
+"""What the child processes of the tests do. Each tells its parent through the pipe how far it has come."""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.ownership import own
+from core.storage.record import TrainingRecord
+from tests.core.storage.samples import MARKET, candle, forecasts, score, step
+
+
+def write_until_killed(path: Path, run_id: str, fence: int, pipe: Connection) -> None:
+    """One transaction for each candle; its number is sent once it is committed."""
+    with open_database(path) as db:
+        record = TrainingRecord(db, run_id, fence)
+        origin = 0
+        while True:
+            with record.write():
+                record.add_scores([score(origin - 1)] if origin else [])
+                record.add_step(step(origin))
+                record.add_forecasts(forecasts(origin))
+            pipe.send(origin)
+            origin += 1
+
+
+def stop_inside_a_transaction(path: Path, run_id: str, fence: int, pipe: Connection) -> None:
+    """Write so much that pages reach the disk before the commit, then wait in the middle of it."""
+    with open_database(path) as db:
+        db.execute("PRAGMA cache_size = 10")
+        record = TrainingRecord(db, run_id, fence)
+        with record.write():
+            for origin in range(200):
+                record.add_forecasts(forecasts(origin))
+            pipe.send("inside")
+            pipe.recv()
+
+
+def open_and_save(path: Path, number: int, pipe: Connection) -> None:
+    """Open the file at the same moment as others do, and save one candle."""
+    pipe.send("ready")
+    pipe.recv()
+    with open_database(path) as db:
+        pipe.send(CandleStore(db).save(MARKET, [candle(number)]))
+
+
+def fill_the_disk(path: Path, limit_bytes: int, pipe: Connection) -> None:
+    """Save candles until the system lets no file grow beyond the limit; send how many are in, and the sentence."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))
+    saved = 0
+    with open_database(path) as db:
+        store = CandleStore(db)
+        try:
+            while True:
+                saved += store.save(MARKET, [candle(number) for number in range(saved, saved + 100)])
+        except StorageError as error:
+            pipe.send((saved, str(error)))
+
+
+def own_with_a_child(root: Path, pipe: Connection) -> None:
+    """Own the folder, then spawn a process that outlives this one; send its id."""
+    ownership = own(DataFolder(root), "window")
+    child = multiprocessing.get_context("spawn").Process(target=wait_for_the_end, args=(pipe,))
+    child.start()
+    pipe.send(child.pid)
+    child.join()
+    ownership.close()
+
+
+def wait_for_the_end(pipe: Connection) -> None:
+    """Say that this process runs, then do so until it is killed."""
+    pipe.send("running")
+    while True:
+        time.sleep(60)

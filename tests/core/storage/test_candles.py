@@ -1,0 +1,85 @@
+"""The candle store against a dictionary, and its speed."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from core.market.candle import Candle, Interval, Market
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from tests.core.storage.samples import MARKET, candle
+
+OTHER = Market("simulated", MARKET.symbol, MARKET.interval)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+CANDLES = st.builds(Candle, st.integers(-3, 12), FINITE, FINITE, FINITE, st.sampled_from([1.0, 2.0]), st.just(0.0))
+SAVES = st.lists(st.tuples(st.sampled_from([MARKET, OTHER]), st.lists(CANDLES, max_size=12)), max_size=6)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(saves=SAVES, after_ms=st.none() | st.integers(-4, 13), count=st.integers(0, 15))
+def test_it_holds_what_a_dictionary_would(
+    tmp_path_factory: pytest.TempPathFactory,
+    saves: list[tuple[Market, list[Candle]]],
+    after_ms: int | None,
+    count: int,
+) -> None:
+    expected: dict[Market, dict[int, Candle]] = {MARKET: {}, OTHER: {}}
+    with open_database(tmp_path_factory.mktemp("candles") / "db.sqlite3") as db:
+        store = CandleStore(db)
+        for market, candles in saves:
+            changed = 0
+            for one in candles:
+                changed += expected[market].get(one.open_time_ms) != one
+                expected[market][one.open_time_ms] = one
+            assert store.save(market, candles) == changed
+        for market, by_time in expected.items():
+            ascending = [by_time[open_time] for open_time in sorted(by_time)]
+            assert store.load(market) == ascending
+            assert store.count(market) == len(ascending)
+            assert store.newest(market, count) == ascending[len(ascending) - min(count, len(ascending)) :]
+            assert store.latest_open_time_ms(market) == (ascending[-1].open_time_ms if ascending else None)
+            later = [one for one in ascending if after_ms is None or one.open_time_ms > after_ms]
+            assert store.load(market, after_ms=after_ms, limit=count) == later[:count]
+
+
+def test_a_saved_candle_is_seen_by_a_second_connection(db: Database, other: Database) -> None:
+    CandleStore(db).save(MARKET, [candle(2), candle(1)])
+    assert CandleStore(other).load(MARKET) == [candle(1), candle(2)]
+
+
+def test_markets_that_differ_in_one_thing_are_kept_apart(db: Database) -> None:
+    store = CandleStore(db)
+    markets = [MARKET, OTHER, Market("binance", "ETH/USDT", MARKET.interval)]
+    markets.append(Market("binance", "BTC/USDT", Interval.parse("5m")))
+    for number, market in enumerate(markets):
+        store.save(market, [candle(number)])
+    assert [store.load(market) for market in markets] == [[candle(number)] for number in range(4)]
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_a_number_that_is_not_finite_is_refused_with_all_that_came_with_it(db: Database, bad: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        CandleStore(db).save(MARKET, [candle(1), candle(2, close=bad)])
+    assert CandleStore(db).count(MARKET) == 0
+
+
+def test_a_thousand_are_saved_and_two_thousand_loaded_in_no_time(db: Database, tmp_path: Path) -> None:
+    store = CandleStore(db)
+    store.save(MARKET, [candle(number) for number in range(1_000)])
+    saving, loading = [], []
+    for attempt in range(1, 6):  # the best of five: other programs use this machine, too
+        candles = [candle(number) for number in range(1_000 * attempt, 1_000 * (attempt + 1))]
+        begun = time.perf_counter()
+        store.save(MARKET, candles)
+        saving.append(time.perf_counter() - begun)
+        begun = time.perf_counter()
+        assert len(store.newest(MARKET, 2_000)) == 2_000
+        loading.append(time.perf_counter() - begun)
+    assert min(saving) < 0.025
+    assert min(loading) < 0.025

@@ -1,0 +1,123 @@
+"""The checkpoint browser's table: what is kept, which is best, pins, notes and requests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from sqlite_utils import Database
+
+from core.events import CheckpointInfo
+from core.storage.checkpoints import CheckpointRows
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.record import TrainingRecord
+from tests.core.storage.samples import checkpoint, open_record
+
+NAN = float("nan")
+
+
+def save(record: TrainingRecord, *skills: float | None) -> list[CheckpointInfo]:
+    infos = [checkpoint(record.reader.run_id, number, skill=skill) for number, skill in enumerate(skills)]
+    with record.write():
+        for info in infos:
+            record.add_checkpoint(info)
+    return infos
+
+
+def numbers(infos: list[CheckpointInfo]) -> list[int]:
+    return [info.step // 10 for info in infos]
+
+
+def test_the_newest_comes_first_and_other_runs_stay_out(db: Database, other: Database) -> None:
+    record = open_record(db)
+    infos = save(record, None, None, None)
+    save(open_record(db), 0.5)
+    rows = CheckpointRows(other)
+    assert rows.list(record.reader.run_id) == infos[::-1]
+    assert rows.newest(record.reader.run_id) == infos[2]
+    assert rows.by_id(infos[1].checkpoint_id) == infos[1]
+    assert rows.newest("lost") is rows.best("lost") is rows.by_id("lost") is None
+
+
+@pytest.mark.parametrize(
+    ("skills", "best"),
+    [
+        ((0.1, 0.3, 0.2), 1),
+        ((NAN, -0.5, None), 1),
+        ((float("inf"), -1.0, float("-inf")), 1),
+        ((None, NAN), None),
+        ((0.2, 0.2), 1),
+        ((-0.1, 0.0), 1),
+    ],
+)
+def test_the_best_has_the_highest_finite_skill(
+    db: Database, skills: tuple[float | None, ...], best: int | None
+) -> None:
+    record = open_record(db)
+    save(record, *skills)
+    listed = CheckpointRows(db).list(record.reader.run_id)
+    assert numbers([info for info in listed if info.is_best]) == ([] if best is None else [best])
+    found = CheckpointRows(db).best(record.reader.run_id)
+    assert (found and found.step // 10) == best
+    assert [info.skill for info in listed if info.skill != info.skill] == []
+
+
+def test_a_deleted_one_is_gone_and_the_next_is_best(db: Database) -> None:
+    record = open_record(db)
+    infos = save(record, 0.1, 0.3)
+    with record.write():
+        record.mark_deleted([infos[1].checkpoint_id])
+    rows = CheckpointRows(db)
+    assert rows.list(record.reader.run_id) == [replace(infos[0], is_best=True)]
+    assert rows.by_id(infos[1].checkpoint_id) is None
+
+
+def test_pins_and_notes_are_kept_apart_and_can_be_taken_back(db: Database, other: Database) -> None:
+    record = open_record(db)
+    infos = save(record, None, None)
+    rows, seen = CheckpointRows(db), CheckpointRows(other)
+    rows.set_note(infos[0].checkpoint_id, "before the crash")
+    rows.set_pinned(infos[0].checkpoint_id, True)
+    assert seen.by_id(infos[0].checkpoint_id) == replace(infos[0], note="before the crash", is_pinned=True)
+    assert seen.by_id(infos[1].checkpoint_id) == infos[1]
+    rows.set_note(infos[0].checkpoint_id, "")
+    rows.set_pinned(infos[0].checkpoint_id, False)
+    assert seen.by_id(infos[0].checkpoint_id) == infos[0]
+
+
+def test_requests_are_listed_until_they_are_carried_out(db: Database) -> None:
+    record = open_record(db)
+    infos = save(record, None, None, None)
+    ids = [info.checkpoint_id for info in infos]
+    rows = CheckpointRows(db)
+    rows.request_deletion([ids[2]], 1_000)
+    rows.request_deletion([ids[0], ids[2]], 2_000)
+    assert rows.requested_deletions(record.reader.run_id) == (ids[2], ids[0])
+    assert rows.list(record.reader.run_id) == infos[::-1]
+    with record.write():
+        record.mark_deleted(rows.requested_deletions(record.reader.run_id)[:1])
+    assert rows.requested_deletions(record.reader.run_id) == (ids[0],)
+
+
+def test_one_that_is_not_there_cannot_be_marked_nor_deleted(db: Database) -> None:
+    record = open_record(db)
+    (info,) = save(record, None)
+    rows = CheckpointRows(db)
+    with pytest.raises(StorageError, match="not there any more"):
+        rows.set_pinned("lost", True)
+    with pytest.raises(StorageError, match="not there any more"):
+        rows.request_deletion([info.checkpoint_id, "lost"], 1)
+    assert rows.requested_deletions(record.reader.run_id) == ()
+    with record.write():
+        record.mark_deleted([info.checkpoint_id])
+    with pytest.raises(StorageError, match="not there any more"):
+        rows.set_note(info.checkpoint_id, "too late")
+
+
+def test_the_window_may_mark_after_a_trainer_was_fenced(folder: DataFolder, db: Database) -> None:
+    record = open_record(db)
+    (info,) = save(record, None)
+    db.execute("UPDATE runs SET fence = fence + 1")
+    CheckpointRows(db).set_note(info.checkpoint_id, "still mine")
+    assert CheckpointRows(db).list(record.reader.run_id)[0].note == "still mine"

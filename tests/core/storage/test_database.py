@@ -1,0 +1,246 @@
+"""Opening: from nothing, by several at once, and in the face of damage, locks, a newer schema and a full disk."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from core.clock import ManualClock
+from core.storage.candles import CandleStore
+from core.storage.database import open_database, open_or_recover, write
+from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError
+from core.storage.folder import DataFolder
+from core.storage.migrations import STEPS, schema
+from tests.core.storage.samples import MARKET, candle
+
+TABLES = {"markets", "candles", "runs", "steps", "forecasts", "scores", "checkpoints", "incidents"}
+NOON_MS = 1_764_417_600_000
+
+
+def filled(path: Path, candles: int = 500) -> None:
+    with open_database(path) as db:
+        CandleStore(db).save(MARKET, [candle(number) for number in range(candles)])
+
+
+def test_a_new_file_gets_all_tables_and_settings(db: Database) -> None:
+    assert set(db.table_names()) > TABLES
+    assert db.journal_mode == "wal"
+    pragmas = {name: db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("foreign_keys", "synchronous")}
+    assert pragmas == {"foreign_keys": 1, "synchronous": 1}
+    assert db.execute("PRAGMA busy_timeout").fetchone()[0] >= 5_000
+
+
+def test_migrating_twice_changes_nothing(folder: DataFolder) -> None:
+    filled(folder.database)
+    with open_database(folder.database) as db:
+        before = db.schema
+        assert [applied.name for applied in schema().applied(db)] == [step.__name__ for step in STEPS]
+        schema().apply(db)
+        assert db.schema == before
+        assert CandleStore(db).count(MARKET) == 500
+
+
+def test_a_migration_that_fails_leaves_the_file_as_it_was(folder: DataFolder) -> None:
+    with closing(sqlite3.connect(folder.database)) as connection:
+        connection.execute("CREATE TABLE incidents (something TEXT)")  # the last table of the first step
+    with pytest.raises(sqlite3.OperationalError, match="already exists"):
+        open_database(folder.database)
+    with closing(sqlite3.connect(folder.database)) as connection:
+        names = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    assert names == ["incidents"]
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_several_open_a_new_file_at_the_same_moment(folder: DataFolder, attempt: int) -> None:
+    together = threading.Barrier(6)
+
+    def open_and_save(number: int) -> int:
+        together.wait()
+        with open_database(folder.database) as db:
+            return CandleStore(db).save(MARKET, [candle(number)])
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(open_and_save, range(6))) == [1] * 6
+    with open_database(folder.database, quick_check=True) as db:
+        assert CandleStore(db).count(MARKET) == 6
+
+
+def test_a_reader_of_a_file_that_is_not_there_creates_none(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="no database"):
+        open_database(tmp_path / "none.sqlite3", readonly=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_cannot_write(db: Database, other: Database) -> None:
+    with pytest.raises(StorageError, match="read-only"):
+        CandleStore(other).save(MARKET, [candle(1)])
+    assert CandleStore(db).count(MARKET) == 0
+
+
+@pytest.mark.parametrize("readonly", [True, False])
+def test_a_newer_schema_is_refused_and_left_alone(folder: DataFolder, readonly: bool) -> None:
+    with open_database(folder.database) as db:
+        row = {"migration_set": "ghostcandle", "name": "of_next_year", "applied_at": "2027-01-01"}
+        db["_sqlite_migrations"].insert(row)
+    before = folder.database.read_bytes()
+    with pytest.raises(NewerDatabaseError, match="newer version"):
+        open_database(folder.database, readonly=readonly)
+    with pytest.raises(NewerDatabaseError):
+        open_or_recover(folder.database)
+    assert folder.database.read_bytes() == before
+
+
+def test_a_reader_refuses_a_schema_that_is_not_up_to_date(folder: DataFolder) -> None:
+    with closing(sqlite3.connect(folder.database)) as connection:
+        connection.execute("CREATE TABLE old (something TEXT)")
+    with pytest.raises(StorageError, match="older version"):
+        open_database(folder.database, readonly=True)
+
+
+def test_a_path_that_cannot_be_opened_gets_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
+    with pytest.raises(StorageError, match="cannot be opened"):
+        open_database(tmp_path / "file" / "db.sqlite3")
+    with pytest.raises(StorageError, match="cannot be opened"):
+        open_database(tmp_path)
+
+
+def test_a_file_that_another_program_holds_is_not_taken_for_a_damaged_one(folder: DataFolder) -> None:
+    with closing(sqlite3.connect(folder.database, isolation_level=None)) as holder:
+        holder.execute("CREATE TABLE held (something TEXT)")
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StorageError, match="locked") as caught:
+            open_database(folder.database, busy_timeout_ms=60)
+        holder.execute("ROLLBACK")
+    assert not isinstance(caught.value, CorruptDatabaseError)
+
+
+def test_a_writer_waits_for_another_and_then_says_that_it_is_locked_out(folder: DataFolder, db: Database) -> None:
+    with open_database(folder.database, busy_timeout_ms=60) as late:
+        with write(db), pytest.raises(StorageError, match="locked"):
+            CandleStore(late).save(MARKET, [candle(1)])
+        assert CandleStore(late).save(MARKET, [candle(1)]) == 1
+
+
+def test_writers_wait_their_turn(folder: DataFolder, db: Database) -> None:
+    started = threading.Event()
+
+    def save_late() -> int:
+        with open_database(folder.database) as late:
+            started.set()
+            return CandleStore(late).save(MARKET, [candle(2)])
+
+    with ThreadPoolExecutor(1) as pool:
+        with write(db):
+            saving = pool.submit(save_late)
+            started.wait()
+            assert not saving.done()
+        assert saving.result() == 1
+
+
+def test_a_transaction_is_all_or_nothing(db: Database, other: Database) -> None:
+    insert = "INSERT INTO markets (venue, symbol, interval_ms) VALUES (?, 'A/B', 60000)"
+    with pytest.raises(KeyError), write(db):
+        db.conn.execute(insert, ("first",))
+        raise KeyError("in the middle")
+    with pytest.raises(sqlite3.IntegrityError), write(db):
+        db.conn.execute(insert, ("second",))
+        db.conn.execute("INSERT INTO markets (venue, symbol, interval_ms) VALUES (NULL, 'A/B', 60000)")
+    with write(db):
+        db.conn.execute(insert, ("third",))
+        assert other.execute("SELECT COUNT(*) FROM markets").fetchone()[0] == 0
+    assert [row["venue"] for row in other["markets"].rows] == ["third"]
+
+
+def test_a_full_disk_gets_a_sentence_and_what_was_stored_stays(db: Database, other: Database) -> None:
+    store = CandleStore(db)
+    store.save(MARKET, [candle(number) for number in range(100)])
+    pages = db.execute("PRAGMA page_count").fetchone()[0]
+    db.execute(f"PRAGMA max_page_count = {pages + 2}")
+    with pytest.raises(StorageError, match="is full"):
+        store.save(MARKET, [candle(number) for number in range(100, 5_000)])
+    assert CandleStore(other).count(MARKET) == 100
+    assert store.save(MARKET, [candle(100)]) == 1
+
+
+def test_damage_in_the_middle_is_found_on_request(folder: DataFolder) -> None:
+    filled(folder.database)
+    damage(folder.database)
+    with pytest.raises(CorruptDatabaseError, match="damaged"):
+        open_database(folder.database, quick_check=True)
+
+
+def damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-8192:] = b"\xa5" * 8192
+    path.write_bytes(content)
+
+
+def write_text(path: Path) -> None:
+    path.write_text("this is no database, " * 1_000, encoding="utf-8")
+
+
+def cut_in_half(path: Path) -> None:
+    filled(path)
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def damage_a_filled_one(path: Path) -> None:
+    filled(path)
+    damage(path)
+
+
+@pytest.mark.parametrize("spoil", [write_text, cut_in_half, damage_a_filled_one])
+def test_a_damaged_file_is_set_aside_and_a_new_one_started(folder: DataFolder, spoil: Callable[[Path], None]) -> None:
+    spoil(folder.database)
+    spoiled = folder.database.read_bytes()
+    opened = open_or_recover(folder.database, clock=ManualClock(NOON_MS), quarantine=folder.quarantine)
+    with opened.db as db:
+        assert CandleStore(db).save(MARKET, [candle(1)]) == 1
+    kept = folder.quarantine / "ghostcandle-20251129T120000.sqlite3"
+    assert kept.read_bytes() == spoiled
+    assert opened.notice is not None
+    assert str(kept) in opened.notice
+    again = open_or_recover(folder.database)
+    with again.db as db:
+        assert again.notice is None
+        assert CandleStore(db).count(MARKET) == 1
+
+
+def test_the_log_and_the_index_beside_it_go_along_and_nothing_is_overwritten(folder: DataFolder) -> None:
+    beside = [folder.database.with_name(folder.database.name + ending) for ending in ("-wal", "-shm")]
+    for _ in range(2):
+        for path in (folder.database, *beside):
+            write_text(path)
+        open_or_recover(folder.database, clock=ManualClock(NOON_MS), quarantine=folder.quarantine).db.close()
+    stem = "ghostcandle-20251129T120000"
+    expected = {f"{stem}{number}.sqlite3{ending}" for number in ("", "-2") for ending in ("", "-wal", "-shm")}
+    assert {path.name for path in folder.quarantine.iterdir()} == expected
+
+
+def test_what_a_killed_writer_left_in_its_log_is_not_lost(folder: DataFolder, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.sqlite3"
+    with open_database(folder.database) as db:
+        CandleStore(db).save(MARKET, [candle(number) for number in range(10)])
+        for ending in ("", "-wal"):  # as they lie on the disk while the connection is open
+            shutil.copy(f"{folder.database}{ending}", f"{copy}{ending}")
+    assert Path(f"{copy}-wal").stat().st_size > 0
+    opened = open_or_recover(copy)
+    with opened.db as db:
+        assert opened.notice is None
+        assert CandleStore(db).count(MARKET) == 10
+
+
+def test_a_mistake_in_a_statement_is_not_dressed_up(db: Database) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="no such table"), write(db):
+        db.conn.execute("INSERT INTO ghosts VALUES (1)")
+    assert not db.conn.in_transaction

@@ -1,0 +1,310 @@
+"""What the trainer writes: once, in one piece, and only while no later trainer has taken over."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import struct
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sqlite_utils import Database
+
+from core.events import ForecastMode
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.record import Fenced, TrainingRecord
+from core.storage.records import Counts, StoredForecast
+from core.storage.runs import RunStore
+from tests.core.storage.samples import (
+    HORIZONS,
+    MINUTE_MS,
+    checkpoint,
+    create_run,
+    forecast,
+    forecasts,
+    incident,
+    open_record,
+    score,
+    step,
+)
+
+
+def write_candle(record: TrainingRecord, origin: int) -> None:
+    """What one closed candle leads to: the score of the forecast before, a step, and the next forecast."""
+    with record.write():
+        if origin:
+            record.add_scores([score(origin - 1)])
+        record.add_step(step(origin))
+        record.add_forecasts(forecasts(origin))
+
+
+def keys(rows: list[StoredForecast]) -> list[tuple[int, int]]:
+    return [(row.origin_open_time_ms // MINUTE_MS, row.horizon) for row in rows]
+
+
+def test_what_was_written_is_seen_by_a_second_connection_after_the_commit_only(db: Database, other: Database) -> None:
+    record = open_record(db)
+    reader = RecordReader(other, record.reader.run_id)
+    with record.write():
+        record.add_forecasts(forecasts(1))
+        assert len(record.reader.pending_forecasts(None)) == HORIZONS
+        assert reader.pending_forecasts(None) == []
+    assert keys(reader.pending_forecasts(None)) == [(1, horizon) for horizon in range(1, HORIZONS + 1)]
+
+
+def test_a_stored_row_is_never_rewritten(db: Database) -> None:
+    record = open_record(db)
+    with record.write():
+        assert record.add_forecasts(forecasts(1)) == HORIZONS
+        assert record.add_scores([score(1)]) == 1
+        assert record.add_step(step(1)) == 1
+    before = record.reader.forecasts_sha256()
+    with record.write():
+        assert record.add_forecasts([*forecasts(1, seed=99), forecast(2)]) == 1
+        assert record.add_scores([replace(score(1), loss=77.0), replace(score(1), overlap=0.0)]) == 0
+        assert record.add_step(replace(step(1), loss=77.0)) == 0
+    assert record.reader.scores() == [score(1)]
+    assert record.reader.steps() == [step(1)]
+    with record.write():
+        db.conn.execute("DELETE FROM forecasts WHERE origin_open_time_ms = ?", (2 * MINUTE_MS,))
+    assert record.reader.forecasts_sha256() == before
+
+
+@pytest.mark.parametrize("statement", ["UPDATE forecasts SET scale = 2", "UPDATE scores SET loss = 0"])
+def test_not_even_a_statement_written_by_mistake_rewrites_one(db: Database, statement: str) -> None:
+    record = open_record(db)
+    with record.write():
+        record.add_forecasts([forecast(1)])
+        record.add_scores([score(1)])
+    with pytest.raises(sqlite3.IntegrityError, match="never rewritten"), record.write():
+        db.conn.execute(statement)
+
+
+def test_an_error_in_the_middle_takes_all_of_it_back(db: Database, other: Database) -> None:
+    record = open_record(db)
+    with pytest.raises(sqlite3.IntegrityError), record.write():
+        record.add_forecasts(forecasts(1))
+        record.add_incident(incident("loss"))
+        record.add_scores([score(5)])  # there is no such forecast
+    assert RecordReader(other, record.reader.run_id).counts() == Counts(0, 0, 0, 0, 0, 0)
+    assert record.reader.incidents() == []
+
+
+def test_one_target_is_not_scored_twice_at_one_horizon(db: Database) -> None:
+    record = open_record(db)
+    with record.write():
+        record.add_forecasts([forecast(1), forecast(2)])
+        record.add_scores([score(1)])
+    with pytest.raises(sqlite3.IntegrityError), record.write():
+        record.add_scores([replace(score(2), target_open_time_ms=score(1).target_open_time_ms)])
+
+
+def test_nothing_is_written_outside_a_transaction(db: Database) -> None:
+    record = open_record(db)
+    with pytest.raises(RuntimeError, match="write"):
+        record.add_forecasts(forecasts(1))
+    assert record.reader.counts().forecasts == 0
+
+
+def test_the_late_one_of_two_trainers_is_refused(folder: DataFolder, db: Database) -> None:
+    run = create_run(db)
+    early = open_record(db, run)
+    write_candle(early, 0)
+    with open_database(folder.database) as taken:
+        late = open_record(taken, run)
+        with pytest.raises(Fenced, match="taken over"):
+            write_candle(early, 1)
+        write_candle(late, 1)
+        with pytest.raises(Fenced):
+            write_candle(early, 2)
+    assert late.reader.run_id == early.reader.run_id
+    assert early.reader.latest_origin_ms() == MINUTE_MS
+    assert early.reader.counts() == Counts(2, 1, 2, 2 * HORIZONS, 0, 0)
+
+
+def test_taking_over_waits_for_the_transaction_that_is_being_written(folder: DataFolder, db: Database) -> None:
+    run = create_run(db)
+    early = open_record(db, run)
+    ready = threading.Event()
+
+    def take_over() -> tuple[int, int]:
+        with open_database(folder.database) as taken:
+            ready.set()
+            fence = RunStore(taken).take_fence(run.run_id)
+            return fence, RecordReader(taken, run.run_id).counts().forecasts
+
+    with ThreadPoolExecutor(1) as pool:
+        with early.write():
+            taking = pool.submit(take_over)
+            ready.wait()
+            early.add_forecasts(forecasts(1))
+            assert not taking.done()
+        assert taking.result() == (2, HORIZONS)
+    with pytest.raises(Fenced):
+        write_candle(early, 2)
+
+
+def test_a_run_that_is_not_there_cannot_be_written(db: Database) -> None:
+    with pytest.raises(StorageError, match="no run"):
+        write_candle(TrainingRecord(db, "lost", 1), 0)
+
+
+def test_a_reader_beside_a_writer_sees_whole_transactions_only(folder: DataFolder, db: Database) -> None:
+    record = open_record(db)
+    finished = threading.Event()
+
+    def watch() -> list[Counts]:
+        seen = []
+        with open_database(folder.database, readonly=True) as watching:
+            reader = RecordReader(watching, record.reader.run_id)
+            while not finished.is_set() or not seen or seen[-1].candles < 200:
+                seen.append(reader.counts())
+        return seen
+
+    with ThreadPoolExecutor(1) as pool:
+        watched = pool.submit(watch)
+        for origin in range(200):
+            write_candle(record, origin)
+        finished.set()
+        seen = watched.result()
+    assert all(counts.forecasts == HORIZONS * counts.candles for counts in seen)
+    assert all(counts.scored == max(0, counts.candles - 1) and counts.steps == counts.candles for counts in seen)
+    candles = [counts.candles for counts in seen]
+    assert candles == sorted(candles)
+
+
+def test_readers_give_what_was_asked_for_in_ascending_order(db: Database) -> None:
+    record, stranger = open_record(db), open_record(db)
+    for origin in (3, 1, 0, 2):
+        with record.write():
+            record.add_forecasts(reversed(forecasts(origin)))
+            record.add_scores([score(origin, 2), score(origin)])
+    write_candle(stranger, 0)
+    reader = record.reader
+    assert keys(reader.pending_forecasts(MINUTE_MS)) == [(o, h) for o in (2, 3) for h in range(1, HORIZONS + 1)]
+    assert keys(reader.forecasts_of(2 * MINUTE_MS)) == [(2, h) for h in range(1, HORIZONS + 1)]
+    assert reader.scores() == [score(origin) for origin in range(4)]
+    assert reader.scores(2, horizon=2) == [score(2, 2), score(3, 2)]
+    assert reader.scores(0) == []
+    assert reader.latest_origin_ms() == 3 * MINUTE_MS
+    assert open_record(db).reader.latest_origin_ms() is None
+
+
+def test_the_outcome_of_a_candle_is_its_forecast_and_its_score(db: Database) -> None:
+    record = open_record(db)
+    with record.write():
+        record.add_forecasts([*forecasts(1), *forecasts(2)])
+        record.add_scores([score(1), score(2), score(1, 2)])
+    found = record.reader.outcome(3 * MINUTE_MS, horizon=2)
+    assert found is not None
+    made, came_out = found
+    assert keys([made]) == [(1, 2)]
+    assert np.array_equal(made.experts, forecast(1, 2).experts)
+    assert came_out == score(1, 2)
+    later = record.reader.outcome(3 * MINUTE_MS)
+    assert later is not None
+    assert later[1] == score(2)
+    assert record.reader.outcome(9 * MINUTE_MS) is None
+
+
+def test_a_restored_model_counts_its_steps_again_without_losing_any(db: Database) -> None:
+    record = open_record(db)
+    written = [step(1), step(2), step(3), step(2, origin=4), step(3, origin=5)]
+    with record.write():
+        assert [record.add_step(row) for row in written] == [1] * 5
+    assert record.reader.steps() == written
+    assert record.reader.steps(2) == written[-2:]
+
+
+@pytest.mark.parametrize(("total", "newest", "thin_to"), [(0, None, 5), (7, None, 10), (100, None, 10), (100, 35, 4)])
+def test_thinned_steps_are_evenly_spread_and_end_with_the_last(
+    db: Database, total: int, newest: int | None, thin_to: int
+) -> None:
+    record = open_record(db)
+    with record.write():
+        for number in range(total):
+            record.add_step(step(number))
+    window = record.reader.steps(newest)
+    thinned = record.reader.steps(newest, thin_to=thin_to)
+    assert len(thinned) <= thin_to + 1
+    assert set(thinned) <= set(window)
+    assert thinned[-1:] == window[-1:]
+    gaps = {later.step - earlier.step for earlier, later in pairwise(thinned[:-1])}
+    assert len(gaps) <= 1
+
+
+def test_thinned_steps_do_not_change_when_one_is_added(db: Database) -> None:
+    record = open_record(db)
+    with record.write():
+        for number in range(91):
+            record.add_step(step(number))
+    before = record.reader.steps(thin_to=10)[:-1]
+    with record.write():
+        record.add_step(step(91))
+    assert record.reader.steps(thin_to=10)[: len(before)] == before
+
+
+def test_incidents_belong_to_the_run_in_the_order_of_writing(db: Database) -> None:
+    record = open_record(db)
+    with record.write():
+        for kind in ("first", "second", "third"):
+            record.add_incident(incident(kind))
+    with open_record(db).write() as stranger:
+        stranger.add_incident(incident("elsewhere"))
+    assert record.reader.incidents(2) == [incident(kind, record.reader.run_id) for kind in ("second", "third")]
+
+
+def test_counts_tell_saved_from_kept(db: Database) -> None:
+    record = open_record(db)
+    run_id = record.reader.run_id
+    for origin in range(3):
+        write_candle(record, origin)
+    with record.write():
+        for number in range(3):
+            record.add_checkpoint(checkpoint(run_id, number))
+        assert record.mark_deleted([f"{run_id}-0", f"{run_id}-1", "unknown"]) == 2
+        assert record.mark_deleted([f"{run_id}-0"]) == 0
+    assert record.reader.counts() == Counts(3, 2, 3, 3 * HORIZONS, 3, 1)
+
+
+def test_a_checkpoint_of_another_run_is_refused(db: Database) -> None:
+    record = open_record(db)
+    with pytest.raises(ValueError, match="belongs to run"), record.write():
+        record.add_checkpoint(checkpoint("another", 1))
+
+
+def test_the_digest_is_over_the_rows_in_order_and_nothing_else(db: Database) -> None:
+    rows = [forecast(origin, horizon) for origin in (1, 2) for horizon in (1, 2)]
+    expected = hashlib.sha256()
+    for row in rows:
+        expected.update(struct.pack("<2q", row.origin_open_time_ms, row.horizon))
+        expected.update(np.array([row.origin_close, row.scale], "<f8").tobytes())
+        expected.update(row.quantiles.astype("<f8").tobytes() + row.experts.astype("<f8").tobytes())
+    late = {"made_at_ms": 1, "step": 0, "checkpoint_id": "x", "mode": ForecastMode.RECOVERY, "inputs_until_ms": 0}
+    in_order, shuffled = open_record(db), open_record(db)
+    with in_order.write():
+        in_order.add_forecasts(rows)
+    for row in reversed(rows):
+        with shuffled.write():
+            shuffled.add_forecasts([replace(row, **late)])
+    assert in_order.reader.forecasts_sha256() == shuffled.reader.forecasts_sha256() == expected.hexdigest()
+
+
+@pytest.mark.parametrize("field", ["origin_close", "scale"])
+def test_the_digest_changes_with_the_last_bit(db: Database, field: str) -> None:
+    row = forecast(1)
+    changed = replace(row, **{field: np.nextafter(getattr(row, field), 2.0).item()})
+    digests = set()
+    for one in (row, changed, replace(row, quantiles=np.nextafter(row.quantiles, 9.0))):
+        record = open_record(db)
+        with record.write():
+            record.add_forecasts([one])
+        digests.add(record.reader.forecasts_sha256())
+    assert len(digests) == 3

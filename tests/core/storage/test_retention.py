@@ -1,0 +1,89 @@
+"""Retention, for any table of checkpoints and any policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.events import CheckpointInfo
+from core.storage.retention import best_of, checkpoints_to_delete, lowest_loss_of
+from tests.core.storage.samples import checkpoint
+
+SCORES = st.none() | st.sampled_from([0.0, -0.1, 0.2, 0.2, 0.5]) | st.floats()
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> list[CheckpointInfo]:
+    """Newest first, as `CheckpointRows.list` gives them."""
+    parts = draw(st.lists(st.tuples(SCORES, SCORES, st.booleans()), max_size=12))
+    oldest_first = [
+        checkpoint("run", number, skill=skill, loss=loss, is_pinned=is_pinned and number % 3 == 0)
+        for number, (skill, loss, is_pinned) in enumerate(parts)
+    ]
+    return oldest_first[::-1]
+
+
+KEEP = st.integers(0, 6)
+IN_USE = st.sets(st.integers(0, 11).map(lambda number: f"run-{number}"), max_size=2)
+
+
+@given(tables(), KEEP, KEEP, IN_USE)
+def test_no_reason_is_forgotten_and_none_is_invented(
+    table: list[CheckpointInfo], keep_newest: int, keep_best: int, in_use: set[str]
+) -> None:
+    deleted = checkpoints_to_delete(table, keep_newest=keep_newest, keep_best=keep_best, in_use=in_use)
+    for place, info in enumerate(table):
+        reasons = (
+            place < max(1, keep_newest),
+            rank(table, info) < max(1, keep_best),
+            has_lowest_loss(table, info),
+            info.is_pinned,
+            info.checkpoint_id in in_use,
+        )
+        assert (info.checkpoint_id in deleted) == (not any(reasons))
+
+
+def rank(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> float:
+    """How many are better: a higher skill, or the same and newer. One without a finite skill has no rank."""
+    if info.skill is None or not isfinite(info.skill):
+        return float("inf")
+    place = table.index(info)
+    return sum(
+        other.skill is not None
+        and isfinite(other.skill)
+        and (other.skill > info.skill or (other.skill == info.skill and number < place))
+        for number, other in enumerate(table)
+    )
+
+
+def has_lowest_loss(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> bool:
+    if info.loss is None or not isfinite(info.loss):
+        return False
+    place = table.index(info)
+    return not any(
+        other.loss is not None and (other.loss < info.loss or (other.loss == info.loss and number < place))
+        for number, other in enumerate(table)
+        if other.loss is not None and isfinite(other.loss)
+    )
+
+
+@given(tables(), KEEP, KEEP)
+def test_deleting_twice_deletes_no_more(table: list[CheckpointInfo], keep_newest: int, keep_best: int) -> None:
+    deleted = checkpoints_to_delete(table, keep_newest=keep_newest, keep_best=keep_best)
+    left = [info for info in table if info.checkpoint_id not in deleted]
+    assert checkpoints_to_delete(left, keep_newest=keep_newest, keep_best=keep_best) == ()
+    assert best_of(left) == best_of(table)
+    assert lowest_loss_of(left) == lowest_loss_of(table)
+
+
+def test_the_oldest_go_first() -> None:
+    table = [checkpoint("run", number) for number in range(5)][::-1]
+    assert checkpoints_to_delete(table, keep_newest=2, keep_best=1) == ("run-0", "run-1", "run-2")
+
+
+def test_nothing_in_nothing_out() -> None:
+    assert checkpoints_to_delete([], keep_newest=1, keep_best=1, in_use=["run-1"]) == ()
+    assert best_of([]) is lowest_loss_of([]) is None

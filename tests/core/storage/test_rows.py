@@ -1,0 +1,163 @@
+"""Whatever goes into the record comes out the same, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import Any, get_type_hints
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from core.events import CheckpointInfo, ForecastMode, Incident, Severity
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.record import TrainingRecord
+from core.storage.records import StoredForecast, StoredScore, StoredStep
+from tests.core.storage.samples import forecast, open_record, score
+
+TEXT = st.text(max_size=20)
+FINITE = st.floats(allow_nan=False, allow_infinity=False)
+INTEGER = st.integers(-(2**63), 2**63 - 1)
+BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
+    int: INTEGER,
+    float: FINITE,
+    bool: st.booleans(),
+    str: TEXT,
+    float | None: st.none() | FINITE,
+    bool | None: st.none() | st.booleans(),
+    str | None: st.none() | TEXT,
+    ForecastMode: st.sampled_from(ForecastMode),
+    Severity: st.sampled_from(Severity),
+}
+SHAPES = st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(0, 7))
+
+
+def records(kind: type) -> st.SearchStrategy[Any]:
+    """Records of this dataclass whose every field takes any value of its type."""
+    hints = get_type_hints(kind)
+    return st.builds(kind, **{field.name: BY_TYPE[hints[field.name]] for field in fields(kind)})
+
+
+@st.composite
+def forecast_arrays(draw: st.DrawFn) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """quantiles [quantity, level] and experts [expert, quantity, level]: any bits, either byte order, any layout."""
+    shape = draw(SHAPES)
+    kind = draw(st.sampled_from(["<f8", ">f8"]))
+    every_bit = st.floats(width=64, allow_nan=True, allow_infinity=True, allow_subnormal=True)
+    experts = draw(arrays.arrays(kind, shape, elements=every_bit))
+    quantiles = draw(arrays.arrays(kind, shape[1:], elements=every_bit))
+    return (np.asfortranarray(quantiles), np.asfortranarray(experts)) if draw(st.booleans()) else (quantiles, experts)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    """One database for all examples; each of them writes to a run of its own."""
+    with open_database(tmp_path_factory.mktemp("rows") / "db.sqlite3") as db:
+        db.execute("PRAGMA synchronous = OFF")
+        yield db
+
+
+@settings(max_examples=60)
+@given(data=forecast_arrays(), numbers=st.tuples(FINITE, FINITE), mode=st.sampled_from(ForecastMode))
+def test_forecasts(
+    shared: Database,
+    data: tuple[NDArray[np.float64], NDArray[np.float64]],
+    numbers: tuple[float, float],
+    mode: ForecastMode,
+) -> None:
+    quantiles, experts = data
+    close, scale = numbers
+    given = replace(
+        forecast(1), quantiles=quantiles, experts=experts, origin_close=close, scale=scale, mode=mode, checkpoint_id="ü"
+    )
+    record = open_record(shared)
+    with record.write():
+        assert record.add_forecasts([given]) == 1
+    (stored,) = record.reader.pending_forecasts(None)
+    assert_same(stored, given)
+
+
+def assert_same(stored: StoredForecast, given: StoredForecast) -> None:
+    for field in fields(StoredForecast):
+        ours, theirs = getattr(stored, field.name), getattr(given, field.name)
+        if field.name in ("quantiles", "experts"):
+            assert ours.shape == theirs.shape
+            assert ours.astype("<f8").tobytes() == theirs.astype("<f8").tobytes()
+        else:
+            assert ours == theirs
+
+
+@settings(max_examples=60)
+@given(given=records(StoredScore))
+def test_scores(shared: Database, given: StoredScore) -> None:
+    given = replace(given, horizon=1)
+    record = open_record(shared)
+    with record.write():
+        record.add_forecasts([replace(forecast(1), origin_open_time_ms=given.origin_open_time_ms)])
+        assert record.add_scores([given]) == 1
+    assert record.reader.scores() == [given]
+
+
+@settings(max_examples=60)
+@given(given=records(StoredStep))
+def test_steps(shared: Database, given: StoredStep) -> None:
+    record = open_record(shared)
+    with record.write():
+        assert record.add_step(given) == 1
+    assert record.reader.steps() == [given]
+
+
+@settings(max_examples=60)
+@given(given=records(Incident))
+def test_incidents(shared: Database, given: Incident) -> None:
+    record = open_record(shared)
+    with record.write():
+        record.add_incident(given)
+    assert record.reader.incidents() == [replace(given, run_id=record.reader.run_id)]
+
+
+@settings(max_examples=60)
+@given(given=records(CheckpointInfo), note=TEXT, is_pinned=st.booleans())
+def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinned: bool) -> None:
+    record = open_record(shared)
+    run_id = record.reader.run_id
+    given = replace(given, run_id=run_id, checkpoint_id=f"{run_id}/{given.checkpoint_id}")
+    with record.write():
+        record.add_checkpoint(given)
+    rows = CheckpointRows(shared)
+    rows.set_note(given.checkpoint_id, note)
+    rows.set_pinned(given.checkpoint_id, is_pinned)
+    expected = replace(given, note=note, is_pinned=is_pinned, is_in_use=False, is_best=given.skill is not None)
+    assert rows.list(run_id) == [expected]
+
+
+def test_a_missing_number_is_an_error_and_not_a_row_left_out(shared: Database) -> None:
+    record = open_record(shared)
+    with record.write():
+        record.add_forecasts([forecast(1)])
+    for add in (score_without_loss, forecast_without_scale):
+        with pytest.raises(Exception, match="NOT NULL"), record.write():
+            add(record)
+    assert record.reader.counts().forecasts == 1
+    assert record.reader.counts().scored == 0
+
+
+def score_without_loss(record: TrainingRecord) -> None:
+    record.add_scores([replace(score(1), loss=float("nan"))])
+
+
+def forecast_without_scale(record: TrainingRecord) -> None:
+    record.add_forecasts([replace(forecast(2), scale=float("nan"))])
+
+
+def test_arrays_that_do_not_fit_each_other_are_refused(shared: Database) -> None:
+    record = open_record(shared)
+    with pytest.raises(ValueError, match="expert, quantity, level"), record.write():
+        record.add_forecasts([replace(forecast(1), quantiles=np.zeros((4, 7)))])
+    assert record.reader.pending_forecasts(None) == []

@@ -1,0 +1,55 @@
+"""Runs are found by market and fingerprint, and each trainer that takes one over gets a number of its own."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from sqlite_utils import Database
+
+from core.market.candle import Market
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
+from tests.core.storage.samples import MARKET, create_run
+
+SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
+
+
+def test_a_run_comes_back_as_it_was_created(db: Database, other: Database) -> None:
+    run = create_run(db)
+    assert RunStore(other).get(run.run_id) == run
+    assert (run.market, run.seed, run.is_seeded, run.fence, run.is_simulated) == (MARKET, 7, True, 0, False)
+    assert run.run_id.startswith("20231114-221320-")
+    assert create_run(db, SIMULATED).is_simulated
+
+
+def test_the_newest_run_of_the_same_market_and_fingerprint_is_found(db: Database) -> None:
+    runs = RunStore(db)
+    assert runs.find(MARKET, "first") is None
+    older, newer = create_run(db), create_run(db)
+    created = [create_run(db, SIMULATED), create_run(db, MARKET, "second")]
+    assert runs.find(MARKET, "first") == newer
+    assert runs.find(MARKET, "third") is None
+    assert runs.list() == [*reversed(created), newer, older]
+
+
+def test_a_run_that_is_not_there_gets_a_sentence(db: Database) -> None:
+    for ask in (RunStore(db).get, RunStore(db).take_fence):
+        with pytest.raises(StorageError, match="no run 'lost'"):
+            ask("lost")
+
+
+def test_no_two_trainers_get_the_same_fence(folder: DataFolder, db: Database) -> None:
+    run_id, other_id = create_run(db).run_id, create_run(db).run_id
+
+    def take(_: int) -> list[int]:
+        with open_database(folder.database) as own:
+            return [RunStore(own).take_fence(run_id) for _ in range(10)]
+
+    with ThreadPoolExecutor(4) as pool:
+        taken = [number for numbers in pool.map(take, range(4)) for number in numbers]
+    assert sorted(taken) == list(range(1, 41))
+    assert RunStore(db).get(run_id).fence == 40
+    assert RunStore(db).get(other_id).fence == 0
