@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -23,4 +24,13 @@ def log_to_file(path: Path) -> logging.Handler:
         handler = logging.NullHandler()
     handler.setFormatter(logging.Formatter(_FORMAT))
     logger.addHandler(handler)
+    return handler
+
+
+def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
+    """Warnings and worse for whoever watches the terminal; the file has everything."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setLevel(level)
+    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    logging.getLogger(LOGGER_NAME).addHandler(handler)
     return handler

@@ -13,8 +13,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.drive import Inbox, TrainingDriver
-from core.training.host import Host, ThreadHost
-from core.training.process_host import ProcessHost
+from core.training.hosts import host_maker
 from core.training.spec import SessionSpec
 
 _STOP_WITHIN_MS = 45_000
@@ -64,11 +63,7 @@ class TrainingWorker(QThread):
         db = open_database(DataFolder(self._spec.root).database)
         try:
             store = CandleStore(db)
-            TrainingDriver(self._spec, self._make_host, store, self._inbox, self.batch.emit, self._clock).run()
+            make_host = host_maker(self._spec, self._clock)
+            TrainingDriver(self._spec, make_host, store, self._inbox, self.batch.emit, self._clock).run()
         finally:
             db.close()
-
-    def _make_host(self) -> Host:
-        if self._spec.settings.training.host == "thread":
-            return ThreadHost(self._spec, self._clock)
-        return ProcessHost(self._spec, self._clock)

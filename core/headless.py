@@ -1,0 +1,103 @@
+"""A run without a window: the feed on an asyncio loop, the driver on a thread beside it. No Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+
+from core.clock import Clock
+from core.events import EventBatch, TrainerFailed
+from core.market.candle import Candle
+from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
+from core.market.pipeline import MarketPipeline
+from core.market.validate import Rejection
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.drive import Inbox, TrainingDriver
+from core.training.hosts import host_maker
+from core.training.spec import SessionSpec
+
+
+class HeadlessRun:
+    """Drives one run to the feed's end. `on_batch` is called on the driver's thread, `on_feed` on the loop's."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        spec: SessionSpec,
+        clock: Clock,
+        on_batch: Callable[[EventBatch], None],
+        on_feed: Callable[[FeedStatus], None],
+    ) -> None:
+        self._feed = feed
+        self._spec = spec
+        self._clock = clock
+        self._on_batch = on_batch
+        self._on_feed = on_feed
+        self._inbox = Inbox()
+        self.failure: str | None = None
+
+    async def run(self) -> None:
+        """Until the feed has ended and every candle is taken, or `stop`. `failure` says what went wrong, if anything."""
+        thread = threading.Thread(target=self._drive, name="ghostcandle-driver")
+        thread.start()
+        pipeline = asyncio.ensure_future(self._feed_candles())
+        try:
+            while thread.is_alive():
+                await asyncio.sleep(0.05)
+        finally:
+            self._inbox.stop()
+            pipeline.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await pipeline
+            await asyncio.to_thread(thread.join)
+
+    def stop(self) -> None:
+        """End soon, with a last checkpoint. Callable from a signal handler of the loop."""
+        self._inbox.stop()
+
+    async def _feed_candles(self) -> None:
+        db = open_database(DataFolder(self._spec.root).database)
+        try:
+            await MarketPipeline(self._feed, CandleStore(db), self._clock, self).run()
+        finally:
+            db.close()
+        self._inbox.feed_ended()
+
+    def _drive(self) -> None:
+        try:
+            db = open_database(DataFolder(self._spec.root).database)
+            try:
+                make_host = host_maker(self._spec, self._clock)
+                TrainingDriver(self._spec, make_host, CandleStore(db), self._inbox, self._take, self._clock).run()
+            finally:
+                db.close()
+        except Exception as error:
+            self._take(EventBatch((TrainerFailed(f"Training stopped: {error}", traceback.format_exc()),)))
+
+    def _take(self, batch: EventBatch) -> None:
+        for event in batch.events:
+            if isinstance(event, TrainerFailed):
+                self.failure = event.sentence
+        self._on_batch(batch)
+
+    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        self._inbox.candles_stored(live_open_times_ms)
+
+    def on_forming(self, candle: Candle) -> None:
+        """Nobody looks at it here."""
+
+    def on_status(self, status: FeedStatus) -> None:
+        if status.state is FeedState.FAILED:
+            self.failure = status.sentence
+        self._on_feed(status)
+
+    def on_catch_up(self, progress: CatchUpProgress) -> None:
+        """The driver's own progress says more: what is learned, not what is fetched."""
+
+    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        """The pipeline counts and logs it."""

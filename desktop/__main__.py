@@ -1,0 +1,27 @@
+"""The entry: light, because a spawned trainer child imports it again."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+
+
+def main() -> None:
+    """Start Ghostcandle from a terminal, a double click, or as the frozen program's child process."""
+    multiprocessing.freeze_support()  # in a frozen child this runs the child and does not return
+    _replace_missing_streams()
+    from desktop.commands.cli import run_command_line  # noqa: PLC0415 - not in a spawned child
+
+    sys.exit(run_command_line())
+
+
+def _replace_missing_streams() -> None:
+    """A windowed program on Windows has none, and the first write to None would end it."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 - for the whole run
+
+
+if __name__ == "__main__":
+    main()

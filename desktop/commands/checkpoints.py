@@ -1,0 +1,114 @@
+"""`ghostcandle checkpoints list|show|verify`."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from core.events import CheckpointInfo
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
+from desktop.commands.errors import UserError
+from desktop.commands.options import Context, common_options, print_json, with_context
+
+
+@click.group()
+def checkpoints() -> None:
+    """List, show and verify checkpoints."""
+
+
+@checkpoints.command("list")
+@common_options
+@with_context
+def list_(context: Context) -> None:
+    """All checkpoints of all runs, the newest run first."""
+    known = _all(context.folder)
+    if context.as_json:
+        print_json({"checkpoints": [dataclasses.asdict(info) for info in known]})
+    else:
+        _print_table(known)
+
+
+@checkpoints.command("show")
+@click.argument("checkpoint_id")
+@common_options
+@with_context
+def show_(context: Context, checkpoint_id: str) -> None:
+    """One checkpoint in full."""
+    found = [info for info in _all(context.folder) if info.checkpoint_id == checkpoint_id]
+    if not found:
+        raise UserError(f"There is no checkpoint '{checkpoint_id}'. See: ghostcandle checkpoints list")
+    data = dataclasses.asdict(found[0])
+    if context.as_json:
+        print_json(data)
+    else:
+        for name, value in data.items():
+            click.echo(f"{name.replace('_', ' '):<20} {'–' if value is None else value}")
+
+
+@checkpoints.command("verify")
+@common_options
+@with_context
+def verify(context: Context) -> None:
+    """Read every file and hold it against its recorded size and sha256. Exit code 1 if one is not whole."""
+    problems = {info.checkpoint_id: _problem(context.folder, info) for info in _all(context.folder)}
+    bad = {id_: problem for id_, problem in problems.items() if problem is not None}
+    if context.as_json:
+        print_json({"ok": not bad, "checked": len(problems), "problems": bad})
+    else:
+        for id_, problem in bad.items():
+            click.echo(f"{id_}: {problem}")
+        click.echo(f"{len(problems) - len(bad)} of {len(problems)} checkpoints are whole.")
+    if bad:
+        raise SystemExit(1)
+
+
+def _all(folder: DataFolder) -> list[CheckpointInfo]:
+    db = open_database(folder.database, readonly=True)
+    try:
+        rows = CheckpointRows(db)
+        return [info for run in RunStore(db).list() for info in rows.list(run.run_id)]
+    finally:
+        db.close()
+
+
+def _problem(folder: DataFolder, info: CheckpointInfo) -> str | None:
+    """None, or what is wrong. The digest covers every byte, so the tensors need not be loaded (nor torch)."""
+    try:
+        data = folder.absolute(info.file).read_bytes()
+    except OSError as error:
+        return f"The file cannot be read ({error.strerror or error})."
+    if len(data) != info.size_bytes:
+        return f"The file has {len(data):,} bytes instead of {info.size_bytes:,}."
+    if hashlib.sha256(data).hexdigest() != info.sha256:
+        return "The file was altered: its sha256 is not the recorded one."
+    return None
+
+
+def _print_table(known: list[CheckpointInfo]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for title in ("Checkpoint", "Step", "Reason", "Skill", "Loss", "Size", ""):
+        table.add_column(title, justify="right" if title in ("Step", "Skill", "Loss", "Size") else "left")
+    for info in known:
+        table.add_row(*_cells(info))
+    Console().print(table if known else "No checkpoint yet.")
+
+
+def _cells(info: CheckpointInfo) -> tuple[Any, ...]:
+    flags = ", ".join(name for name, is_set in (("best", info.is_best), ("pinned", info.is_pinned)) if is_set)
+    return (
+        info.checkpoint_id,
+        f"{info.step:,}",
+        info.reason,
+        "–" if info.skill is None else f"{100 * info.skill:+.2f} %",
+        "–" if info.loss is None else f"{info.loss:.4f}",
+        f"{info.size_bytes / 1e6:.1f} MB",
+        flags,
+    )

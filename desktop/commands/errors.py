@@ -1,0 +1,11 @@
+"""Errors that end a command with a sentence instead of a traceback."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """What the user can mend. The message is a whole sentence; `exit_code` is the process's."""
+
+    def __init__(self, sentence: str, exit_code: int = 1) -> None:
+        super().__init__(sentence)
+        self.exit_code = exit_code

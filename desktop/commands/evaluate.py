@@ -1,0 +1,42 @@
+"""`ghostcandle evaluate FILE`: the live session over a candle file, in order, no second pass."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+from pathlib import Path
+
+import click
+
+from core.storage.folder import DataFolder
+from desktop.commands.headless import run_headless
+from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.text import print_summary
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--candles", "count", type=click.IntRange(1), help="Only the first so many candles.")
+@common_options
+@with_context
+def evaluate(context: Context, file: Path, count: int | None) -> None:
+    """Run the session over FILE exactly as it runs live, and score it. Nothing of it stays in the data folder.
+
+    Without --seed the seed is 0, so that two evaluations agree.
+    """
+    settings = context.settings
+    seed = 0 if settings.training.seed is None else settings.training.seed
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        replayed = dataclasses.replace(
+            context,
+            settings=dataclasses.replace(
+                settings,
+                market=dataclasses.replace(settings.market, feed="replay", file=str(file), speed=0.0),
+                training=dataclasses.replace(settings.training, seed=seed),
+            ),
+            folder=DataFolder(Path(folder)),
+            candles=count,
+        )
+        replayed.folder.ensure()
+        summary = {"file": file.name, **run_headless(replayed)}
+    print_json(summary) if context.as_json else print_summary(summary)

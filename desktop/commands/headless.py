@@ -1,0 +1,86 @@
+"""`ghostcandle headless`: watch, learn and forecast without a window."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from typing import Any
+
+import click
+from core.market.feeds.auto import BuiltFeed, build_feed
+
+from core.clock import SystemClock
+from core.headless import HeadlessRun
+from core.storage.database import open_database, open_or_recover
+from core.storage.ownership import own
+from core.storage.runs import RunStore
+from core.training.spec import SessionSpec
+from core.training.summary import summarise
+from desktop.commands.errors import UserError
+from desktop.commands.options import Context, common_options, print_json, run_options, with_context
+from desktop.commands.progress import TerminalProgress
+from desktop.commands.text import print_summary
+
+
+@click.command()
+@run_options
+@common_options
+@with_context
+def headless(context: Context) -> None:
+    """Watch a market, learn from every candle that closes, and forecast the next ones, without a window.
+
+    Ends with the feed, after --candles, or on Ctrl+C; the next start goes on from there.
+    """
+    summary = run_headless(context)
+    print_json(summary) if context.as_json else print_summary(summary)
+
+
+def run_headless(context: Context) -> dict[str, Any]:
+    """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences."""
+    with own(context.folder, "headless"):
+        opened = open_or_recover(context.folder.database, quarantine=context.folder.quarantine)
+        opened.db.close()
+        with TerminalProgress(is_shown=not context.as_json) as progress:
+            if opened.notice is not None:
+                progress.say(opened.notice)
+            return asyncio.run(_run(context, progress))
+
+
+async def _run(context: Context, progress: TerminalProgress) -> dict[str, Any]:
+    clock = SystemClock()
+    started_s = clock.monotonic_s()
+    training = context.settings.training
+    built: BuiltFeed = await build_feed(
+        context.settings.market, seed=training.seed, clock=clock, limit=context.candles, urls=context.urls
+    )
+    if built.notice is not None:
+        progress.say(built.notice)
+    spec = SessionSpec(context.folder.root, built.feed.market, context.settings, context.new_run)
+    run = HeadlessRun(built.feed, spec, clock, progress.take_batch, progress.take_feed)
+    _stop_on_signals(run)
+    await run.run()
+    if run.failure is not None:
+        raise UserError(run.failure)
+    return _summary(context, spec, progress, clock.monotonic_s() - started_s)
+
+
+def _stop_on_signals(run: HeadlessRun) -> None:
+    """Ctrl+C and a polite kill end the run with a last checkpoint. Windows has no handlers on the loop."""
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, run.stop)
+
+
+def _summary(context: Context, spec: SessionSpec, progress: TerminalProgress, wall_s: float) -> dict[str, Any]:
+    db = open_database(context.folder.database, readonly=True)
+    try:
+        found = RunStore(db).find(spec.market, spec.fingerprint)
+        if found is None:
+            raise UserError("The run ended before its first candle; nothing was learned.")
+        summary = summarise(db, found)
+    finally:
+        db.close()
+    rate = None if progress.status is None else progress.status.steps_per_s
+    return {**summary, "steps_per_s": rate, "wall_s": round(wall_s, 3)}

@@ -1,0 +1,174 @@
+"""Options that several sub-commands share, and what they make of the settings file."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from core import settings as settings_file
+from core.logs import log_to_file, log_to_stderr
+from core.market.feeds.urls import ExchangeUrls
+from core.settings import Settings
+from core.storage.folder import DataFolder
+from desktop.commands.errors import UserError
+
+_DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
+_URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
+_COMMON = frozenset({"as_json", "data_dir", "seed", "device"})
+_SHARED = _COMMON | {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run"}
+_FEEDS = click.Choice(["auto", "live", "replay", "simulate"])
+_log = logging.getLogger("ghostcandle")
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a command was started with: the settings with the options laid over them, and where data lies."""
+
+    settings: Settings
+    folder: DataFolder
+    as_json: bool
+    candles: int | None = None
+    new_run: bool = False
+    urls: ExchangeUrls | None = None
+
+
+def common_options(command: Command) -> Command:
+    """--json, --data-dir, --seed, --device."""
+    for option in reversed(
+        (
+            click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
+            click.option("--data-dir", type=click.Path(path_type=Path), help="Where everything is kept."),
+            click.option("--seed", type=click.IntRange(0), help="Makes a run repeatable."),
+            click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where the model computes."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def run_options(command: Command) -> Command:
+    """Which market, from where, how fast, how many, and where training runs."""
+    for option in reversed(
+        (
+            click.option(
+                "--feed", type=click.Choice(["auto", "live", "replay", "simulate"]), help="Where candles come from."
+            ),
+            click.option("--venue", help="The exchange, by its ccxt id."),
+            click.option("--symbol", help="The market's symbol, such as BTC/USDT."),
+            click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
+            click.option("--file", type=click.Path(), help="The candle file to replay."),
+            click.option("--speed", type=click.FloatRange(0.0), help="Candles per second; 0: as fast as it goes."),
+            click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
+            click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
+            click.option("--new-run", is_flag=True, help="Begin a new run instead of going on with the last one."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def with_context(command: Command) -> Command:
+    """Hand the command a `Context` and what else it declared, and turn every expected failure into one sentence."""
+
+    @functools.wraps(command)
+    def wrapped(**options: Any) -> None:
+        own = {name: value for name, value in options.items() if name not in _SHARED}
+        try:
+            command(_context(options), **own)
+        except expected_errors() as error:
+            report_failure(str(error), bool(options.get("as_json")))
+            sys.exit(getattr(error, "exit_code", 1))
+
+    return wrapped
+
+
+def expected_errors() -> tuple[type[Exception], ...]:
+    """Exceptions whose message is a sentence for the user."""
+    from core.market.files import CandleFileError  # noqa: PLC0415
+
+    from core.market.feeds.base import FeedError  # noqa: PLC0415 - not needed for --help
+    from core.storage.errors import StorageError  # noqa: PLC0415
+    from core.storage.ownership import FolderInUse  # noqa: PLC0415
+
+    return UserError, FeedError, CandleFileError, StorageError, FolderInUse
+
+
+def report_failure(sentence: str, as_json: bool) -> None:
+    """One JSON object on stdout, or a line on stderr."""
+    if as_json:
+        print_json({"error": sentence})
+    else:
+        click.echo(sentence, err=True)
+
+
+def print_json(data: dict[str, Any]) -> None:
+    """The command's one object on stdout."""
+    click.echo(json.dumps(data, allow_nan=False))
+
+
+def data_folder(chosen: Path | None) -> DataFolder:
+    """--data-dir, else the environment's, else the platform's place for a program's data."""
+    from platformdirs import user_data_path  # noqa: PLC0415 - only where nothing was chosen
+
+    named = os.environ.get(_DATA_DIR_VARIABLE)
+    return DataFolder(chosen or (Path(named) if named else user_data_path("ghostcandle", appauthor=False)))
+
+
+def _context(options: dict[str, Any]) -> Context:
+    folder = data_folder(options.get("data_dir"))
+    folder.ensure()
+    log_to_file(folder.logs / "ghostcandle.log")
+    log_to_stderr()
+    settings, warnings = settings_file.load(folder.settings)
+    for warning in warnings:
+        _log.warning("%s", warning)
+    return Context(
+        settings=_overlaid(settings, options),
+        folder=folder,
+        as_json=bool(options.get("as_json")),
+        candles=options.get("candles"),
+        new_run=bool(options.get("new_run")),
+        urls=_exchange_urls(),
+    )
+
+
+def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
+    market = _given(options, "feed", "venue", "symbol", "interval", "file", "speed")
+    training = _given(options, "seed", "device")
+    if options.get("trainer") is not None:
+        training["host"] = options["trainer"]
+    if market.get("file") is not None and "feed" not in market:
+        market["feed"] = "replay"
+    try:
+        return dataclasses.replace(
+            settings,
+            market=dataclasses.replace(settings.market, **market),
+            training=dataclasses.replace(settings.training, **training),
+        )
+    except ValidationError as error:
+        problem = error.errors()[0]
+        name = ".".join(str(part) for part in problem["loc"])
+        raise UserError(f"{name} is not right: {problem['msg']}.", 2) from error
+
+
+def _given(options: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: options[name] for name in names if options.get(name) is not None}
+
+
+def _exchange_urls() -> ExchangeUrls | None:
+    """Another address for the exchange: how tests put the loopback exchange in its place."""
+    text = os.environ.get(_URLS_VARIABLE)
+    return None if text is None else ExchangeUrls(**json.loads(text))

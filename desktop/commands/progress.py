@@ -1,0 +1,72 @@
+"""The progress view of a run in a terminal: on stderr, so that stdout stays for results."""
+
+from __future__ import annotations
+
+import threading
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from core.events import EventBatch, Incident, JobProgress, TrainerReady, TrainerStatus
+from core.market.feeds.base import FeedStatus
+
+
+class TerminalProgress:
+    """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
+
+    def __init__(self, is_shown: bool) -> None:
+        self._console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._progress = Progress(*columns, console=self._console, disable=not is_shown, transient=True)
+        self._tasks: dict[str, TaskID] = {}
+        self._lock = threading.Lock()
+        self.status: TrainerStatus | None = None
+
+    def __enter__(self) -> TerminalProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def say(self, sentence: str) -> None:
+        """One line above the bars."""
+        if not self._progress.disable:
+            self._console.print(sentence, highlight=False)
+
+    def take_feed(self, status: FeedStatus) -> None:
+        """A change of the feed's state."""
+        self.say(status.sentence)
+
+    def take_batch(self, batch: EventBatch) -> None:
+        """What came of one candle."""
+        with self._lock:
+            for event in batch.events:
+                self._take(event)
+
+    def _take(self, event: object) -> None:
+        match event:
+            case TrainerReady(device=device, step=step):
+                beginning = "a new run" if step == 0 else f"going on at step {step:,}"
+                self.say(f"Training on {device}: {beginning}.")
+            case JobProgress():
+                self._show_job(event)
+            case Incident(what_happened=happened, what_was_done=done):
+                self.say(f"{happened} {done}")
+            case TrainerStatus():
+                self.status = event
+                self._describe(event)
+
+    def _show_job(self, job: JobProgress) -> None:
+        if job.job_id not in self._tasks:
+            self._tasks[job.job_id] = self._progress.add_task(job.title, total=job.total)
+        self._progress.update(self._tasks[job.job_id], completed=job.done, total=job.total)
+
+    def _describe(self, status: TrainerStatus) -> None:
+        loss = "–" if status.loss.current is None else f"{status.loss.current:.3f}"
+        text = f"step {status.step:,}  loss {loss} {status.loss.trend.value}  {status.accuracy.verdict}"
+        for task in self._tasks.values():
+            self._progress.update(task, description=text[:90])

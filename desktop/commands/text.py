@@ -1,0 +1,63 @@
+"""Results as people read them in a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def print_summary(summary: dict[str, Any]) -> None:
+    """A run's summary as a short table on stdout."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for name, text in summary_rows(summary):
+        table.add_row(name, text)
+    Console().print(table)
+
+
+def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and texts of a summary."""
+    loss, accuracy, skill = summary["loss"], summary["accuracy"], summary["skill"]
+    saved, best = summary["checkpoints"], summary["checkpoints"]["best"]
+    alone = _percent(accuracy["candle_reference"])
+    named = "none yet" if best is None else best["id"]
+    return [
+        ("Run", f"{summary['run_id']}, {summary['market']}"),
+        ("Candles", f"{summary['candles']:,}, {summary['scored']:,} scored"),
+        ("Steps", f"{summary['steps']:,}"),
+        ("Loss", f"{_number(loss['current'])} now, {_number(loss['best'])} best, {loss['trend']}"),
+        ("Direction", _share(accuracy["direction"])),
+        (
+            "Candle accuracy",
+            f"{_share(accuracy['candle'])}; the reference alone {alone}",
+        ),
+        ("90 % band covers", _share(accuracy["coverage_90"])),
+        ("50 % band covers", _share(accuracy["coverage_50"])),
+        ("Skill, close", _share(skill["close"], digits=2)),
+        ("Skill, range", _share(skill["range"], digits=2)),
+        ("Verdict", skill["verdict"]),
+        (
+            "Checkpoints",
+            f"{saved['kept']} kept of {saved['saved']}; best: {named}",
+        ),
+        ("Incidents", str(len(summary["incidents"]))),
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _percent(value: float | None, digits: int = 1) -> str:
+    return "–" if value is None else f"{100.0 * value:.{digits}f} %"
+
+
+def _share(estimate: dict[str, Any], digits: int = 1) -> str:
+    if estimate["value"] is None:
+        return f"too early to tell (n = {estimate['n']})"
+    low, high = estimate["ci95"]
+    between = f"{100.0 * low:.{digits}f} to {100.0 * high:.{digits}f} %"
+    return f"{_percent(estimate['value'], digits)} (95 %: {between}, n = {estimate['n']:,})"
