@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import threading
 import traceback
 from collections.abc import Callable, Sequence
 
@@ -16,6 +15,7 @@ from core.market.pipeline import MarketPipeline
 from core.market.validate import Rejection
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.training.drive import Inbox, TrainingDriver
 from core.training.hosts import host_maker
@@ -42,31 +42,33 @@ class HeadlessRun:
         self.failure: str | None = None
 
     async def run(self) -> None:
-        """Until the feed has ended and every candle is taken, or `stop`. `failure` says what went wrong, if anything."""
-        thread = threading.Thread(target=self._drive, name="ghostcandle-driver")
-        thread.start()
-        pipeline = asyncio.ensure_future(self._feed_candles())
+        """Until the feed has ended and every candle is taken, or `stop`. `failure` then says what went wrong."""
+        driver = asyncio.create_task(asyncio.to_thread(self._drive))
+        pipeline = asyncio.create_task(self._feed_candles())
         try:
-            while thread.is_alive():
-                await asyncio.sleep(0.05)
+            await asyncio.shield(driver)
         finally:
             self._inbox.stop()
             pipeline.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await pipeline
-            await asyncio.to_thread(thread.join)
+            await driver
 
     def stop(self) -> None:
         """End soon, with a last checkpoint. Callable from a signal handler of the loop."""
         self._inbox.stop()
 
     async def _feed_candles(self) -> None:
-        db = open_database(DataFolder(self._spec.root).database)
         try:
-            await MarketPipeline(self._feed, CandleStore(db), self._clock, self).run()
+            db = open_database(DataFolder(self._spec.root).database)
+            try:
+                await MarketPipeline(self._feed, CandleStore(db), self._clock, self).run()
+            finally:
+                db.close()
+        except StorageError as error:
+            self.failure = str(error)
         finally:
-            db.close()
-        self._inbox.feed_ended()
+            self._inbox.feed_ended()
 
     def _drive(self) -> None:
         try:
