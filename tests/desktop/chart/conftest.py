@@ -31,8 +31,8 @@ def show_chart(qtbot: QtBot, clock: ManualClock) -> Iterator[ShowChart]:
         chart.resize(width, height)
         if series is not None:
             chart.set_series(series, "BTC/USDT · 1m · test")
-        chart.show()
-        qtbot.waitExposed(chart)
+        with qtbot.waitExposed(chart):
+            chart.show()
         settle(chart)
         return chart
 

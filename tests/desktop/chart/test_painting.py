@@ -1,0 +1,313 @@
+"""What is painted, how often, and that parts painted anew equal the whole."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtTest import QTest
+
+from core.market.candle import Candle, Interval
+from core.market.series import CandleSeries
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import (
+    MINUTE_MS,
+    candle,
+    forecast_after,
+    forming_after,
+    outcome_of,
+    point_over,
+    random_series,
+)
+
+
+def pixels(image: QImage) -> NDArray[np.uint32]:
+    """Shape (height, width); one RGB number a pixel."""
+    converted = image.convertToFormat(QImage.Format.Format_RGB32)
+    raw = np.frombuffer(converted.constBits(), dtype=np.uint32)
+    return raw.reshape(converted.height(), converted.bytesPerLine() // 4)[:, : converted.width()] & 0xFFFFFF
+
+
+def picture(chart: ChartWidget) -> NDArray[np.uint32]:
+    """The widget painted as a whole."""
+    return pixels(chart.grab().toImage())
+
+
+def screen(chart: ChartWidget) -> NDArray[np.uint32]:
+    """What is on the screen, as partial repaints left it."""
+    return pixels(chart.screen().grabWindow(chart.winId()).toImage())
+
+
+def columns_with(shown: NDArray[np.uint32], colour: QColor) -> set[int]:
+    return set(np.flatnonzero((shown == (colour.rgb() & 0xFFFFFF)).any(axis=0)).tolist())
+
+
+def test_an_empty_chart_is_a_sentence_and_no_grid(show_chart: ShowChart) -> None:
+    chart = show_chart(None)
+    chart.set_empty_text("Waiting for the first candle of BTC/USDT")
+    settle(chart)
+    shown, palette = picture(chart), chart.frame.palette
+    background = palette.background.rgb() & 0xFFFFFF
+    inked = np.argwhere(shown != background)
+    assert len(inked) > 100
+    top, left = inked.min(axis=0)
+    bottom, right = inked.max(axis=0)
+    assert abs((left + right) / 2 - chart.width() / 2) < 10
+    assert abs((top + bottom) / 2 - chart.height() / 2) < 10
+    assert chart.closed_paints == 0
+
+
+def test_an_empty_series_waits_and_then_shows_its_first_candle(show_chart: ShowChart) -> None:
+    series = CandleSeries(Interval.parse("1m"))
+    chart = show_chart(series)
+    assert chart.closed_paints == 0
+    series.add(candle(0, 20_001.0, opened=20_000.0))
+    chart.refresh()
+    settle(chart)
+    assert columns_with(picture(chart), chart.frame.palette.up)
+
+
+def test_a_forming_candle_alone_is_shown(show_chart: ShowChart) -> None:
+    chart = show_chart(CandleSeries(Interval.parse("1m")))
+    chart.set_forming(candle(0, 20_001.0, opened=20_000.0))
+    settle(chart)
+    assert columns_with(picture(chart), chart.frame.palette.up)
+
+
+@pytest.mark.parametrize("price", [1e-8, 0.00001234, 1.0, 20_000.0, 1e9])
+def test_flat_prices_of_any_size_are_shown(show_chart: ShowChart, price: float) -> None:
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(30):
+        series.add(Candle(index * MINUTE_MS, price, price, price, price, 0.0))
+    chart = show_chart(series)
+    rows = np.flatnonzero((picture(chart) == (chart.frame.palette.up.rgb() & 0xFFFFFF)).any(axis=1))
+    assert rows.size > 0
+    assert chart.frame.prices.low < price < chart.frame.prices.high
+
+
+def test_candles_ghosts_and_forming_stand_where_they_belong(show_chart: ShowChart) -> None:
+    series = random_series(200)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series))
+    chart.set_volume_visible(False)
+    chart.set_bands_visible(False)
+    settle(chart)
+    frame, shown = chart.frame, picture(chart)
+    divider = (frame.x(199) + frame.x(200)) // 2
+    plot = shown[frame.layout.price_top :, : frame.layout.plot_right]
+    for rising in (True, False):
+        real = columns_with(plot[:-40], frame.palette.candle(rising))
+        # The last price's dotted line crosses the plot in a market colour.
+        row = frame.y(series[-1].close) - frame.layout.price_top
+        without_line = np.delete(plot, [row - 1, row, row + 1], axis=0)
+        real = columns_with(without_line, frame.palette.candle(rising))
+        assert real and max(real) < divider
+        ghosts = columns_with(without_line, frame.palette.ghost(rising))
+        assert ghosts and min(ghosts) >= divider
+
+
+def test_wicks_stand_in_the_middle_of_their_bodies(show_chart: ShowChart) -> None:
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(60):
+        series.add(candle(index, 101.0, opened=100.0, reach=2.0))
+    chart = show_chart(series)
+    frame = chart.frame
+    up = picture(chart) == (frame.palette.up.rgb() & 0xFFFFFF)
+    for index in range(30, 60):
+        body = np.flatnonzero(up[frame.y(100.3), frame.x(index) - 5 : frame.x(index) + 5]) + frame.x(index) - 5
+        wick = np.flatnonzero(up[frame.y(98.5), frame.x(index) - 5 : frame.x(index) + 5]) + frame.x(index) - 5
+        assert len(body) == frame.widths.body and len(wick) == frame.widths.wick
+        assert body.sum() / len(body) == wick.sum() / len(wick) == frame.x(index)
+
+
+def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart) -> None:
+    series = random_series(500)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series))
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    before = chart.closed_paints
+    for step in range(40):
+        QTest.mouseMove(chart, QPoint(20 + 19 * step, 30 + 10 * step))
+        settle(chart)
+    assert chart.overlay.cross is not None
+    assert chart.closed_paints == before
+
+
+def test_a_tick_within_the_range_repaints_no_closed_candle(show_chart: ShowChart) -> None:
+    series = random_series(500)
+    chart = show_chart(series)
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    before = chart.closed_paints
+    for move in range(20):
+        chart.set_forming(forming_after(series, move / 10))
+        settle(chart)
+    assert chart.closed_paints == before
+
+
+def test_a_tick_beyond_the_range_fits_it_again(show_chart: ShowChart) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    chart.set_forming(forming_after(series, 5_000.0))
+    settle(chart)
+    assert chart.frame.prices.high > series[-1].close + 5_000
+
+
+@pytest.mark.parametrize("scene", ["mouse", "ticks", "countdown"])
+def test_parts_painted_anew_equal_the_whole(show_chart: ShowChart, scene: str) -> None:
+    series = random_series(400)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series))
+    chart.set_forming(forming_after(series))
+    chart.set_live(True)
+    for index in range(300, 400):
+        chart.add_outcome(outcome_of(series[index]))
+    settle(chart)
+    paints = chart.closed_paints
+    for step in range(25):
+        if scene != "ticks":
+            index = 340 + 3 * step
+            price = series[index].close if index < 400 else series[-1].close
+            QTest.mouseMove(chart, point_over(chart, index, price))
+        if scene != "mouse":
+            chart.set_forming(forming_after(series, ((step * 7) % 11) - 5.0))
+        settle(chart)
+        assert np.array_equal(screen(chart), picture(chart))
+    QTest.mouseMove(chart, QPoint(120, 12))
+    settle(chart)
+    assert np.array_equal(screen(chart), picture(chart))
+    assert scene != "mouse" or chart.closed_paints == paints
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 999), st.floats(0.2, 3.0), st.booleans(), st.booleans())
+def test_the_price_range_is_what_a_brute_force_finds(
+    show_chart: ShowChart, right: int, factor: float, with_bands: bool, with_forming: bool
+) -> None:
+    series = random_series(600)
+    chart = show_chart(series, width=700, height=400)
+    chart.set_bands_visible(with_bands)
+    chart.set_forecast(forecast_after(series))
+    chart.set_forming(forming_after(series) if with_forming else None)
+    chart.scale.zoom_at(factor, 350.0)
+    chart.scale.pan_to(float(right))
+    chart.refresh()
+    settle(chart)
+    frame, model = chart.frame, chart.model
+    shown = [(one.low, one.high) for index in range(frame.first, frame.stop) for one in [series[index]]]
+    if model.forming is not None and frame.left - 0.5 < 600 < frame.right + 0.5:
+        shown.append((model.forming.low, model.forming.high))
+    for placed in model.ghosts():
+        if frame.left - 0.5 < placed.index < frame.right + 0.5:
+            shown.append((placed.ghost.low, placed.ghost.high))
+            if with_bands:
+                shown.append((placed.ghost.close_quantiles[0], placed.ghost.close_quantiles[-1]))
+    low, high = min(pair[0] for pair in shown), max(pair[1] for pair in shown)
+    air = 0.05 * (high - low)
+    assert frame.prices.low == pytest.approx(low - air)
+    assert frame.prices.high == pytest.approx(high + air)
+
+
+def test_any_order_of_arrival_gives_the_same_picture(show_chart: ShowChart) -> None:
+    ordered = random_series(300, skip=frozenset({120, 250}))
+    shuffled = CandleSeries(ordered.interval)
+    first = show_chart(ordered)
+    second = show_chart(shuffled)
+    order = np.random.default_rng(3).permutation(len(ordered))
+    for position, index in enumerate(order):
+        shuffled.add(ordered[int(index)])
+        if position % 60 == 0:
+            second.refresh()
+            settle(second)
+    second.refresh()
+    second.reset_view()
+    settle(second)
+    assert np.array_equal(picture(first), picture(second))
+
+
+def test_volume_and_bands_can_be_hidden(show_chart: ShowChart) -> None:
+    series = random_series(200)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series))
+    settle(chart)
+    with_both = picture(chart)
+    height, span = chart.frame.layout.price_bottom, chart.frame.prices.span
+    chart.set_volume_visible(False)
+    settle(chart)
+    assert chart.frame.layout.price_bottom > height
+    chart.set_bands_visible(False)
+    settle(chart)
+    assert chart.frame.prices.span <= span
+    chart.set_volume_visible(True)
+    chart.set_bands_visible(True)
+    settle(chart)
+    assert np.array_equal(picture(chart), with_both)
+
+
+def test_a_gap_has_a_mark_and_no_hole(show_chart: ShowChart) -> None:
+    whole, holed = random_series(100), random_series(110, skip=frozenset(range(60, 70)))
+    with_gap, without = show_chart(holed), show_chart(whole)
+    frame = with_gap.frame
+    mark = frame.x(60 - 0.5)
+    column_with = picture(with_gap)[frame.layout.price_top : frame.layout.price_top + 40, mark]
+    column_without = picture(without)[frame.layout.price_top : frame.layout.price_top + 40, mark]
+    assert not np.array_equal(column_with, column_without)
+    assert frame.x(60) - frame.x(59) == frame.x(59) - frame.x(58)
+
+
+def test_another_theme_recolours_everything(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100))
+    dark = picture(chart)
+    chart._theme.set_mode("light")
+    settle(chart)
+    light = picture(chart)
+    assert not (dark == light).any(axis=None) or (dark == light).mean() < 0.02
+    assert np.bincount(light.ravel() & 0xFF).argmax() == 255
+
+
+def test_a_tiny_widget_paints_without_complaint(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series, width=60, height=40)
+    chart.set_forecast(forecast_after(series))
+    QTest.mouseMove(chart, QPoint(10, 10))
+    settle(chart)
+    assert picture(chart).shape == (chart.height(), chart.width())
+
+
+def tick_seconds(chart: ChartWidget, series: CandleSeries) -> float:
+    taken = []
+    for step in range(60):
+        started = time.perf_counter()
+        chart.set_forming(forming_after(series, (step % 7) / 10))
+        chart.flush()
+        chart.repaint()
+        taken.append(time.perf_counter() - started)
+    return float(np.median(taken))
+
+
+def test_a_tick_costs_the_same_whatever_the_number_of_candles(show_chart: ShowChart) -> None:
+    seconds = []
+    for count in (1_000, 60_000):
+        series = random_series(count)
+        chart = show_chart(series)
+        chart.set_forming(forming_after(series))
+        settle(chart)
+        seconds.append(tick_seconds(chart, series))
+    # A share of work for each candle would show as a factor of 60.
+    assert seconds[1] < 3 * seconds[0]
+
+
+def test_all_candles_in_view_are_grouped(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(20_000))
+    for _ in range(60):
+        QTest.keyClick(chart, Qt.Key.Key_Minus)
+    settle(chart)
+    assert chart.frame.first == 0 and chart.frame.stop == 20_000
+    assert chart.frame.group > 1
+    assert columns_with(picture(chart), chart.frame.palette.up)

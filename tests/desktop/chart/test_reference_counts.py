@@ -1,0 +1,59 @@
+"""Some releases of PySide6 lose or gain references to None with each paint; one that loses them aborts in the end."""
+
+import sys
+
+from PySide6.QtCore import QPoint
+from PySide6.QtTest import QTest
+
+from core.clock import ManualClock
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import candle, forecast_after, forming_after, outcome_of, point_over, random_series
+
+REPAINTS = 200
+
+
+def test_two_hundred_repaints_leave_the_count_of_none_steady(show_chart: ShowChart, clock: ManualClock) -> None:
+    series = random_series(400)
+    chart = show_chart(series)
+    chart.set_live(True)
+    chart.set_forecast(forecast_after(series))
+    for index in range(350, 400):
+        chart.add_outcome(outcome_of(series[index]))
+
+    def repaint(step: int) -> None:
+        chart.set_forming(forming_after(series, (step % 9) / 2))
+        QTest.mouseMove(chart, point_over(chart, 350 + step % 58, series[350 + step % 50].close) + QPoint(0, 1))
+        clock.advance_ms(10)
+        settle(chart)
+        # The picture of the closed candles is painted anew as well, not only handed out.
+        chart.scale.pan_to(chart.scale.right - (1 if step % 2 else -1))
+        chart.refresh()
+        settle(chart)
+
+    for step in range(60):
+        repaint(step)
+    painted, before = chart.closed_paints, sys.getrefcount(None)
+    for step in range(REPAINTS):
+        repaint(step)
+    grown = sys.getrefcount(None) - before
+    assert chart.closed_paints - painted >= REPAINTS
+    assert chart.overlay.cross is not None
+    assert abs(grown) < REPAINTS // 4
+
+
+def test_the_count_stays_when_candles_close(show_chart: ShowChart) -> None:
+    series = random_series(400)
+    chart = show_chart(series)
+
+    def close_candle(index: int) -> None:
+        series.add(candle(index, 20_000.0 + index % 7))
+        chart.refresh()
+        chart.set_forecast(forecast_after(series))
+        settle(chart)
+
+    for index in range(400, 450):
+        close_candle(index)
+    before = sys.getrefcount(None)
+    for index in range(450, 550):
+        close_candle(index)
+    assert abs(sys.getrefcount(None) - before) < 50
