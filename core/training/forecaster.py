@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from core.forecast.baselines import ReferenceForecast
 from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.combine import ExpertWeights
+from core.forecast.experts import EXPERTS, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, within_bounds
 from core.training.engine import TrainingEngine
-
-EXPERTS = ("model", "reference")
-MODEL, REFERENCE = range(len(EXPERTS))
-
-
-@dataclass(frozen=True, slots=True)
-class Quantiles:
-    """One forecast in natural units. shown [H, Q, L], experts [E, H, Q, L]."""
-
-    shown: FloatArray
-    experts: FloatArray
 
 
 class Forecaster:

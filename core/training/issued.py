@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.forecast.experts import MODEL, REFERENCE, Quantiles
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.forecast.score import pinball
 from core.market.candle import Candle, Interval
 from core.storage.records import StoredForecast, StoredScore
-from core.training.forecaster import MODEL, REFERENCE, Quantiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +171,7 @@ def score(
         reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
         scored_at_ms=now_ms,
     )
-    event = _event(stored, ghost, candle, run_id, float(np.log(candle.close / ghost.close)))
-    return Outcome(stored, event, expert_losses, natural)
+    return Outcome(stored, scored_event(stored, ghost, candle, run_id), expert_losses, natural)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:
@@ -185,7 +185,8 @@ def _direction_hit(forecast: float, outcome: float) -> bool | None:
     return (forecast > 0.0) == (outcome > 0.0)
 
 
-def _event(stored: StoredScore, ghost: Ghost, candle: Candle, run_id: str, error: float) -> ForecastScored:
+def scored_event(stored: StoredScore, ghost: Ghost, candle: Candle, run_id: str) -> ForecastScored:
+    """What the window is told of a stored score."""
     return ForecastScored(
         run_id=run_id,
         origin_open_time_ms=stored.origin_open_time_ms,
@@ -195,7 +196,7 @@ def _event(stored: StoredScore, ghost: Ghost, candle: Candle, run_id: str, error
         after_gap=stored.after_gap,
         ghost=ghost,
         actual_close=candle.close,
-        error=error,
+        error=math.log(candle.close / ghost.close),
         loss=stored.loss,
         model_loss=stored.model_loss,
         reference_loss=stored.reference_loss,

@@ -16,13 +16,14 @@ import numpy as np
 
 from core.clock import Clock
 from core.events import ForecastMode, StepDone, TrainerEvent
+from core.forecast.experts import MODEL
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredStep
 from core.training.engine import StepResult, TrainingEngine
-from core.training.forecaster import MODEL, Forecaster
+from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
 from core.training.samples import LossWeights, build_batch, draw_origins

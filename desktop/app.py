@@ -1,0 +1,216 @@
+"""The composition root: builds every part once, connects them, and takes them down in order."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import sys
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+from core import settings as settings_file
+from core.clock import Clock, SystemClock
+from core.commands import (
+    ApplyDeletions,
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetClipNorm,
+    SetLearningRate,
+    SetPaused,
+    StepOnce,
+)
+from core.events import ForecastScored, Severity, TrainerReady
+from core.market.candle import Candle, Market
+from core.market.feeds.base import FeedState, FeedStatus
+from core.market.series import CandleSeries
+from core.settings import Settings
+from core.storage.candles import CandleStore
+from core.storage.database import open_or_recover
+from desktop.chart.widget import ChartWidget
+from desktop.commands.options import Context
+from desktop.layout import LayoutStore
+from desktop.library import Library
+from desktop.resources import icon_path
+from desktop.run_controller import RunController
+from desktop.state import INCIDENTS_KEPT, STEPS_KEPT, RunState
+from desktop.theme import Theme
+from desktop.window import MainWindow
+
+_SHOWN_AT_FIRST = 5_000
+"""Stored candles that are on the chart before the feed says anything."""
+_log = logging.getLogger("ghostcandle")
+
+
+class Application(QObject):
+    """Everything that one window needs. Lives from `start` to `finished`."""
+
+    def __init__(self, context: Context, qt: QApplication, clock: Clock | None = None) -> None:
+        super().__init__()
+        self._context = context
+        self._clock = clock or SystemClock()
+        opened = open_or_recover(context.folder.database, quarantine=context.folder.quarantine)
+        self._db = opened.db
+        self._store = CandleStore(self._db)
+        self._library = Library(self._db, self._clock)
+        self.theme = Theme(self)
+        self.theme.apply_to(qt)
+        self.state = RunState(self._clock, self)
+        self.chart = ChartWidget(self.theme, self._clock)
+        layout = LayoutStore(context.folder.layout)
+        self.window = MainWindow(
+            self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, layout
+        )
+        self.window.setWindowIcon(QIcon(str(icon_path())))
+        self.runs = RunController(
+            context.folder,
+            self._store,
+            self._clock,
+            context.urls,
+            limit=context.candles,
+            new_run=context.new_run,
+            parent=self,
+        )
+        self._series: CandleSeries | None = None
+        self._market: Market | None = None
+        self._connect_user()
+        self._connect_run()
+        if opened.notice is not None:
+            self.window.tell(opened.notice, Severity.WARNING)
+
+    def start(self) -> None:
+        """Show the window; the feed and the trainer come after the first paint."""
+        self.window.show()
+        QTimer.singleShot(0, self, self._open_market)
+
+    async def close(self) -> None:
+        """End feed and training, then let go of the database."""
+        await self.runs.close()
+        self._db.close()
+
+    @Slot()
+    def _open_market(self) -> None:
+        self.runs.open(self.window.settings)
+
+    def _connect_user(self) -> None:
+        window, send = self.window, self.runs.send
+        window.start_requested.connect(self._on_start)
+        window.stop_requested.connect(self.runs.stop_training)
+        window.pause_requested.connect(lambda paused: send(SetPaused(paused)))
+        window.step_requested.connect(lambda: send(StepOnce()))
+        window.save_checkpoint_requested.connect(lambda: send(SaveCheckpoint()))
+        window.restore_requested.connect(lambda id_: send(RestoreCheckpoint(id_)))
+        window.deletions_requested.connect(lambda: send(ApplyDeletions()))
+        window.learning_rate_changed.connect(lambda rate: send(SetLearningRate(rate)))
+        window.clip_norm_changed.connect(lambda norm: send(SetClipNorm(norm)))
+        window.market_chosen.connect(lambda _market: self._open_market())
+        window.settings_changed.connect(self._save_settings)
+
+    def _connect_run(self) -> None:
+        runs, state = self.runs, self.state
+        runs.opened.connect(self._on_opened)
+        runs.closed.connect(self._on_closed)
+        runs.forming.connect(self.chart.set_forming)
+        runs.feed_event.connect(self._on_feed_event)
+        runs.batch.connect(state.apply)
+        runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
+        runs.failed.connect(self.chart.set_empty_text)
+        state.ready.connect(self._on_ready)
+        state.forecast_changed.connect(self._on_forecast)
+        state.scored.connect(self._on_scored)
+        self.chart.set_outcome_lookup(self._outcome)
+
+    @Slot()
+    def _on_start(self) -> None:
+        if self._market is None:
+            self._open_market()
+        else:
+            self.runs.start_training(self.window.settings)
+
+    def _on_opened(self, market: Market) -> None:
+        self._market = market
+        self.state.begin(None)
+        series = CandleSeries(market.interval)
+        series.extend(self._store.newest(market, _SHOWN_AT_FIRST))
+        self._series = series
+        title = f"{market} · simulated" if market.is_simulated else str(market)
+        self.chart.set_series(series, title)
+        self.chart.set_forming(None)
+        self.chart.set_forecast(None)
+        self.window.setWindowTitle(f"{title} – Ghostcandle")
+
+    def _on_closed(self, candles: Sequence[Candle]) -> None:
+        if self._series is not None:
+            self._series.extend(candles)
+            self.chart.refresh()
+
+    def _on_feed_event(self, event: object) -> None:
+        self.state.apply(event)  # type: ignore[arg-type]
+        if isinstance(event, FeedStatus):
+            self.chart.set_live(event.state is FeedState.LIVE)
+
+    def _on_ready(self, ready: TrainerReady) -> None:
+        """The run is known: show what it has done so far."""
+        library, market = self._library, self._market
+        if market is None or len(self.state.steps):
+            return
+        for step in library.steps(ready.run_id, STEPS_KEPT):
+            self.state.steps.add(step)
+        self.state.add_incidents(library.incidents(ready.run_id, INCIDENTS_KEPT))
+        self.state.steps_changed.emit()
+        forecast = library.newest_forecast(ready.run_id, market.interval)
+        if forecast is not None:
+            self.state.apply(forecast)
+
+    def _on_forecast(self) -> None:
+        self.chart.set_forecast(self.state.forecast)
+
+    def _on_scored(self, scored: ForecastScored) -> None:
+        if scored.horizon == 1:
+            self.chart.add_outcome(scored)
+
+    def _outcome(self, open_time_ms: int) -> ForecastScored | None:
+        if self.state.run_id is None or self._series is None:
+            return None
+        return self._library.outcome(self.state.run_id, self._series, open_time_ms)
+
+    def _save_settings(self, settings: Settings) -> None:
+        try:
+            settings_file.save(settings, self._context.folder.settings)
+        except OSError as error:
+            self.window.tell(f"The settings could not be saved ({error.strerror or error}).", Severity.WARNING)
+
+
+def run_application(context: Context, qt: QApplication) -> int:
+    """Run the window on qasync's loop until it is closed. Returns the exit code."""
+    loop = QEventLoop(qt)
+    asyncio.set_event_loop(loop)
+    qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
+    with loop:
+        loop.run_until_complete(_live(context, qt))
+    return 0
+
+
+async def _live(context: Context, qt: QApplication) -> None:
+    closed = asyncio.Event()
+    application = Application(context, qt)
+    application.window.closing.connect(closed.set)
+    qt.aboutToQuit.connect(closed.set)
+    sys.excepthook = functools.partial(_on_uncaught, application)
+    application.start()
+    try:
+        await closed.wait()
+    finally:
+        sys.excepthook = sys.__excepthook__
+        await application.close()
+        application.window.deleteLater()
+
+
+def _on_uncaught(application: Application, kind: type[BaseException], error: BaseException, trace: object) -> None:
+    """PySide prints what a slot raises and goes on; so do we, but the user is told."""
+    _log.error("An error in the window.", exc_info=(kind, error, trace))  # type: ignore[arg-type]
+    application.window.tell(f"Something went wrong in the window ({kind.__name__}: {error}).", Severity.ERROR, "error")

@@ -1,0 +1,61 @@
+"""What the panels and the chart read from SQLite, on the window's own connection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlite_utils import Database
+
+from core.clock import Clock
+from core.events import CheckpointInfo, ForecastMade, ForecastScored, Incident
+from core.market.candle import Interval
+from core.market.series import CandleSeries
+from core.storage.checkpoints import CheckpointRows
+from core.storage.reader import RecordReader
+from core.storage.records import StoredStep
+from core.training.issued import from_rows, scored_event
+
+
+class Library:
+    """Implements the panels' `CheckpointLibrary`, and primes the state at the start of a run."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self._rows = CheckpointRows(db)
+
+    def list(self, run_id: str) -> Sequence[CheckpointInfo]:
+        return self._rows.list(run_id)
+
+    def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
+        self._rows.set_pinned(checkpoint_id, is_pinned)
+
+    def set_note(self, checkpoint_id: str, note: str) -> None:
+        self._rows.set_note(checkpoint_id, note)
+
+    def request_deletion(self, ids: Sequence[str]) -> None:
+        self._rows.request_deletion(ids, self._clock.now_ms())
+
+    def steps(self, run_id: str, newest: int) -> Sequence[StoredStep]:
+        """For the curves, before the first event comes."""
+        return RecordReader(self._db, run_id).steps(newest)
+
+    def incidents(self, run_id: str, newest: int) -> Sequence[Incident]:
+        return RecordReader(self._db, run_id).incidents(newest)
+
+    def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
+        """The forecast that stood when the window was closed."""
+        reader = RecordReader(self._db, run_id)
+        origin = reader.latest_origin_ms()
+        rows = [] if origin is None else reader.forecasts_of(origin)
+        return from_rows(rows, interval).event(run_id) if rows else None
+
+    def outcome(self, run_id: str, series: CandleSeries, open_time_ms: int) -> ForecastScored | None:
+        """What was forecast for this candle one step ahead, and how it came out."""
+        index = series.index_at(open_time_ms)
+        found = None if index is None else RecordReader(self._db, run_id).outcome(open_time_ms)
+        if index is None or found is None:
+            return None
+        forecast, score = found
+        issued = from_rows([forecast], series.interval)
+        return scored_event(score, issued.ghosts[0], series[index], run_id)

@@ -1,0 +1,184 @@
+"""One watched market at a time: its feed, its worker, and what the user asks of them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from core.market.files import CandleFileError
+from PySide6.QtCore import QObject, Signal
+
+from core.clock import Clock
+from core.commands import TrainerCommand
+from core.events import EventBatch, TrainerFailed
+from core.market.candle import Candle, Market
+from core.market.feeds.base import FeedError, FeedState, FeedStatus
+from core.market.feeds.urls import ExchangeUrls
+from core.settings import Settings
+from core.storage.candles import CandleStore
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.training.spec import SessionSpec
+from desktop.market_feed import MarketFeed
+from desktop.worker import TrainingWorker
+
+_log = logging.getLogger("ghostcandle")
+
+
+class RunController(QObject):
+    """Owns the feed's task and the worker. Lives in the window's thread; its coroutines run on the window's loop."""
+
+    opened = Signal(object)
+    """Market: it is watched from now on; its candles follow in `closed`."""
+    notice = Signal(str)
+    """A sentence for the banner: which market is shown, and why not the one asked for."""
+    failed = Signal(str)
+    """A sentence: the market cannot be watched."""
+    closed = Signal(object)
+    """Sequence of Candle, stored."""
+    forming = Signal(object)
+    """Candle"""
+    feed_event = Signal(object)
+    """FeedStatus or CatchUpProgress"""
+    batch = Signal(object)
+    """EventBatch"""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        store: CandleStore,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        *,
+        limit: int | None = None,
+        new_run: bool = False,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._folder = folder
+        self._store = store
+        self._clock = clock
+        self._urls = urls
+        self._limit = limit
+        self._new_run = new_run
+        self._feed: MarketFeed | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._worker: TrainingWorker | None = None
+        self._market: Market | None = None
+        self._settings = Settings()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_training(self) -> bool:
+        return self._worker is not None and self._worker.isRunning()
+
+    def open(self, settings: Settings) -> None:
+        """Watch the market that the settings name, instead of the one that is watched now."""
+        self._spawn(self._open(settings))
+
+    def start_training(self, settings: Settings) -> None:
+        """Train on the watched market, unless that goes on already."""
+        self._settings = settings
+        if self._market is not None and not self.is_training:
+            self._start_worker(self._market)
+
+    def stop_training(self) -> None:
+        """End training with a last checkpoint. The chart goes on."""
+        if self._worker is not None:
+            self._worker.inbox.stop()
+
+    def send(self, command: TrainerCommand) -> None:
+        """Pass a command to the trainer, where there is one."""
+        if self._worker is not None:
+            self._worker.send(command)
+
+    async def close(self) -> None:
+        """End the feed and the training, and wait for both."""
+        async with self._turn:
+            await self._close_market()
+
+    async def _open(self, settings: Settings) -> None:
+        async with self._turn:
+            await self._close_market()
+            self._settings = settings
+            self._say(FeedState.CONNECTING, "Looking for candles …")
+            feed = MarketFeed(self._store, self._clock, self._urls, self)
+            try:
+                built = await feed.build(settings.market, settings.training.seed, self._limit)
+            except (FeedError, CandleFileError, StorageError) as error:
+                self._say(FeedState.FAILED, str(error))
+                self.failed.emit(str(error))
+                return
+            self._adopt(feed)
+            self._market = built.feed.market
+            self.opened.emit(self._market)
+            if built.notice is not None:
+                self.notice.emit(built.notice)
+            self._start_worker(self._market)
+            self._task = asyncio.ensure_future(feed.run())
+            self._task.add_done_callback(self._on_feed_done)
+
+    def _adopt(self, feed: MarketFeed) -> None:
+        self._feed = feed
+        feed.closed.connect(self._on_closed)
+        feed.forming.connect(self.forming)
+        feed.status.connect(self.feed_event)
+        feed.catch_up.connect(self.feed_event)
+
+    def _start_worker(self, market: Market) -> None:
+        spec = SessionSpec(self._folder.root, market, self._settings, self._new_run)
+        self._new_run = False
+        worker = TrainingWorker(spec, self._clock, self)
+        worker.batch.connect(self.batch)
+        worker.failed.connect(self._on_worker_failed)
+        self._worker = worker
+        worker.start()
+
+    async def _close_market(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        await self._end_worker()
+        if self._feed is not None:
+            self._feed.deleteLater()
+        self._feed = self._market = None
+
+    async def _end_worker(self) -> None:
+        """Ask it to stop and wait, on a thread of its own: the window goes on painting meanwhile."""
+        worker, self._worker = self._worker, None
+        if worker is None:
+            return
+        if not await asyncio.to_thread(worker.stop):
+            _log.error("The training thread did not end in time.")
+            return
+        worker.deleteLater()
+
+    def _on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        self.closed.emit(candles)
+        if self._worker is not None:
+            self._worker.inbox.candles_stored(live_open_times_ms)
+
+    def _on_worker_failed(self, failure: TrainerFailed) -> None:
+        _log.error("%s\n%s", failure.sentence, failure.details)
+        self.batch.emit(EventBatch((failure,)))
+
+    def _on_feed_done(self, task: asyncio.Task[None]) -> None:
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None:
+            _log.error("The feed ended with an error.", exc_info=error)
+            self._say(FeedState.FAILED, f"The feed ended: {error}. Choose the market again to go on.")
+
+    def _say(self, state: FeedState, sentence: str) -> None:
+        self.feed_event.emit(FeedStatus(state, sentence, self._clock.now_ms()))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Keep a reference: asyncio itself holds tasks weakly."""
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
