@@ -79,7 +79,10 @@ class ChartModel:
         self._decimals, self._decimals_version = 2, -1
 
     def set_forming(self, candle: Candle | None) -> None:
-        """The candle as it stands now. One that is no newer than the closed ones is let go."""
+        """The candle as it stands now. One that is no newer than the closed ones is let go, one without numbers
+        is not taken."""
+        if candle is not None and not _is_drawable(candle):
+            return
         self.forming = candle
         self.drop_stale_forming()
 
@@ -186,5 +189,6 @@ def band(ghost: Ghost, percent: int) -> tuple[float, float] | None:
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 
 
-def _is_drawable(ghost: Ghost) -> bool:
-    return all(math.isfinite(value) for value in (ghost.open, ghost.high, ghost.low, ghost.close, ghost.volume))
+def _is_drawable(candle: Candle | Ghost) -> bool:
+    values = (candle.open, candle.high, candle.low, candle.close, candle.volume)
+    return all(math.isfinite(value) for value in values)

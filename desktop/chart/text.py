@@ -57,13 +57,24 @@ def row_width(row: Sequence[Span], fonts: Fonts) -> int:
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
     """Break a row so that each part fits `width`, never before a glued span."""
-    lines: list[list[Span]] = []
-    for span in row:
-        if lines and (span.glue or row_width([*lines[-1], span], fonts) <= width):
-            lines[-1].append(span)
+    lines: list[Row] = []
+    for piece in _pieces(row):
+        if lines and row_width((*lines[-1], *piece), fonts) <= width:
+            lines[-1] += piece
         else:
-            lines.append([span])
-    return [tuple(line) for line in lines]
+            lines.append(piece)
+    return lines
+
+
+def _pieces(row: Sequence[Span]) -> list[Row]:
+    """Spans with those glued to them."""
+    pieces: list[Row] = []
+    for span in row:
+        if span.glue and pieces:
+            pieces[-1] += (span,)
+        else:
+            pieces.append((span,))
+    return pieces
 
 
 def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False) -> QSize:

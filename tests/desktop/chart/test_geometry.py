@@ -60,7 +60,7 @@ def test_a_buffer_of_another_form_is_refused(qapp: QApplication) -> None:
     image = QImage(4, 4, QImage.Format.Format_RGB32)
     painter = QPainter(image)
     with pytest.raises(ValueError, match="int32"):
-        fill_rects(painter, np.zeros((2, 4), dtype=np.float64), QColor("white"))  # type: ignore[arg-type]
+        fill_rects(painter, np.zeros((2, 4), dtype=np.float64), QColor("white"))
     with pytest.raises(ValueError, match="contiguous"):
         fill_rects(painter, np.zeros((4, 4), dtype=np.int32)[::2], QColor("white"))
     painter.end()

@@ -30,7 +30,8 @@ def pixels(image: QImage) -> NDArray[np.uint32]:
     """Shape (height, width); one RGB number a pixel."""
     converted = image.convertToFormat(QImage.Format.Format_RGB32)
     raw = np.frombuffer(converted.constBits(), dtype=np.uint32)
-    return raw.reshape(converted.height(), converted.bytesPerLine() // 4)[:, : converted.width()] & 0xFFFFFF
+    rows = raw.reshape(converted.height(), converted.bytesPerLine() // 4)
+    return rows[:, : converted.width()] & np.uint32(0xFFFFFF)
 
 
 def picture(chart: ChartWidget) -> NDArray[np.uint32]:

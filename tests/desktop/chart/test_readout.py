@@ -1,0 +1,267 @@
+"""What the chart says about candles, ghosts and outcomes."""
+
+from zoneinfo import ZoneInfo
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtTest import QTest
+
+from core.clock import ManualClock
+from core.events import ForecastMode, ForecastScored
+from desktop import formatting
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import (
+    MINUTE_MS,
+    START_MS,
+    forecast_after,
+    forming_after,
+    outcome_of,
+    point_over,
+    random_series,
+    texts,
+)
+
+
+def hover(chart: ChartWidget, index: int, price: float) -> None:
+    # Qt sends no event to a place where the cursor is already, as the test before may have left it.
+    QTest.mouseMove(chart, point_over(chart, index, price) + QPoint(1, 0))
+    QTest.mouseMove(chart, point_over(chart, index, price))
+    settle(chart)
+
+
+def readout(chart: ChartWidget) -> str:
+    return texts(chart.overlay.readout.rows)
+
+
+def test_without_a_cursor_the_newest_candle_is_read_out(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    assert formatting.format_price(series[-1].high, 2) in readout(chart)
+    chart.set_forming(forming_after(series, 3.0))
+    settle(chart)
+    assert formatting.format_price(series[-1].close + 3.0, 2) in readout(chart)
+    assert "BTC/USDT · 1m · test" in readout(chart)
+
+
+def test_the_candle_under_the_cursor_is_read_out(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    hover(chart, 70, series[70].close)
+    shown, change = readout(chart), series[70].close - series[69].close
+    for price in (series[70].open, series[70].high, series[70].low, series[70].close):
+        assert formatting.format_price(price, 2) in shown
+    assert formatting.format_volume(series[70].volume) in shown
+    assert formatting.format_price(change, 2, signed=True) in shown
+    assert formatting.format_percent(change / series[69].close, signed=True) in shown
+
+
+def test_the_readout_dodges_the_cursor(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100))
+    at_rest = chart.overlay.readout.rect
+    QTest.mouseMove(chart, at_rest.center())
+    settle(chart)
+    assert not chart.overlay.readout.rect.contains(at_rest.center())
+    assert not chart.overlay.readout.rect.intersects(at_rest)
+    QTest.mouseMove(chart, QPoint(700, 300))
+    settle(chart)
+    assert chart.overlay.readout.rect.topLeft() == at_rest.topLeft()
+
+
+def test_a_narrow_chart_wraps_the_readout(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100), width=330, height=300)
+    assert len(chart.overlay.readout.rows) > 2
+    assert chart.overlay.readout.rect.right() < chart.frame.layout.plot_right
+
+
+def test_a_ghost_is_read_out_with_its_bands(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    forecast = forecast_after(series)
+    chart.set_forecast(forecast)
+    settle(chart)
+    ghost = forecast.ghosts[3]
+    hover(chart, 103, ghost.close)
+    shown = readout(chart)
+    assert "Forecast +4" in shown
+    for price in (ghost.open, ghost.high, ghost.close, *(ghost.close_quantiles[i] for i in (0, 2, 4, 6))):
+        assert formatting.format_price(price, 2) in shown
+
+
+def test_the_forming_candle_and_its_ghost_are_both_read_out(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    forecast, forming = forecast_after(series), forming_after(series)
+    chart.set_forecast(forecast)
+    chart.set_forming(forming)
+    settle(chart)
+    hover(chart, 100, forming.close)
+    assert "Forecast +1" in readout(chart)
+    assert formatting.format_price(forming.close, 2) in readout(chart)
+    assert formatting.format_price(forecast.ghosts[0].close, 2) in readout(chart)
+
+
+def test_a_candle_after_a_gap_says_what_is_missing(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100, skip=frozenset({80, 81, 82})))
+    hover(chart, 80, chart.frame.price_at(300))
+    assert "3 candles" in readout(chart)
+    hover(chart, 79, chart.frame.price_at(300))
+    assert "missing" not in readout(chart)
+
+
+def test_a_past_candle_tells_its_forecast_and_how_it_came_out(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    outcome = outcome_of(series[80])
+    chart.add_outcome(outcome)
+    hover(chart, 80, series[80].close)
+    assert chart.overlay.tooltip is not None
+    told = texts(chart.overlay.tooltip.rows)
+    assert formatting.format_price(outcome.ghost.close, 2) in told
+    assert formatting.format_price(series[80].close, 2) in told
+    assert f"{formatting.MINUS}0.100 %" in told
+    assert "50 % band outside" in told and "90 % band inside" in told and "Direction hit" in told
+
+
+def test_the_tooltip_is_only_for_the_candle_itself(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    chart.add_outcome(outcome_of(series[80]))
+    chart.add_outcome(outcome_of(series[82], horizon=3))
+    for index, price in ((79, series[79].close), (82, series[82].close), (80, chart.frame.prices.low)):
+        hover(chart, index, price)
+        assert chart.overlay.tooltip is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"direction_hit": None}, "not counted"),
+        ({"direction_hit": False}, "missed"),
+        ({"mode": ForecastMode.REPLAY}, "replay"),
+        ({"error": float("nan")}, formatting.MISSING),
+    ],
+)
+def test_outcomes_are_told_as_they_are(show_chart: ShowChart, changes: dict[str, object], words: str) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    chart.add_outcome(outcome_of(series[80], **changes))
+    hover(chart, 80, series[80].close)
+    assert chart.overlay.tooltip is not None
+    told = texts(chart.overlay.tooltip.rows)
+    assert words in told and "nan" not in told
+
+
+def test_the_lookup_is_asked_by_opening_time_and_goes_before_what_was_reported(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    asked: list[int] = []
+
+    def lookup(open_time_ms: int) -> ForecastScored | str | None:
+        asked.append(open_time_ms)
+        return "made by checkpoint 7\nmissed" if open_time_ms == series[80].open_time_ms else None
+
+    chart.add_outcome(outcome_of(series[80]))
+    chart.add_outcome(outcome_of(series[81]))
+    chart.set_outcome_lookup(lookup)
+    hover(chart, 80, series[80].close)
+    assert chart.overlay.tooltip is not None
+    assert texts(chart.overlay.tooltip.rows) == "made by checkpoint 7  | missed "
+    hover(chart, 81, series[81].close)
+    assert chart.overlay.tooltip is not None and "Forecast close" in texts(chart.overlay.tooltip.rows)
+    assert asked == [series[80].open_time_ms, series[81].open_time_ms]
+
+
+def test_tooltips_stay_inside_the_plot(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series, width=500, height=320)
+    first, stop = chart.frame.first, chart.frame.stop
+    for index in range(first, stop):
+        chart.add_outcome(outcome_of(series[index]))
+    for index in range(first + 1, stop):
+        hover(chart, index, series[index].close)
+        assert chart.overlay.tooltip is not None
+        assert chart.frame.layout.plot.contains(chart.overlay.tooltip.rect)
+
+
+def test_crosshair_labels_say_price_and_time(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    hover(chart, 90, series[90].close)
+    overlay = chart.overlay
+    assert overlay.price_label is not None and overlay.time_label is not None and overlay.cross is not None
+    price = float(texts(overlay.price_label.rows).replace(",", ""))
+    assert price == pytest.approx(series[90].close, abs=chart.frame.prices.span / 100)
+    assert formatting.format_time(series[90].open_time_ms, weekday=True) in texts(overlay.time_label.rows)
+    assert overlay.cross.x() == chart.frame.x(90)
+
+
+def test_the_future_has_times_too(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    hover(chart, 104, series[-1].close)
+    assert chart.overlay.time_label is not None
+    expected = formatting.format_time(series[-1].open_time_ms + 5 * MINUTE_MS, weekday=True)
+    assert expected in texts(chart.overlay.time_label.rows)
+
+
+def test_no_crosshair_beside_the_plot(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100))
+    QTest.mouseMove(chart, QPoint(chart.width() - 5, 100))
+    settle(chart)
+    assert chart.overlay.cross is None and chart.overlay.price_label is None
+
+
+def test_the_countdown_runs_only_while_live(show_chart: ShowChart, clock: ManualClock) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    assert chart.overlay.last_price is not None and len(chart.overlay.last_price.rows) == 1
+    clock.advance_ms(100 * MINUTE_MS + 15_000)
+    chart.set_live(True)
+    settle(chart)
+    assert chart.overlay.last_price is not None
+    assert texts(chart.overlay.last_price.rows[1:]) == "00:45 "
+    chart.set_live(False)
+    settle(chart)
+    assert chart.overlay.last_price is not None and len(chart.overlay.last_price.rows) == 1
+
+
+def test_the_countdown_ticks_without_new_prices(show_chart: ShowChart, clock: ManualClock, qtbot: object) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    chart.set_forming(forming_after(series))
+    clock.advance_ms(100 * MINUTE_MS + 900)
+    chart.set_live(True)
+    settle(chart)
+    clock.advance_ms(2_000)
+
+    def has_gone_on() -> None:
+        assert chart.overlay.last_price is not None
+        assert texts(chart.overlay.last_price.rows[1:]) == "00:58 "
+
+    qtbot.waitUntil(has_gone_on, timeout=2_000)  # type: ignore[attr-defined]
+
+
+def test_the_last_price_is_labelled_unless_out_of_view(show_chart: ShowChart) -> None:
+    series = random_series(3_000)
+    chart = show_chart(series)
+    assert chart.overlay.last_price is not None
+    assert formatting.format_price(series[-1].close, 2) in texts(chart.overlay.last_price.rows)
+    chart.go_to_oldest()
+    settle(chart)
+    is_in_view = chart.frame.prices.low <= series[-1].close <= chart.frame.prices.high
+    assert (chart.overlay.last_price is not None) == is_in_view
+
+
+def test_times_follow_the_chosen_zone(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    chart.set_time_zone(ZoneInfo("Asia/Kolkata"))
+    settle(chart)
+    hover(chart, 90, series[90].close)
+    assert chart.overlay.time_label is not None
+    assert formatting.format_time(START_MS + 90 * MINUTE_MS, ZoneInfo("Asia/Kolkata"), weekday=True) in texts(
+        chart.overlay.time_label.rows
+    )
