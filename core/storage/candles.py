@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import isfinite
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from core.market.candle import Candle, Market
 from core.storage.database import select, write
 from core.storage.markets import add_market, find_market
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _COLUMNS = "open_time_ms, open, high, low, close, volume"
 _UPSERT = f"""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from core.events import CheckpointInfo
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.retention import best_of
 from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _SELECT = f"""
 SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, COALESCE(is_pinned, 0), COALESCE(note, '')

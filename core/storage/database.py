@@ -13,13 +13,14 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Any
 
 from core.clock import Clock, SystemClock
 from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError, explain
 from core.storage.migrations import STEPS, schema
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 BUSY_TIMEOUT_MS = 10_000
 _WAL_RETRY_S = 0.02
@@ -143,6 +144,8 @@ def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connec
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, quick_check: bool) -> Database:
+    from sqlite_utils import Database  # noqa: PLC0415 - it imports pandas: 0.3 s, not before the first paint
+
     db = Database(connection, execute_plugins=False)
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")

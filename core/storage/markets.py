@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from core.market.candle import Interval, Market
 from core.storage.database import select
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def find_market(db: Database, market: Market) -> int | None:

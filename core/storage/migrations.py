@@ -6,12 +6,17 @@ forecasts, scores, checkpoints and incidents; either may be the first to name a 
 
 from __future__ import annotations
 
-from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+    from sqlite_utils.migrations import Migrations
 
 
 def schema() -> Migrations:
     """All steps, in order."""
+    from sqlite_utils.migrations import Migrations  # noqa: PLC0415 - see database._prepare
+
     steps = Migrations("ghostcandle")
     for step in STEPS:
         steps()(step)

@@ -6,8 +6,7 @@ import hashlib
 import struct
 from collections.abc import Sequence
 from contextlib import closing
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from core.events import Incident
 from core.storage.database import select, translated
@@ -23,6 +22,9 @@ from core.storage.rows import (
     to_score,
     to_step,
 )
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _COUNTS = """
 SELECT
@@ -66,8 +68,8 @@ class RecordReader:
     def steps(self, newest: int | None = None, *, thin_to: int | None = None) -> list[StoredStep]:
         """The `newest` steps (all without it), ascending by candle and step.
 
-        With `thin_to`, every k-th and the last, about that many: at most `thin_to` + 1. Which ones are taken does
-        not change while steps are added, until k does.
+        With `thin_to`, those whose number k divides, and the last: about that many, at most `thin_to` + 1 of steps
+        that were numbered without going back. Which ones are taken does not change with new steps, until k does.
         """
         if thin_to is not None:
             return self._thinned_steps(newest, thin_to)
@@ -116,18 +118,17 @@ class RecordReader:
         if thin_to < 1:
             raise ValueError(f"at least one step is left when thinning, was asked for {thin_to}")
         total = int(self._select("SELECT COUNT(*) FROM steps WHERE run_id = ?")[0][0])
-        first = 0 if newest is None else max(0, total - newest)
-        stride = -(-(total - first) // thin_to) or 1
+        wanted = total if newest is None else min(total, newest)
+        stride = -(-wanted // thin_to) or 1
         sql = f"""
-            WITH numbered AS (
-                SELECT {_named(STEP_COLUMNS)},
-                    ROW_NUMBER() OVER (ORDER BY candle_open_time_ms, step) - 1 AS position
-                FROM steps WHERE run_id = ?
-            )
-            SELECT {_named(STEP_COLUMNS)} FROM numbered
-            WHERE position >= ? AND (position % ? = 0 OR position = ?) ORDER BY position
+            SELECT * FROM (
+                SELECT {_named(STEP_COLUMNS)} FROM steps WHERE run_id = ?
+                ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?
+            ) WHERE step % ? = 0
         """
-        return [to_step(row) for row in self._select(sql, first, stride, total - 1)]
+        thinned = [to_step(row) for row in reversed(self._select(sql, wanted, stride))]
+        last = self.steps(min(wanted, 1))
+        return thinned if thinned[-1:] == last else thinned + last
 
     def _forecasts(self, condition: str, values: Sequence[object]) -> list[StoredForecast]:
         sql = f"SELECT {_named(FORECAST_COLUMNS)} FROM forecasts WHERE run_id = ? AND {condition}"

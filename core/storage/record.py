@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from core.events import CheckpointInfo, Incident
 from core.storage.database import select, write
@@ -25,6 +24,9 @@ from core.storage.rows import (
     score_row,
     step_row,
 )
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 class Fenced(StorageError):  # noqa: N818 - it tells what happened to the trainer

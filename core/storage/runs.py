@@ -5,14 +5,15 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Any
 
 from core.market.candle import Market
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.markets import add_market, find_market, market_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _COLUMNS = (
     "run_id, venue, symbol, interval_ms, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -54,6 +56,15 @@ def test_a_broken_description_stops_nobody(folder: DataFolder, text: str) -> Non
         with pytest.raises(FolderInUse, match="another process") as caught:
             own(folder, "headless")
         assert caught.value.pid is None
+
+
+def test_a_description_left_by_a_process_that_is_gone_names_nobody(folder: DataFolder) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    with own(folder, "window"):
+        folder.owner.write_text(json.dumps({"pid": gone.pid, "role": "window", "since_ms": SINCE_MS}))
+        with pytest.raises(FolderInUse, match="another process"):
+            own(folder, "headless")
 
 
 def test_a_folder_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
