@@ -33,11 +33,15 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_or_recover
 from desktop.chart.widget import ChartWidget
 from desktop.commands.options import Context
+from desktop.commands.progress import TerminalProgress
 from desktop.layout import LayoutStore
 from desktop.library import Library
 from desktop.resources import icon_path
 from desktop.run_controller import RunController
+from desktop.signals import SignalWatcher
+from desktop.single_instance import SingleInstance
 from desktop.state import INCIDENTS_KEPT, STEPS_KEPT, RunState
+from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
 from desktop.window import MainWindow
 
@@ -90,6 +94,10 @@ class Application(QObject):
     async def close(self) -> None:
         """End feed and training, then let go of the database."""
         await self.runs.close()
+        self.close_database()
+
+    def close_database(self) -> None:
+        """The last thing: nothing may read or write after it."""
         self._db.close()
 
     @Slot()
@@ -112,7 +120,7 @@ class Application(QObject):
 
     def _connect_run(self) -> None:
         runs, state = self.runs, self.state
-        runs.opened.connect(self._on_opened)
+        runs.opened.connect(self.show_market)
         runs.closed.connect(self._on_closed)
         runs.forming.connect(self.chart.set_forming)
         runs.feed_event.connect(self._on_feed_event)
@@ -131,7 +139,8 @@ class Application(QObject):
         else:
             self.runs.start_training(self.window.settings)
 
-    def _on_opened(self, market: Market) -> None:
+    def show_market(self, market: Market) -> None:
+        """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
         self.state.begin(None)
         series = CandleSeries(market.interval)
@@ -185,29 +194,37 @@ class Application(QObject):
             self.window.tell(f"The settings could not be saved ({error.strerror or error}).", Severity.WARNING)
 
 
-def run_application(context: Context, qt: QApplication) -> int:
-    """Run the window on qasync's loop until it is closed. Returns the exit code."""
-    loop = QEventLoop(qt)
-    asyncio.set_event_loop(loop)
+def run_application(context: Context, qt: QApplication, door: SingleInstance, *, is_visible: bool = True) -> int:
+    """Run the window on qasync's loop until it is closed. Returns the exit code.
+
+    is_visible: False where there is no display; progress then goes to the terminal, and a picture to the data folder.
+    """
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
-    with loop:
-        loop.run_until_complete(_live(context, qt))
+    with QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(_live(context, qt, door, None if is_visible else progress))
     return 0
 
 
-async def _live(context: Context, qt: QApplication) -> None:
+async def _live(context: Context, qt: QApplication, door: SingleInstance, progress: TerminalProgress | None) -> None:
     closed = asyncio.Event()
     application = Application(context, qt)
-    application.window.closing.connect(closed.set)
-    qt.aboutToQuit.connect(closed.set)
+    window = application.window
+    window.closing.connect(closed.set)
+    door.raise_requested.connect(window.come_to_front)
+    signals = SignalWatcher(window.close, application)
+    if progress is not None:
+        picture = context.folder.root / "pictures" / "window.png"
+        TerminalView(window, application.runs, progress, picture, application)
     sys.excepthook = functools.partial(_on_uncaught, application)
     application.start()
     try:
         await closed.wait()
     finally:
         sys.excepthook = sys.__excepthook__
+        signals.close()
         await application.close()
-        application.window.deleteLater()
+        window.deleteLater()
 
 
 def _on_uncaught(application: Application, kind: type[BaseException], error: BaseException, trace: object) -> None:

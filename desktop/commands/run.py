@@ -1,0 +1,64 @@
+"""`ghostcandle run`: the window. Without a display, the same job with a view in the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from core.storage.ownership import own
+from desktop.commands.errors import UserError
+from desktop.commands.options import Context, common_options, run_options, with_context
+
+_NO_DISPLAY = (
+    "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
+    "The same job runs in this terminal; Ctrl+C ends it with a checkpoint."
+)
+
+
+@click.command()
+@run_options
+@common_options
+@with_context
+def run(context: Context) -> None:
+    """Open the window (the default command).
+
+    Where there is no display, the same job runs without one: progress in the terminal, and a PNG of the window.
+    """
+    has_display = _has_display()
+    if not has_display:
+        click.echo(_NO_DISPLAY, err=True)
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    sys.exit(_open(context, has_display))
+
+
+def _has_display() -> bool:
+    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def _open(context: Context, has_display: bool) -> int:
+    from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - the other commands need no Qt
+
+    from desktop.single_instance import Claim, SingleInstance  # noqa: PLC0415
+
+    qt = QApplication.instance() or QApplication(["ghostcandle"])
+    assert isinstance(qt, QApplication)
+    qt.setApplicationName("Ghostcandle")
+    qt.setDesktopFileName("ghostcandle")
+    door = SingleInstance(context.folder.root)
+    claim = door.claim()
+    if claim is Claim.RAISED_OTHER:
+        click.echo("Ghostcandle is open already on this data folder; its window was brought to the front.", err=True)
+        return 0
+    if claim is Claim.NO_ANSWER:
+        raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
+    from desktop.app import run_application  # noqa: PLC0415 - after the cheap checks
+
+    with own(context.folder, "window"):
+        try:
+            return run_application(context, qt, door, is_visible=has_display)
+        finally:
+            door.release()
