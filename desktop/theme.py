@@ -64,6 +64,13 @@ def _with_alpha(colour: str, alpha: int) -> QColor:
     return shade
 
 
+def _mixed(colour: str, ground: str, share: float) -> QColor:
+    """An opaque mixture. Many opaque rectangles are filled some 20 times faster than translucent ones."""
+    one, other = QColor(colour), QColor(ground)
+    channels = ((one.red(), other.red()), (one.green(), other.green()), (one.blue(), other.blue()))
+    return QColor(*(round(share * upper + (1.0 - share) * lower) for upper, lower in channels))
+
+
 _MARKET_COLOURS: dict[tuple[bool, Colours], tuple[str, str, str, str]] = {
     # up, down, ghost up, ghost down. Blue and purple ghosts would be lost among blue candles: those get mint and pink.
     (True, "green-red"): ("#26b083", "#f0526a", "#5f9dff", "#b98cff"),
@@ -71,6 +78,7 @@ _MARKET_COLOURS: dict[tuple[bool, Colours], tuple[str, str, str, str]] = {
     (False, "green-red"): ("#0a8259", "#d02a48", "#2166e0", "#8339d6"),
     (False, "blue-orange"): ("#1f66d1", "#b1560a", "#0a7a5e", "#b0298f"),
 }
+_DARK_GROUND, _LIGHT_GROUND = "#11151d", "#ffffff"
 _DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c")
 _LIGHT_CURVES = ("#2166e0", "#a86a00", "#0a8466", "#b03a7c", "#55657a", "#c04a12")
 
@@ -84,7 +92,7 @@ def build_palette(is_dark: bool, colours: Colours) -> Palette:
 def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
     return Palette(
         is_dark=True,
-        background=QColor("#11151d"),
+        background=QColor(_DARK_GROUND),
         panel=QColor("#191e28"),
         raised=QColor("#2a3140"),
         border=QColor("#343d4e"),
@@ -94,8 +102,8 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         inverse_text=QColor("#0b0e14"),
         up=QColor(up),
         down=QColor(down),
-        volume_up=_with_alpha(up, 110),
-        volume_down=_with_alpha(down, 110),
+        volume_up=_mixed(up, _DARK_GROUND, 0.43),
+        volume_down=_mixed(down, _DARK_GROUND, 0.43),
         ghost_up=QColor(ghost_up),
         ghost_down=QColor(ghost_down),
         ghost_text=QColor(ghost_up),
@@ -103,7 +111,7 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         band_90=_with_alpha(ghost_up, 26),
         divider=_with_alpha(ghost_up, 190),
         crosshair=QColor("#7f8aa0"),
-        gap=QColor("#b98a3a"),
+        gap=_mixed("#b98a3a", _DARK_GROUND, 0.55),
         accent=QColor("#4f8ff7"),
         good=QColor("#35c48f"),
         warning=QColor("#e6ac3c"),
@@ -115,7 +123,7 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
 def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
     return Palette(
         is_dark=False,
-        background=QColor("#ffffff"),
+        background=QColor(_LIGHT_GROUND),
         panel=QColor("#f3f5f8"),
         raised=QColor("#ffffff"),
         border=QColor("#c9d0da"),
@@ -125,8 +133,8 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         inverse_text=QColor("#ffffff"),
         up=QColor(up),
         down=QColor(down),
-        volume_up=_with_alpha(up, 95),
-        volume_down=_with_alpha(down, 95),
+        volume_up=_mixed(up, _LIGHT_GROUND, 0.37),
+        volume_down=_mixed(down, _LIGHT_GROUND, 0.37),
         ghost_up=QColor(ghost_up),
         ghost_down=QColor(ghost_down),
         ghost_text=QColor(ghost_up),
@@ -134,7 +142,7 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         band_90=_with_alpha(ghost_up, 24),
         divider=_with_alpha(ghost_up, 190),
         crosshair=QColor("#6f7b8e"),
-        gap=QColor("#b07d1f"),
+        gap=_mixed("#b07d1f", _LIGHT_GROUND, 0.55),
         accent=QColor("#1f63d6"),
         good=QColor("#0a7d57"),
         warning=QColor("#8f5f00"),

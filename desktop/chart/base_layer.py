@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtGui import QColor, QPainter, QPixmap
+from PySide6.QtGui import QPainter, QPixmap
 
-from desktop.chart import time_axis
+from desktop.chart.axes import price_marks, time_marks
 from desktop.chart.columns import columns, visible_gaps
 from desktop.chart.frame import Frame
 from desktop.chart.geometry import candle_rects, volume_rects
 from desktop.chart.model import ChartModel
-from desktop.chart.price_scale import PriceRange, round_prices
 from desktop.chart.primitives import fill_rects, rects
-
-_PRICE_LABEL_LINES = 3.4
-_TIME_LABEL_CHARACTERS = 13
 
 
 class BaseLayer:
@@ -48,41 +44,6 @@ class BaseLayer:
         painter.setClipRect(frame.layout.plot)
         _paint_candles(painter, frame, model)
         painter.end()
-
-
-def price_marks(frame: Frame) -> list[float]:
-    """Prices that get a grid line and a label."""
-    most = int(frame.layout.price_bottom / (frame.fonts.line * _PRICE_LABEL_LINES))
-    shown = PriceRange(frame.prices.low, frame.price_at(0))
-    return round_prices(shown, max(most, 1), frame.decimals)
-
-
-def time_marks(frame: Frame, model: ChartModel) -> list[tuple[int, time_axis.RoundTime]]:
-    """Indices that get a grid line and a label, with the round moment each stands for; ranks fall from first to last
-    where two would overlap."""
-    start, end = model.time_at(max(0, int(frame.left))), model.time_at(max(0, int(frame.right)))
-    if start is None or end is None:
-        return []
-    apart = frame.fonts.metrics.averageCharWidth() * _TIME_LABEL_CHARACTERS
-    share = 1.0 if frame.left >= 0 else frame.right / (frame.right - frame.left)
-    most = max(1, int(frame.layout.plot_right * share / apart))
-    placed = []
-    for moment in time_axis.round_times(start, end, most, frame.time_zone):
-        index = model.index_from(moment.time_ms)
-        if index is not None:
-            placed.append((index, moment))
-    return _without_overlaps(placed, apart / frame.spacing)
-
-
-def _without_overlaps(
-    placed: list[tuple[int, time_axis.RoundTime]], apart: float
-) -> list[tuple[int, time_axis.RoundTime]]:
-    """Where gaps press moments together, the larger ones stay."""
-    kept: list[tuple[int, time_axis.RoundTime]] = []
-    for index, moment in sorted(placed, key=lambda mark: -mark[1].rank):
-        if all(abs(index - other) >= 0.8 * apart for other, _ in kept):
-            kept.append((index, moment))
-    return sorted(kept, key=lambda mark: mark[0])
 
 
 def _paint_grid(painter: QPainter, frame: Frame, model: ChartModel) -> None:
@@ -124,7 +85,5 @@ def _paint_gaps(painter: QPainter, frame: Frame, model: ChartModel) -> None:
         return
     found = visible_gaps(model.series, frame.first, frame.stop)
     columns_px = frame.xs(found.astype(np.float64) - 0.5)
-    colour = QColor(frame.palette.gap)
-    colour.setAlpha(120)
     marks = rects(columns_px, 0, columns_px + frame.pixel - 1, frame.layout.plot_bottom - 1)
-    fill_rects(painter, marks, colour)
+    fill_rects(painter, marks, frame.palette.gap)

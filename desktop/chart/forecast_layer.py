@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
 
 from core.events import ForecastMode
 from desktop.chart.frame import Frame
@@ -18,13 +18,56 @@ _FALLING_ALPHA = 120
 _VOLUME_ALPHA = 70
 _EDGE_ALPHA = 110
 _NARROWEST_DASHED_PX = 5
+_LABEL_CHARACTERS = 30
 
 
-def paint_forecast(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    """Bands first, ghosts on them. Nothing where there is no forecast ahead."""
-    ghosts = model.ghosts()
+class ForecastLayer:
+    """Keeps the forecast's picture: only a new view, forecast or forming candle's arrival paints it anew."""
+
+    def __init__(self) -> None:
+        self._pixmap = QPixmap()
+        self._area = QRect()
+        self._key: tuple[object, ...] | None = None
+
+    def forget(self) -> None:
+        self._key = None
+
+    def paint(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
+        """Put it on the plot. Nothing where there is no forecast ahead."""
+        # The forecast itself is held, not its id: a later one may get the same.
+        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), frame.shows_bands)
+        if self._key is None or key != self._key:
+            self._repaint(frame, model)
+            self._key = key
+        if not self._area.isEmpty():
+            painter.drawPixmap(self._area.topLeft(), self._pixmap)
+
+    def _repaint(self, frame: Frame, model: ChartModel) -> None:
+        ghosts = model.ghosts()
+        self._area = _area(frame, ghosts)
+        if self._area.isEmpty():
+            return
+        self._pixmap = QPixmap(self._area.size())
+        self._pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(self._pixmap)
+        painter.translate(-self._area.topLeft())
+        _paint_forecast(painter, frame, model, ghosts)
+        painter.end()
+
+
+def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
+    """From the newest closed candle's column to past the last ghost, or as far as the divider's label reaches."""
     if not ghosts:
-        return
+        return QRect()
+    left = frame.x(ghosts[0].index - 1)
+    label = frame.fonts.metrics.averageCharWidth() * _LABEL_CHARACTERS
+    right = max(frame.x(ghosts[-1].index + 1), left + label)
+    whole = QRect(QPoint(left, 0), QPoint(right, frame.layout.plot_bottom - 1))
+    return whole.intersected(frame.layout.plot)
+
+
+def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
+    """Bands first, ghosts on them."""
     if frame.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
     if frame.shows_volume:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from datetime import tzinfo
 
@@ -119,18 +120,21 @@ class Frame:
 
     def x(self, index: float) -> int:
         """The pixel column of a candle's centre."""
-        return int(self.xs(np.float64(index)))
+        exact = self.layout.plot_right - (self.right - index) * self.spacing
+        return math.floor(min(max(exact, -_FAR), _FAR) + 0.5)
 
     def y(self, price: float) -> int:
         """The pixel row of a price."""
-        return int(self.ys(np.float64(price)))
+        bottom = self.layout.price_bottom - 1
+        exact = bottom - (price - self.prices.low) / self.prices.span * self._price_height
+        return math.floor(min(max(exact, -_FAR), _FAR) + 0.5)
 
-    def xs(self, index: NDArray[np.float64] | np.float64) -> Positions:
+    def xs(self, index: NDArray[np.float64]) -> Positions:
         """Pixel columns of candles' centres."""
         exact = self.layout.plot_right - (self.right - index) * self.spacing
         return np.floor(np.clip(exact, -_FAR, _FAR) + 0.5).astype(np.int64)
 
-    def ys(self, price: NDArray[np.float64] | np.float64) -> Positions:
+    def ys(self, price: NDArray[np.float64]) -> Positions:
         """Pixel rows of prices."""
         bottom = self.layout.price_bottom - 1
         exact = bottom - (price - self.prices.low) / self.prices.span * self._price_height

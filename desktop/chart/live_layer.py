@@ -1,23 +1,20 @@
-"""What moves with each tick: the forming candle, the last price, its label and countdown, and the axes' labels."""
+"""What moves with each tick: the forming candle and the last price, with its label and the countdown under it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPen
 
 from core.market.candle import Candle
 from desktop import formatting
-from desktop.chart import time_axis
-from desktop.chart.base_layer import price_marks, time_marks
+from desktop.chart.axes import price_label_rect
 from desktop.chart.columns import CandleColumns
 from desktop.chart.frame import Frame
 from desktop.chart.geometry import candle_rects, volume_rects
 from desktop.chart.model import ChartModel
 from desktop.chart.primitives import fill_rects
-from desktop.chart.text import Box, Row, Span, box_size, paint_box
+from desktop.chart.text import Box, Row, Span
 
 
 def paint_forming(painter: QPainter, frame: Frame, model: ChartModel) -> None:
@@ -90,97 +87,3 @@ def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Bo
         rows.append((Span(countdown, ink),))
     ground = frame.palette.candle(newest.close >= newest.open)
     return Box(price_label_rect(frame, row, rows), tuple(rows), ground)
-
-
-def price_label_rect(frame: Frame, row: int, rows: Sequence[Row]) -> QRect:
-    """A label on the price axis whose first line is level with `row`, kept inside the axis."""
-    axis = frame.layout.price_axis
-    height = box_size(rows, frame.fonts).height()
-    first_line = box_size(rows[:1], frame.fonts).height()
-    top = min(max(row - first_line // 2, 0), max(axis.height() - height, 0))
-    return QRect(axis.left() + frame.pixel, top, axis.width() - frame.pixel, height)
-
-
-def paint_axis_labels(painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> None:
-    """Round prices and times; those under a label that is `taken` are left out rather than half hidden."""
-    painter.setFont(frame.fonts.regular)
-    _paint_price_labels(painter, frame, taken)
-    _paint_time_labels(painter, frame, model, taken)
-
-
-def _paint_price_labels(painter: QPainter, frame: Frame, taken: Sequence[QRect]) -> None:
-    line, axis = frame.fonts.line, frame.layout.price_axis
-    painter.setPen(frame.palette.muted_text)
-    for price in price_marks(frame):
-        row = frame.y(price)
-        area = QRect(axis.left(), row - line // 2, axis.width(), line)
-        if area.top() < 0 or area.bottom() >= frame.layout.price_bottom or _collides(area, taken):
-            continue
-        _draw_price_label(painter, frame, area, formatting.format_price(price, frame.decimals))
-    if frame.shows_volume and frame.top_volume > 0:
-        top = frame.layout.price_bottom + frame.scaled(2)
-        area = QRect(axis.left(), top, axis.width(), line)
-        if not _collides(area, taken):
-            _draw_price_label(painter, frame, area, formatting.format_volume(frame.top_volume))
-
-
-def _draw_price_label(painter: QPainter, frame: Frame, area: QRect, text: str) -> None:
-    inset = price_inset(frame)
-    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(area.adjusted(inset, 0, 0, 0), flags, text)
-
-
-def price_inset(frame: Frame) -> int:
-    """Where the axis' texts begin, to the right of its border: the same as in the boxes on it."""
-    return frame.pixel + max(2, frame.fonts.line // 3)
-
-
-def _paint_time_labels(painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> None:
-    axis, fonts = frame.layout.time_axis, frame.fonts
-    seconds = model.series is not None and model.series.interval.duration_ms % 60_000 != 0
-    for index, moment in time_marks(frame, model):
-        opens_at = model.time_at(index)
-        if opens_at is None:
-            continue
-        is_larger = moment.rank >= time_axis.DAY
-        text = time_axis.label(opens_at, moment.rank, frame.time_zone, seconds=seconds)
-        width = (fonts.bold_metrics if is_larger else fonts.metrics).horizontalAdvance(text)
-        area = QRect(frame.x(index) - width // 2, axis.top(), width + 1, axis.height())
-        if area.left() < 0 or area.right() > frame.layout.plot_right or _collides(area, taken):
-            continue
-        painter.setFont(fonts.bold if is_larger else fonts.regular)
-        painter.setPen(frame.palette.text if is_larger else frame.palette.muted_text)
-        painter.drawText(area, Qt.AlignmentFlag.AlignCenter, text)
-    _paint_zone(painter, frame, model, taken)
-
-
-def _paint_zone(painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> None:
-    """The corner under the price axis says which zone the times are in."""
-    newest = model.newest
-    corner = QRect(frame.layout.time_axis)
-    corner.setLeft(frame.layout.plot_right + price_inset(frame))
-    if newest is None or _collides(corner, taken):
-        return
-    painter.setFont(frame.fonts.regular)
-    painter.setPen(frame.palette.muted_text)
-    flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    painter.drawText(corner, flags, time_axis.zone_name(newest.open_time_ms, frame.time_zone))
-
-
-def _collides(area: QRect, taken: Sequence[QRect]) -> bool:
-    return any(area.intersects(other) for other in taken)
-
-
-def paint_boxes(painter: QPainter, frame: Frame, boxes: Sequence[Box | None]) -> None:
-    """Labels that lie on the axes, in order."""
-    for box in boxes:
-        if box is not None:
-            paint_box(painter, box, frame.fonts)
-
-
-def time_label_rect(frame: Frame, column: int, rows: Sequence[Row]) -> QRect:
-    """A label on the time axis centred on `column`, kept inside the widget."""
-    axis = frame.layout.time_axis
-    width = box_size(rows, frame.fonts).width()
-    left = min(max(column - width // 2, 0), max(axis.width() - width, 0))
-    return QRect(QPoint(left, axis.top() + frame.pixel), QPoint(left + width - 1, axis.bottom()))

@@ -5,24 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QPainter, QPen, QRegion
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QRegion
 
-from desktop.chart.forecast_layer import paint_forecast
+from desktop.chart.axes import price_label_rect, time_label_rect
 from desktop.chart.frame import Frame
-from desktop.chart.live_layer import (
-    forming_area,
-    last_price_box,
-    last_price_row,
-    paint_axis_labels,
-    paint_forming,
-    paint_last_price_line,
-    price_label_rect,
-    time_label_rect,
-)
+from desktop.chart.live_layer import forming_area, last_price_box, last_price_row
 from desktop.chart.model import ChartModel
 from desktop.chart.readout import crosshair_rows, readout_box, tooltip_box
-from desktop.chart.text import Box, paint_box
+from desktop.chart.text import Box
 
 
 @dataclass(frozen=True)
@@ -50,31 +41,6 @@ class Overlay:
             readout_box(frame, model, index, cursor),
             tooltip_box(frame, model, index, cursor),
         )
-
-    def paint(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
-        """Everything above the closed candles, back to front. The painter's units are device pixels."""
-        painter.save()
-        painter.setClipRect(frame.layout.plot, Qt.ClipOperation.IntersectClip)
-        paint_forecast(painter, frame, model)
-        paint_forming(painter, frame, model)
-        paint_last_price_line(painter, frame, model)
-        self._paint_crosshair(painter, frame)
-        painter.restore()
-        on_axes = [box for box in (self.last_price, self.price_label, self.time_label) if box is not None]
-        paint_axis_labels(painter, frame, model, [box.rect for box in on_axes])
-        for box in (*on_axes, self.readout, self.tooltip):
-            if box is not None and box.rows:
-                paint_box(painter, box, frame.fonts)
-
-    def _paint_crosshair(self, painter: QPainter, frame: Frame) -> None:
-        if self.cross is None:
-            return
-        pen = QPen(frame.palette.crosshair, frame.pixel)
-        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-        pen.setDashPattern([4.0, 4.0])
-        painter.setPen(pen)
-        painter.drawLine(self.cross.x(), 0, self.cross.x(), frame.layout.plot_bottom)
-        painter.drawLine(0, self.cross.y(), frame.layout.plot_right, self.cross.y())
 
     def region(self, frame: Frame, model: ChartModel) -> QRegion:
         """The logical pixels that this overlay may touch, without the forecast's, which only a new view moves."""

@@ -47,7 +47,7 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None) -> list[Ro
         if missing:
             noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
             text = f"{formatting.format_count(missing)} {noun} before this one {verb} missing"
-            rows.append((Span(text, palette.gap),))
+            rows.append((Span(text, palette.warning),))
     if index is not None:
         rows.extend(_ghost_rows(frame, model, index))
     return rows

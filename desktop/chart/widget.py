@@ -26,11 +26,11 @@ from core.clock import Clock
 from core.events import ForecastMade, ForecastScored
 from core.market.candle import Candle
 from core.market.series import CandleSeries
-from desktop.chart.base_layer import BaseLayer
 from desktop.chart.countdown import Countdown
 from desktop.chart.frame import Frame
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing import FrameBuilder, Style
+from desktop.chart.layers import Layers
 from desktop.chart.model import ChartModel, OutcomeLookup
 from desktop.chart.navigation import Navigation
 from desktop.chart.overlay import Overlay
@@ -55,7 +55,7 @@ class ChartWidget(QWidget):
         self._scale = TimeScale()
         self._builder = FrameBuilder(self._scale)
         self._navigation = Navigation(self._scale)
-        self._base = BaseLayer()
+        self._layers = Layers()
         self._frame_clock = FrameClock(self._on_frame, self)
         self._style = Style(theme.palette, self.font())
         self._frame: Frame | None = None
@@ -86,7 +86,7 @@ class ChartWidget(QWidget):
     @property
     def closed_paints(self) -> int:
         """How often the closed candles have been painted."""
-        return self._base.paints
+        return self._layers.base.paints
 
     @property
     def scale(self) -> TimeScale:
@@ -221,12 +221,8 @@ class ChartWidget(QWidget):
         painter.scale(1 / ratio, 1 / ratio)
         offset = painter.deviceTransform()
         painter.translate(round(offset.dx()) - offset.dx(), round(offset.dy()) - offset.dy())
-        picture = self._base.pixmap(frame, self._model)
-        for area in cast("Iterable[QRect]", event.region()):
-            left, top = math.floor(area.left() * ratio), math.floor(area.top() * ratio)
-            width, height = math.ceil(area.width() * ratio) + 1, math.ceil(area.height() * ratio) + 1
-            painter.drawPixmap(left, top, picture, left, top, width, height)
-        self.overlay.paint(painter, frame, self._model)
+        areas = cast("Iterable[QRect]", event.region())
+        self._layers.paint(painter, frame, self.overlay, self._model, areas)
 
     def _paint_empty(self, painter: QPainter) -> None:
         palette = self._theme.palette
@@ -312,7 +308,7 @@ class ChartWidget(QWidget):
 
     def _forget_pictures(self) -> None:
         self._builder.forget()
-        self._base.forget()
+        self._layers.forget()
         self._frame = self._overlay = None
         self._frame_clock.request(Dirty.VIEW)
 

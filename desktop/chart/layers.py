@@ -1,0 +1,70 @@
+"""All layers, from the one that changes least to the one that changes with the mouse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QPainter, QPen
+
+from desktop.chart.axes import AxisLabels
+from desktop.chart.base_layer import BaseLayer
+from desktop.chart.forecast_layer import ForecastLayer
+from desktop.chart.frame import Frame
+from desktop.chart.live_layer import paint_forming, paint_last_price_line
+from desktop.chart.model import ChartModel
+from desktop.chart.overlay import Overlay
+from desktop.chart.text import paint_box
+
+
+class Layers:
+    """Paints a frame. Layers that cost something keep their picture until what it shows has changed."""
+
+    def __init__(self) -> None:
+        self.base = BaseLayer()
+        self._forecast = ForecastLayer()
+        self._axis_labels = AxisLabels()
+
+    def forget(self) -> None:
+        """Paint everything anew next time: another series, style or font."""
+        self.base.forget()
+        self._forecast.forget()
+        self._axis_labels.forget()
+
+    def paint(
+        self, painter: QPainter, frame: Frame, overlay: Overlay, model: ChartModel, areas: Iterable[QRect]
+    ) -> None:
+        """Back to front. The painter's units are device pixels; `areas` are the logical ones to paint, and it is
+        clipped to them."""
+        picture = self.base.pixmap(frame, model)
+        for area in areas:
+            left, top = math.floor(area.left() * frame.ratio), math.floor(area.top() * frame.ratio)
+            width, height = math.ceil(area.width() * frame.ratio) + 1, math.ceil(area.height() * frame.ratio) + 1
+            painter.drawPixmap(left, top, picture, left, top, width, height)
+        painter.save()
+        painter.setClipRect(frame.layout.plot, Qt.ClipOperation.IntersectClip)
+        self._forecast.paint(painter, frame, model)
+        paint_forming(painter, frame, model)
+        paint_last_price_line(painter, frame, model)
+        _paint_crosshair(painter, frame, overlay)
+        painter.restore()
+        self._paint_labels(painter, frame, overlay, model)
+
+    def _paint_labels(self, painter: QPainter, frame: Frame, overlay: Overlay, model: ChartModel) -> None:
+        on_axes = [box for box in (overlay.last_price, overlay.price_label, overlay.time_label) if box is not None]
+        self._axis_labels.paint(painter, frame, model, [box.rect for box in on_axes])
+        for box in (*on_axes, overlay.readout, overlay.tooltip):
+            if box is not None and box.rows:
+                paint_box(painter, box, frame.fonts)
+
+
+def _paint_crosshair(painter: QPainter, frame: Frame, overlay: Overlay) -> None:
+    if overlay.cross is None:
+        return
+    pen = QPen(frame.palette.crosshair, frame.pixel)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen.setDashPattern([4.0, 4.0])
+    painter.setPen(pen)
+    painter.drawLine(overlay.cross.x(), 0, overlay.cross.x(), frame.layout.plot_bottom)
+    painter.drawLine(0, overlay.cross.y(), frame.layout.plot_right, overlay.cross.y())
