@@ -1,0 +1,91 @@
+"""Which feed is used: what the settings ask for, and with ``auto`` the exchange where it answers, else the sample."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.clock import Clock
+from core.market.candle import Interval, Market
+from core.market.feeds.base import Feed, FeedError
+from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.replay import ReplayFeed, replay_name
+from core.market.feeds.simulated import SimulatedFeed
+from core.market.feeds.urls import ExchangeUrls
+from core.market.files import read_candle_file
+from core.market.sample import sample_feed
+from core.settings import MarketSettings
+
+_PROBE_S = 4.0
+_SEED_BITS = 31
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFeed:
+    """A feed, and where it is not the one that was asked for, the sentence for the banner that says why."""
+
+    feed: Feed
+    notice: str | None = None
+
+
+async def build_feed(
+    settings: MarketSettings,
+    *,
+    seed: int | None,
+    clock: Clock,
+    limit: int | None = None,
+    urls: ExchangeUrls | None = None,
+) -> BuiltFeed:
+    """Build what `settings.feed` asks for. limit: how many candles it yields at most.
+
+    Raises FeedError or CandleFileError with a sentence for the user.
+    """
+    match settings.feed:
+        case "replay":
+            return BuiltFeed(_replay(settings, clock, limit))
+        case "simulate":
+            return BuiltFeed(_simulated(settings, seed, clock, limit))
+        case "live":
+            return BuiltFeed(_exchange(settings, clock, limit, urls))
+    return await _live_or_sample(settings, clock, limit, urls)
+
+
+async def _live_or_sample(
+    settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None
+) -> BuiltFeed:
+    feed = _exchange(settings, clock, limit, urls)
+    problem = await probe(feed.market, urls, _PROBE_S)
+    if problem is None:
+        return BuiltFeed(feed)
+    notice = (
+        f"{problem} The shipped sample is shown instead: hourly EUR/USD candles of 2017, not today's market. "
+        "Choose the market again to try once more."
+    )
+    return BuiltFeed(sample_feed(clock, catch_up=settings.catch_up_candles, limit=limit), notice)
+
+
+def _exchange(settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None) -> ExchangeFeed:
+    market = Market(settings.venue, settings.symbol, _interval(settings))
+    return ExchangeFeed(market, clock, catch_up=settings.catch_up_candles, limit=limit, urls=urls)
+
+
+def _replay(settings: MarketSettings, clock: Clock, limit: int | None) -> ReplayFeed:
+    if not settings.file:
+        raise FeedError("A replay needs a candle file: name one with --file, or in the market dialog.")
+    path = Path(settings.file)
+    file = read_candle_file(path)
+    return ReplayFeed(file, replay_name(path, file), clock, settings.speed, settings.catch_up_candles, limit)
+
+
+def _simulated(settings: MarketSettings, seed: int | None, clock: Clock, limit: int | None) -> SimulatedFeed:
+    chosen = secrets.randbits(_SEED_BITS) if seed is None else seed
+    pace = settings.speed or (0.0 if limit is not None else None)
+    return SimulatedFeed(_interval(settings), chosen, clock, pace, settings.catch_up_candles, limit)
+
+
+def _interval(settings: MarketSettings) -> Interval:
+    try:
+        return Interval.parse(settings.interval)
+    except ValueError as error:
+        raise FeedError(str(error)) from error

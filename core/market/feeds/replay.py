@@ -1,0 +1,94 @@
+"""A candle file as a feed: its first part at once, the rest at a pace, or all as fast as it goes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from core.clock import Clock
+from core.market.candle import FILE_VENUE, Candle, Market
+from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.files import CandleFile
+
+_YIELD_EVERY = 64
+"""Candles between two turns of the event loop, when it goes as fast as it can."""
+
+
+def replay_name(path: Path, file: CandleFile) -> str:
+    """The symbol under which a file's candles are kept: another content is another market."""
+    return f"{path.stem}#{file.fingerprint[:6]}"
+
+
+class ReplayFeed:
+    """Yields a file's candles in order. Its forecasts are never `live`: the future is in the file already."""
+
+    def __init__(
+        self,
+        file: CandleFile,
+        name: str,
+        clock: Clock,
+        speed: float = 0.0,
+        catch_up: int | None = None,
+        limit: int | None = None,
+    ) -> None:
+        """speed: candles per second after the first `catch_up`; 0: as fast as it goes. limit: of the file's candles."""
+        self._candles = file.candles[:limit]
+        self._market = Market(FILE_VENUE, name, file.interval)
+        self._clock = clock
+        self._speed = speed
+        self._catch_up = len(self._candles) if speed == 0.0 else min(catch_up or 0, len(self._candles))
+        self._closed = asyncio.Event()
+
+    @property
+    def market(self) -> Market:
+        return self._market
+
+    @property
+    def kind(self) -> FeedKind:
+        return FeedKind.REPLAY
+
+    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+        left = [candle for candle in self._candles if after_ms is None or candle.open_time_ms > after_ms]
+        done = len(self._candles) - len(left)
+        at_once = max(0, self._catch_up - done)
+        async for event in self._at_once(left[:at_once], done):
+            yield event
+        async for event in self._paced(left[at_once:]):
+            yield event
+        if not self._closed.is_set():
+            yield self._status(FeedState.ENDED, f"The end of {self._market.symbol} was reached.")
+
+    async def aclose(self) -> None:
+        self._closed.set()
+
+    async def _at_once(self, candles: Sequence[Candle], done: int) -> AsyncIterator[FeedEvent]:
+        if candles:
+            yield self._status(FeedState.CATCHING_UP, f"Reading {self._market.symbol}.")
+        for index, candle in enumerate(candles, start=1):
+            if self._closed.is_set():
+                return
+            yield ClosedCandle(candle, is_live=False)
+            if index % _YIELD_EVERY == 0 or index == len(candles):
+                yield CatchUpProgress(done + index, done + len(candles))
+                await asyncio.sleep(0)
+
+    async def _paced(self, candles: Sequence[Candle]) -> AsyncIterator[FeedEvent]:
+        if candles:
+            pace = f"{self._speed:g} candles a second"
+            yield self._status(FeedState.LIVE, f"Replaying {self._market.symbol} at {pace}.")
+        for candle in candles:
+            if await self._wait(1.0 / self._speed):
+                return
+            yield ClosedCandle(candle, is_live=True)
+
+    async def _wait(self, seconds: float) -> bool:
+        """Wait; True at once when the feed was closed."""
+        try:
+            await asyncio.wait_for(self._closed.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def _status(self, state: FeedState, sentence: str) -> FeedStatus:
+        return FeedStatus(state, sentence, self._clock.now_ms())

@@ -1,0 +1,137 @@
+"""An invented market whose volatility clusters. Everything that comes of it is marked as simulated."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.clock import Clock
+from core.market.candle import SIMULATED_VENUE, Candle, Interval, Market
+from core.market.feeds.base import (
+    CatchUpProgress,
+    ClosedCandle,
+    FeedEvent,
+    FeedKind,
+    FeedState,
+    FeedStatus,
+    FormingCandle,
+)
+
+_TICKS = 24
+"""Ticks in a candle."""
+_FIRST_PRICE = 100.0
+_USUAL_VARIANCE = (2e-4) ** 2
+_PERSISTENCE, _REACTION = 0.94, 0.05
+"""GARCH(1,1): how long a shock to the variance lasts, and how large it is (Bollerslev, 1986)."""
+_YIELD_EVERY = 64
+
+
+@dataclass(slots=True)
+class _Path:
+    """The random path. The same seed gives the same ticks, however fast they are asked for."""
+
+    generator: np.random.Generator
+    price: float = _FIRST_PRICE
+    variance: float = _USUAL_VARIANCE
+
+    def candle(self, open_time_ms: int) -> list[Candle]:
+        """One candle, as it stood after each of its ticks."""
+        shocks = self.generator.standard_t(5.0, _TICKS) / math.sqrt(5.0 / 3.0)
+        volumes = self.generator.gamma(2.0, 0.5, _TICKS)
+        opening = high = low = self.price
+        volume = 0.0
+        stages = []
+        for shock, amount in zip(shocks, volumes, strict=True):
+            step = math.sqrt(self.variance) * float(shock)
+            rest = (1.0 - _PERSISTENCE - _REACTION) * _USUAL_VARIANCE
+            self.variance = rest + _PERSISTENCE * self.variance + _REACTION * step * step
+            self.price *= math.exp(step)
+            high, low = max(high, self.price), min(low, self.price)
+            volume += float(amount) * math.sqrt(self.variance / _USUAL_VARIANCE)
+            stages.append(Candle(open_time_ms, opening, high, low, self.price, volume))
+        return stages
+
+
+class SimulatedFeed:
+    """`catch_up` candles at once, then candles in real time, or `speed` of them a second (0: as fast as it goes)."""
+
+    def __init__(
+        self,
+        interval: Interval,
+        seed: int,
+        clock: Clock,
+        speed: float | None = None,
+        catch_up: int = 1000,
+        limit: int | None = None,
+    ) -> None:
+        self._market = Market(SIMULATED_VENUE, f"SIM-{seed}", interval)
+        self._path = _Path(np.random.default_rng(seed))
+        self._clock = clock
+        self._speed = speed
+        self._catch_up = catch_up if limit is None else min(catch_up, limit)
+        self._limit = limit
+        self._first_ms = interval.open_time_ms(1_700_000_000_000)
+        self._closed = asyncio.Event()
+
+    @property
+    def market(self) -> Market:
+        return self._market
+
+    @property
+    def kind(self) -> FeedKind:
+        return FeedKind.SIMULATED
+
+    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+        yield self._status(FeedState.CATCHING_UP, "Inventing a market: this is a simulation.")
+        index, is_live = 0, False
+        while not self._is_done(index):
+            stages = self._path.candle(self._first_ms + index * self._market.interval.duration_ms)
+            is_known = after_ms is not None and stages[-1].open_time_ms <= after_ms
+            if index < self._catch_up or is_known or self._speed == 0.0:
+                if not is_known:
+                    yield ClosedCandle(stages[-1], is_live=False)
+                if index % _YIELD_EVERY == 0:
+                    yield CatchUpProgress(min(index + 1, self._catch_up), self._catch_up)
+                    await asyncio.sleep(0)
+            else:
+                if not is_live:
+                    yield self._status(FeedState.LIVE, "A simulated market runs; nothing of it is real.")
+                    is_live = True
+                async for event in self._live(stages):
+                    yield event
+            index += 1
+        if not self._closed.is_set():
+            yield self._status(FeedState.ENDED, "The simulation has ended.")
+
+    async def aclose(self) -> None:
+        self._closed.set()
+
+    def _is_done(self, index: int) -> bool:
+        return self._closed.is_set() or (self._limit is not None and index >= self._limit)
+
+    async def _live(self, stages: list[Candle]) -> AsyncIterator[FeedEvent]:
+        """One candle, tick by tick."""
+        if self._speed is None:
+            tick_s = self._market.interval.duration_ms / 1000.0 / _TICKS
+        else:
+            tick_s = 1.0 / self._speed / _TICKS
+        for stage in stages[:-1]:
+            if await self._wait(tick_s):
+                return
+            yield FormingCandle(stage)
+        if not await self._wait(tick_s):
+            yield ClosedCandle(stages[-1], is_live=True)
+
+    async def _wait(self, seconds: float) -> bool:
+        try:
+            await asyncio.wait_for(self._closed.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    def _status(self, state: FeedState, sentence: str) -> FeedStatus:
+        return FeedStatus(state, sentence, self._clock.now_ms())
