@@ -10,12 +10,16 @@ from desktop.theme import Palette
 _FAMILY = "mdi6"
 
 
-def icon(name: str, colour: QColor, disabled: QColor | None = None) -> QIcon:
-    """The icon called `name` among the Material Design Icons, such as ``play``. Raises for a name it lacks."""
-    faint = QColor(colour) if disabled is None else QColor(disabled)
-    if disabled is None:
-        faint.setAlpha(90)
-    drawn: QIcon = qtawesome.icon(f"{_FAMILY}.{name}", color=colour, color_disabled=faint)
+def icon(name: str, colour: QColor, selected: QColor | None = None) -> QIcon:
+    """The icon called `name` among the Material Design Icons, such as ``play``. Raises for a name it lacks.
+
+    selected: its colour in a selected row.
+    """
+    faint = QColor(colour)
+    faint.setAlpha(90)
+    drawn: QIcon = qtawesome.icon(
+        f"{_FAMILY}.{name}", color=colour, color_disabled=faint, color_selected=selected or colour
+    )
     return drawn
 
 

@@ -77,10 +77,10 @@ def size_docks(window: QMainWindow, *docks: QDockWidget) -> None:
     """Sizes that fit the window it is in; they hold only once it is shown."""
     loss, accuracy, best, checkpoints, _incidents = docks
     width, height = window.width(), window.height()
-    right = min(max(round(width * 0.3), 372), 520)
+    right = min(max(round(width * 0.315), 372), 520)
     bottom = min(max(round(height * 0.26), 180), 280)
     window.resizeDocks([loss], [right], Qt.Orientation.Horizontal)
     window.resizeDocks([checkpoints], [bottom], Qt.Orientation.Vertical)
     column = max(height - 110, 400)
-    heights = [column - 224 - 112, 224, 112]
+    heights = [column - 206 - 112, 206, 112]
     window.resizeDocks([loss, accuracy, best], heights, Qt.Orientation.Vertical)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.events import Severity, TrainerState
+from core.market.candle import Market
 from core.settings import MarketSettings, Settings
 from desktop.actions import (
     ActionId,
@@ -93,6 +94,7 @@ class MainWindow(QMainWindow):
         """chart: a widget that is a `Chart`. Without a layout store, the default layout is used and nothing saved."""
         super().__init__()
         self.setObjectName("main_window")
+        self.setWindowTitle("Ghostcandle")
         self._state, self._theme, self._settings = state, theme, settings
         self._data_folder, self._layout_store = data_folder, layout_store
         self._shows_resume = False
@@ -119,6 +121,7 @@ class MainWindow(QMainWindow):
         self._show_settings()
         self._on_theme(theme.palette)
         self._on_status()
+        chart.setFocus()
         self._needs_default_sizes = layout_store is None or not layout_store.restore(self)
         if self._needs_default_sizes:
             self.reset_layout()
@@ -128,10 +131,18 @@ class MainWindow(QMainWindow):
         """The tree as it is now."""
         return self._settings
 
+    def has_stale_panels(self) -> bool:
+        """True while a panel on the screen shows less than the state knows."""
+        return self._refresher.has_stale_panels
+
     def apply_settings(self, settings: Settings) -> None:
         """Take a tree that came from elsewhere; emits nothing."""
         self._settings = settings
         self._show_settings()
+
+    def show_market(self, market: Market) -> None:
+        """Name the market that is really watched, which `auto` may choose."""
+        self.setWindowTitle(f"{market} – Ghostcandle")
 
     def tell(self, text: str, severity: Severity = Severity.INFO, key: str = "notice") -> None:
         """Show a sentence in the banner. One with the same key replaces the former."""
@@ -169,6 +180,7 @@ class MainWindow(QMainWindow):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self._refresher.resume()
         if self._needs_default_sizes:
             # Sizes that were asked for before the window had one do not hold.
             self._needs_default_sizes = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from types import NoneType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
@@ -76,13 +76,14 @@ def words(name: str) -> str:
 
 
 class GroupForm(QWidget, Generic[T]):
-    """All fields of one settings class, one in a row: name, editor, description, and when it takes effect."""
+    """All fields of one settings class, one in a row: name, editor, description."""
 
     changed = Signal()
 
     def __init__(
-        self, value: T, effects: Callable[[str], str] = lambda name: "", parent: QWidget | None = None
+        self, value: T, titles: Mapping[str, str] | None = None, note: str = "", parent: QWidget | None = None
     ) -> None:
+        """titles: names that say more than those of the fields. note: a sentence over the form."""
         super().__init__(parent)
         self._group: type[T] = type(value)
         self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
@@ -90,18 +91,20 @@ class GroupForm(QWidget, Generic[T]):
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
         grid.setColumnStretch(2, 1)
-        for row, (name, info) in enumerate(field_infos(self._group).items()):
+        if note:
+            grid.addWidget(_description(note), 0, 0, 1, 3)
+        for row, (name, info) in enumerate(field_infos(self._group).items(), start=1):
             editor = self._editors[name]
             editor.put(getattr(value, name))
             editor.listen(self.changed.emit)
             editor.widget.setObjectName(name)
             editor.widget.setToolTip(info.description or "")
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
-            label = QLabel(words(name))
+            label = QLabel((titles or {}).get(name, words(name)))
             label.setBuddy(editor.widget)
             grid.addWidget(label, row, 0)
             grid.addWidget(editor.widget, row, 1)
-            grid.addWidget(_description(info.description or "", effects(name)), row, 2)
+            grid.addWidget(_description(info.description or ""), row, 2)
         grid.setRowStretch(grid.rowCount(), 1)
 
     def editor(self, name: str) -> FieldEditor:
@@ -119,8 +122,8 @@ class GroupForm(QWidget, Generic[T]):
             raise ValueError(f"{where}: {problem['msg']}.") from error
 
 
-def _description(text: str, effect: str) -> QLabel:
-    label = QLabel(f"{text} Takes effect {effect}." if effect else text)
+def _description(text: str) -> QLabel:
+    label = QLabel(text)
     label.setWordWrap(True)
     label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
@@ -190,8 +193,7 @@ def _text(is_optional: bool) -> FieldEditor:
 def _optional(inner: FieldEditor) -> FieldEditor:
     """A switch beside an editor: off is None."""
     host = QWidget()
-    switch = QCheckBox()
-    switch.setAccessibleName("Set")
+    switch = QCheckBox("Set")
     layout = QHBoxLayout(host)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.addWidget(switch)

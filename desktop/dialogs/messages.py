@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QMessageBox,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -102,45 +102,54 @@ def open_shortcuts(parent: QWidget, infos: Iterable[ActionInfo]) -> QDialog:
     """All actions that have keys, by menu or panel."""
     dialog = QDialog(parent)
     dialog.setWindowTitle("Keyboard shortcuts")
-    sheet = QWidget()
-    grid = QGridLayout(sheet)
-    grid.setHorizontalSpacing(24)
-    grid.setVerticalSpacing(4)
-    section = ""
+    sections: dict[str, list[ActionInfo]] = {}
     for info in infos:
-        if not info.shortcut:
-            continue
-        title = info.place or (info.menu[0].replace("&", "") if info.menu else "")
-        if title != section:
-            section = title
-            _add_heading(grid, title)
-        row = grid.rowCount()
-        name = QLabel(info.text.replace("&", "").rstrip("…"))
-        name.setToolTip(info.tooltip)
-        grid.addWidget(name, row, 0)
-        keys = QLabel(QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText))
-        grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)
-    grid.setRowStretch(grid.rowCount(), 1)
-    scroll = QScrollArea()
-    scroll.setWidget(sheet)
-    scroll.setWidgetResizable(True)
-    scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        if info.shortcut:
+            title = info.place or info.menu[0].replace("&", "")
+            sections.setdefault(title, []).append(info)
+    columns = QHBoxLayout()
+    columns.setSpacing(40)
+    half = sum(len(section) + 2 for section in sections.values()) / 2
+    grid, filled = _new_column(columns), 0.0
+    for title, section in sections.items():
+        if filled and filled + len(section) / 2 > half:
+            grid, filled = _new_column(columns), -half
+        _add_section(grid, title, section)
+        filled += len(section) + 2
     layout = QVBoxLayout(dialog)
-    layout.addWidget(scroll)
+    layout.addLayout(columns)
+    layout.addStretch(1)
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
     layout.addWidget(buttons)
-    dialog.resize(420, 560)
     return open_dialog(dialog)
 
 
-def _add_heading(grid: QGridLayout, title: str) -> None:
+def _new_column(columns: QHBoxLayout) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(24)
+    grid.setVerticalSpacing(4)
+    host = QVBoxLayout()
+    host.addLayout(grid)
+    host.addStretch(1)
+    columns.addLayout(host)
+    return grid
+
+
+def _add_section(grid: QGridLayout, title: str, infos: Iterable[ActionInfo]) -> None:
     heading = QLabel(title)
     font = QFont(heading.font())
     font.setBold(True)
     heading.setFont(font)
     heading.setContentsMargins(0, 8 if grid.count() else 0, 0, 0)
     grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
+    for info in infos:
+        row = grid.rowCount()
+        name = QLabel(info.text.replace("&", "").rstrip("…"))
+        name.setToolTip(info.tooltip)
+        grid.addWidget(name, row, 0)
+        keys = QLabel(QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText))
+        grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)
 
 
 def _buttons(dialog: QDialog) -> QDialogButtonBox:

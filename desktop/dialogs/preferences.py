@@ -14,6 +14,16 @@ _OWN_DIALOG = frozenset({"market"})
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "clip_norm")})
 
 
+_TITLES = {
+    "catch_up_seconds": "Seconds between, catching up",
+    "clip_norm": "Clip threshold",
+    "every_steps": "Steps between",
+    "host": "Runs in",
+    "poor_forecast_weight": "Weight of poor forecasts",
+    "wrong_direction_weight": "Weight of wrong directions",
+}
+
+
 def effect(group: str, name: str) -> str:
     """When a change of this setting takes effect, in words."""
     if group == "appearance" or (group, name) in _AT_ONCE:
@@ -72,7 +82,7 @@ class PreferencesDialog(QDialog):
             self.applied.emit(settings)
 
     def _add_page(self, group: str) -> None:
-        form: GroupForm[object] = GroupForm(getattr(self._settings, group), lambda name: effect(group, name))
+        form: GroupForm[object] = GroupForm(getattr(self._settings, group), _TITLES, _note(group))
         form.changed.connect(self._check)
         self._forms[group] = form
         scroll = QScrollArea()
@@ -116,6 +126,18 @@ class PreferencesDialog(QDialog):
             for group in self._forms
             for field in fields(getattr(settings, group))
         )
+
+
+def _note(group: str) -> str:
+    """When the page's changes take effect, with its exceptions."""
+    names = [field.name for field in fields(getattr(Settings(), group))]
+    effects = {name: effect(group, name) for name in names}
+    common = max(set(effects.values()), key=list(effects.values()).count)
+    others = [_TITLES.get(name, words(name)) for name in names if effects[name] != common]
+    if not others:
+        return f"Changes take effect {common}."
+    listed = " and ".join((", ".join(others[:-1]), others[-1])) if len(others) > 1 else others[0]
+    return f"{listed} take effect at once, all else {common}."
 
 
 def _count(changes: int) -> str:

@@ -45,12 +45,12 @@ _TERMS = (
         "Against: the same for the reference, “no change, with the usual width of this market”.",
     ),
     _Term(
-        "In the 50 % band",
+        "50 % band",
         "How many closes fell inside the inner band. Against: 50 %, what the band promises.\n"
         "Less means that the band is too narrow, more that it is too wide.",
     ),
     _Term(
-        "In the 90 % band",
+        "90 % band",
         "How many closes fell inside the outer band. Against: 90 %, what the band promises.\n"
         "Less means that the band is too narrow, more that it is too wide.",
     ),
@@ -141,15 +141,14 @@ class _Row:
     def show(self, estimate: Estimate, against: float | None) -> None:
         is_skill = self.term.is_skill
         set_text(self.value, format_percent(estimate.value, 1, signed=is_skill))
-        set_text(self._interval, _interval_text(estimate, signed=is_skill))
+        set_text(self._interval, _interval_text(estimate))
         set_text(self._against, _whole_percent(against))
         set_text(self._n, format_count(estimate.n))
-        scale = _skill_scale(estimate) if is_skill else (0.0, 1.0)
-        self._bar.show_estimate(estimate, against, scale, self._colour(estimate, against))
+        self._bar.show_estimate(estimate, against, _scale(estimate, against), self._colour(estimate, against))
         if estimate.value is None:
             words = f"Not enough candles yet to say ({format_count(estimate.n)} so far)."
         else:
-            words = f"95 % interval: {_interval_text(estimate, signed=is_skill)}. n = {format_count(estimate.n)}."
+            words = f"95 % interval: {_interval_text(estimate)} %. n = {format_count(estimate.n)}."
         tooltip = f"{self.term.meaning}\n{words}"
         for widget in (*self._cells, self._bar):
             widget.setToolTip(tooltip)
@@ -161,7 +160,7 @@ class _Row:
 
     def _colour(self, estimate: Estimate, against: float | None) -> QColor | None:
         """Coloured only where the whole interval lies on one side of a reference to beat."""
-        is_promise = self.term.name.startswith("In the")
+        is_promise = self.term.name.endswith("band")
         if against is None or estimate.low is None or estimate.high is None:
             return None
         palette = self._theme.palette
@@ -190,6 +189,9 @@ class AccuracyPanel(Panel):
         top.addWidget(self._verdict_icon, 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self._verdict, 1)
         layout.addLayout(top)
+        self._reason = QLabel()
+        self._reason.setWordWrap(True)
+        layout.addWidget(self._reason)
         self._table = QWidget()
         layout.addWidget(self._table)
         self._headers: list[QLabel] = []
@@ -210,7 +212,7 @@ class AccuracyPanel(Panel):
         accuracy = None if status is None else status.accuracy
         has_scores = accuracy is not None and accuracy.scored > 0
         self._empty.setVisible(not has_scores)
-        for part in (self._verdict_icon, self._verdict, self._table, self._footer):
+        for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
         if accuracy is None or not has_scores:
             return
@@ -230,13 +232,13 @@ class AccuracyPanel(Panel):
     def apply_palette(self, palette: Palette) -> None:
         for row in self._rows:
             row.apply_palette(palette)
-        for label in (*self._headers, self._footer, self._empty):
+        for label in (*self._headers, self._reason, self._footer, self._empty):
             colour_text(label, palette.muted_text)
 
     def _build_table(self) -> tuple[_Row, ...]:
         grid = QGridLayout(self._table)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(8)
+        grid.setHorizontalSpacing(7)
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(3, 1)
         for column, (text, tooltip) in enumerate(_HEADERS):
@@ -253,7 +255,10 @@ class AccuracyPanel(Panel):
         if not accuracy.has_proven_edge:
             name, colour = ("scale-balance", palette.text)
         self._verdict_icon.setPixmap(icon(name, colour).pixmap(18, 18))
-        set_text(self._verdict, accuracy.verdict)
+        # The trainer's sentence is "verdict: reason."; the verdict is what is read from afar.
+        headline, _colon, reason = accuracy.verdict.partition(": ")
+        set_text(self._verdict, headline)
+        set_text(self._reason, reason[:1].upper() + reason[1:])
         colour_text(self._verdict, colour)
         self._verdict.setToolTip(
             "An edge is called proven when the whole 95 % interval of the close's skill lies above 0 and at least "
@@ -261,7 +266,8 @@ class AccuracyPanel(Panel):
         )
 
     def _show_footer(self, accuracy: AccuracySummary, apart: AccuracySummary | None) -> None:
-        words = f"Newest {format_count(accuracy.window)} of {format_count(accuracy.scored)} scored ({accuracy.group})"
+        shown = accuracy.coverage_90.n
+        words = f"Newest {format_count(shown)} of {format_count(accuracy.scored)} scored ({accuracy.group})"
         if accuracy.model_weight is not None:
             words += f" · model's share {format_percent(accuracy.model_weight, 0)}"
         set_text(self._footer, words)
@@ -276,11 +282,11 @@ class AccuracyPanel(Panel):
         self._footer.setToolTip(tooltip)
 
 
-def _interval_text(estimate: Estimate, *, signed: bool) -> str:
+def _interval_text(estimate: Estimate) -> str:
+    """In percent, without the sign of percent: the column has little room."""
     if estimate.low is None or estimate.high is None:
         return MISSING
-    low = format_number(estimate.low * 100, 1, signed=signed)
-    return f"{low} to {format_percent(estimate.high, 1, signed=signed)}"
+    return f"{format_number(estimate.low * 100, 1)} to {format_number(estimate.high * 100, 1)}"
 
 
 def _whole_percent(value: float | None) -> str:
@@ -290,8 +296,10 @@ def _whole_percent(value: float | None) -> str:
     return format_percent(value, 0 if is_whole else 1)
 
 
-def _skill_scale(estimate: Estimate) -> tuple[float, float]:
-    """Zero in the middle, and room for the interval: +-5 %, or 10, 20, 50, 100 %."""
-    reach = max(abs(estimate.low or 0.0), abs(estimate.high or 0.0))
+def _scale(estimate: Estimate, against: float | None) -> tuple[float, float]:
+    """What it is measured against in the middle, and room for the interval: 5 points on each side, or 10, 20, 50."""
+    if against is None or estimate.low is None or estimate.high is None:
+        return 0.0, 1.0
+    reach = max(abs(estimate.low - against), abs(estimate.high - against))
     edge = next((edge for edge in (0.05, 0.1, 0.2, 0.5) if reach <= edge), 1.0)
-    return -edge, edge
+    return against - edge, against + edge

@@ -30,6 +30,11 @@ class Panel(QWidget):
         return self.theme.palette
 
     @property
+    def is_stale(self) -> bool:
+        """True from a change to the next refresh."""
+        return self._is_stale
+
+    @property
     def is_on_screen(self) -> bool:
         """False behind another tab, in a closed dock, and in a minimised window."""
         return self.isVisible() and not self.window().isMinimized() and not self.visibleRegion().isEmpty()
@@ -72,6 +77,7 @@ class Refresher(QObject):
     def __init__(self, parent: QObject, interval_ms: int = REFRESH_INTERVAL_MS) -> None:
         super().__init__(parent)
         self._panels: list[Panel] = []
+        self._is_stopped = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(interval_ms)
@@ -88,15 +94,33 @@ class Refresher(QObject):
 
     def schedule(self) -> None:
         """Refresh within the interval. Many calls make one refresh."""
+        if self._is_stopped:
+            return
         if not self._timer.isActive():
             self._timer.start()
         if not self._ticker.isActive():
             self._ticker.start()
 
+    @property
+    def has_stale_panels(self) -> bool:
+        """True while a panel on the screen waits to be refreshed."""
+        return any(panel.is_stale and panel.is_on_screen for panel in self._panels)
+
     def stop(self) -> None:
-        """Let the timers rest, for a window that is closed."""
+        """Let the timers rest, for a window that is closed, until `resume`."""
+        self._is_stopped = True
         self._timer.stop()
         self._ticker.stop()
+
+    def resume(self) -> None:
+        """Go on, for a window that is shown again."""
+        self._is_stopped = False
+        self.schedule()
+
+    @property
+    def is_running(self) -> bool:
+        """True while a timer runs."""
+        return self._timer.isActive() or self._ticker.isActive()
 
     def _refresh(self) -> None:
         for panel in self._panels:
@@ -117,6 +141,8 @@ class EmptyState(QLabel):
         self.setWordWrap(True)
         self.setMargin(12)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        # Over a table, a label would else write in the table's colour.
+        self.setForegroundRole(QPalette.ColorRole.WindowText)
         self._host = host
         self._filter = _ResizeFilter(host, self._cover)
         self._cover()

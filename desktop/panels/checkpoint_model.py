@@ -38,13 +38,14 @@ _REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its title, what it means, and an info's text and sort value there. width: in average letters."""
+    """One column: its title, what it means, and an info's text and sort value there; sample: as wide as its
+    texts come."""
 
     title: str
     meaning: str
     text: Callable[[CheckpointInfo], str]
     value: Callable[[CheckpointInfo], Any]
-    width: int
+    sample: str
     is_number: bool = True
 
 
@@ -65,34 +66,56 @@ def marks(info: CheckpointInfo) -> tuple[str, ...]:
 
 
 COLUMNS = (
-    Column("", "Best, in use, pinned", lambda info: "", lambda info: len(marks(info)), 8, is_number=False),
-    Column("Step", "Training steps taken when it was saved", lambda i: format_count(i.step), lambda i: i.step, 8),
+    Column("", "Best, in use, pinned", lambda info: "", lambda info: len(marks(info)), "", is_number=False),
+    Column(
+        "Step", "Training steps taken when it was saved", lambda i: format_count(i.step), lambda i: i.step, "123,456"
+    ),
     Column(
         "Candle",
         "The newest candle it had learned from",
         lambda info: format_time(info.candle_open_time_ms),
         lambda info: info.candle_open_time_ms,
-        18,
+        "30 Nov 2026 00:00",
     ),
-    Column("Saved", "When", lambda info: format_time(info.created_at_ms), lambda info: info.created_at_ms, 18),
-    Column("Reason", "Why it was saved", lambda i: reason_text(i.reason), lambda i: reason_text(i.reason), 11, False),
+    Column(
+        "Saved",
+        "When",
+        lambda info: format_time(info.created_at_ms),
+        lambda info: info.created_at_ms,
+        "30 Nov 2026 00:00",
+    ),
+    Column(
+        "Reason",
+        "Why it was saved",
+        lambda info: reason_text(info.reason),
+        lambda info: reason_text(info.reason),
+        "Best so far",
+        is_number=False,
+    ),
     Column(
         "Skill",
         "Skill of the close over the newest scored candles when it was saved, with its 95 % interval.\n"
         "0 % is no better than the reference, “no change”.",
         skill_text,
         lambda info: _finite_or_lowest(info.skill),
-        22,
+        "+10.0 % (−10.5 to 10.4)",
     ),
     Column(
         "Loss",
         "Training loss, averaged over the newest steps",
         lambda info: format_number(info.loss, 4),
         lambda info: _finite_or_lowest(info.loss, sign=-1.0),
-        8,
+        "0.0000",
     ),
-    Column("Size", "On disk", lambda info: format_bytes(info.size_bytes), lambda info: info.size_bytes, 8),
-    Column("Note", "Your own words", lambda info: info.note, lambda info: info.note.casefold(), 12, is_number=False),
+    Column("Size", "On disk", lambda info: format_bytes(info.size_bytes), lambda info: info.size_bytes, "100.0 MB"),
+    Column(
+        "Note",
+        "Your own words",
+        lambda info: info.note,
+        lambda info: info.note.casefold(),
+        "Some words",
+        is_number=False,
+    ),
 )
 
 
@@ -149,7 +172,7 @@ class CheckpointTableModel(QAbstractTableModel):
             return None
         column = COLUMNS[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title
+            return column.title if column.is_number else f"  {column.title}"
         if role == Qt.ItemDataRole.ToolTipRole:
             return column.meaning
         if role == Qt.ItemDataRole.TextAlignmentRole:

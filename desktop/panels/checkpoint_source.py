@@ -108,11 +108,11 @@ class CheckpointSource(QObject):
 
 
 def skill_text(info: CheckpointInfo) -> str:
-    """``+1.2 % (0.3 to 2.1 %)``; without an interval where there is none."""
+    """``+1.2 % (0.3 to 2.1)``; without an interval where there is none."""
     if info.skill is None:
         return MISSING
     value = format_percent(info.skill, 1, signed=True)
     if info.skill_low is None or info.skill_high is None:
         return value
-    low, high = format_number(info.skill_low * 100, 1, signed=True), format_percent(info.skill_high, 1, signed=True)
+    low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
     return f"{value} ({low} to {high})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QPoint, QRect, QSize, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QLocale, QPoint, QRect, QSize, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -31,6 +31,7 @@ from desktop.panels.checkpoint_source import CheckpointSource
 from desktop.theme import Palette, Theme
 
 _ICON_SIZE = 15
+_CELL_MARGIN = 16
 _NONE_SAVED = "No checkpoint has been saved yet."
 _NO_MATCH = "No checkpoint matches the filter."
 
@@ -48,9 +49,10 @@ class CheckpointsPanel(Panel):
         self.proxy.setSourceModel(self.model)
         self.table = _table(self.proxy, theme)
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter: step, date, reason, note, best, pinned…")
+        self.filter.setPlaceholderText("Filter by any words")
+        self.filter.setToolTip("Words in step, times, reason or note; also: best, in use, pinned")
         self.filter.setClearButtonEnabled(True)
-        self.filter.setMaximumWidth(340)
+        self.filter.setMaximumWidth(240)
         self.filter.textChanged.connect(self._on_filter)
         self._count = QLabel()
         self.actions_of_panel = ActionRegistry(checkpoint_actions(), self.table)
@@ -188,6 +190,13 @@ class CheckpointsPanel(Panel):
             _size_columns(self.table)
 
 
+class TextDelegate(QStyledItemDelegate):
+    """Keeps words apart from the numbers to their left, which end where they begin."""
+
+    def displayText(self, value: object, locale: QLocale | QLocale.Language) -> str:
+        return f"  {value}"
+
+
 class MarksDelegate(QStyledItemDelegate):
     """Paints the icons of best, in use and pinned side by side, each always in its own place."""
 
@@ -220,6 +229,10 @@ def _table(model: QSortFilterProxyModel, theme: Theme) -> QTableView:
     table.setModel(model)
     table.setFont(tabular(table.font()))
     table.setItemDelegateForColumn(0, MarksDelegate(theme, table))
+    words = TextDelegate(table)
+    for number, column in enumerate(COLUMNS):
+        if number and not column.is_number:
+            table.setItemDelegateForColumn(number, words)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -237,13 +250,13 @@ def _table(model: QSortFilterProxyModel, theme: Theme) -> QTableView:
 
 def _size_columns(table: QTableView) -> None:
     metrics = table.fontMetrics()
-    letter = metrics.horizontalAdvance("0")
     table.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
     header = table.horizontalHeader()
     header.setHighlightSections(False)
-    header.setMinimumSectionSize(4 * letter)
+    header.setMinimumSectionSize(3 * metrics.averageCharWidth())
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     header.setStretchLastSection(True)
     for number, column in enumerate(COLUMNS):
-        header.resizeSection(number, column.width * letter + 14)
+        widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title + "   "))
+        header.resizeSection(number, widest + _CELL_MARGIN)
     header.resizeSection(0, 3 * (_ICON_SIZE + 3) + 10)

@@ -50,7 +50,8 @@ class TrainingInputs(QWidget):
     def show_values(self, learning_rate: float, clip_norm: float) -> None:
         """Show what holds now. An input in which the user is typing is left alone."""
         for box, value in ((self.learning_rate, learning_rate), (self.clip_norm, clip_norm)):
-            if box.hasFocus() or math.isclose(box.value(), value, rel_tol=1e-6):
+            is_typing = box.hasFocus() and box.lineEdit().isModified()
+            if is_typing or math.isclose(box.value(), value, rel_tol=1e-6):
                 continue
             box.blockSignals(True)
             box.setValue(value)

@@ -69,7 +69,8 @@ class IncidentsModel(QAbstractTableModel):
             texts = ("", format_time(incident.at_ms), incident.what_happened, incident.what_was_done)
             return texts[index.column()]
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
-            return icon(severity_icon_name(incident.severity), severity_colour(incident.severity, self._theme.palette))
+            palette, severity = self._theme.palette, incident.severity
+            return icon(severity_icon_name(severity), severity_colour(severity, palette), palette.inverse_text)
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(_sentences(incident))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
@@ -190,12 +191,11 @@ def _table(model: IncidentsModel) -> QTableView:
     table.setWordWrap(False)
     table.setTabKeyNavigation(False)
     table.verticalHeader().hide()
-    letter = table.fontMetrics().horizontalAdvance("0")
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
     header = table.horizontalHeader()
     header.setHighlightSections(False)
     header.setMinimumSectionSize(26)
-    for number, width in enumerate((26, 18 * letter + 14)):
+    for number, width in enumerate((26, table.fontMetrics().horizontalAdvance("30 Nov 2026 00:00") + 16)):
         header.resizeSection(number, width)
     for number in (2, 3):
         header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)

@@ -131,7 +131,7 @@ class LossPanel(Panel):
             axis.setTextPen(palette.muted_text)
         training, prequential, rate = palette.curves[:3]
         faint = QColor(training)
-        faint.setAlpha(80)
+        faint.setAlpha(60)
         # Wider than 1 pixel, pyqtgraph's raster curves cost tens of times more; these have few points.
         self._raw.setPen(pg.mkPen(faint, width=1))
         self._mean.setPen(pg.mkPen(training, width=2))
@@ -193,8 +193,10 @@ class LossPanel(Panel):
     def _refresh_curves(self) -> None:
         steps = self._state.steps
         self._empty.setVisible(len(steps) == 0)
-        self._rate_label.setVisible(len(steps) > 0)
-        self._legend.setVisible(len(steps) > 0)
+        for part in (self._rate_label, self._rate_plot, self._legend):
+            part.setVisible(len(steps) > 0)
+        for name in ("left", "bottom"):
+            self._plot.getPlotItem().showAxis(name, len(steps) > 0)
         x, most = steps.column("step"), max(2 * self._plot.width(), 100)
         loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), _SMOOTHING_STEPS)
         mean = smoothed_mean(loss, _SMOOTHING_STEPS)
@@ -213,12 +215,13 @@ class LossPanel(Panel):
         self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
 
     def _fit_height(self, raw: FloatArray, *curves: FloatArray) -> None:
-        """Show both means whole, and all but the wildest of the single steps."""
-        measured = raw[np.isfinite(raw)]
-        parts = [curve[np.isfinite(curve)] for curve in curves]
-        if measured.size:
-            parts.append(np.quantile(measured, (0.02, 0.98)))
-        values = np.concatenate(parts) if parts else measured
+        """Room for the newest values and for all but the wildest: one spike must not press all else flat."""
+        parts = []
+        for curve, tail in ((raw, 0.02), *((each, 0.005) for each in curves)):
+            measured = curve[np.isfinite(curve)]
+            if measured.size:
+                parts += [np.quantile(measured, (tail, 1.0 - tail)), measured[-1:]]
+        values = np.concatenate(parts) if parts else np.empty(0)
         if values.size == 0:
             return
         low, high = float(values.min()), float(values.max())
@@ -231,8 +234,16 @@ class LossPanel(Panel):
             self._values[name].setToolTip(f"{_TERMS[name]}\nThe last one {more}.")
 
 
+class _NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis that writes numbers as the rest of the window does, all with the same decimals."""
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        decimals = max(0, math.ceil(-math.log10(spacing * scale) - 1e-9)) if spacing > 0 else 0
+        return [format_number(value * scale, decimals) for value in values]
+
+
 def _plot_widget() -> pg.PlotWidget:
-    plot = pg.PlotWidget()
+    plot = pg.PlotWidget(axisItems={name: _NumberAxis(name) for name in ("left", "bottom")})
     plot.setMenuEnabled(False)
     plot.setMouseEnabled(x=False, y=False)
     plot.hideButtons()

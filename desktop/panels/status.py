@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from core.events import TrainerState
 from core.market.feeds.base import FeedState
@@ -49,6 +49,20 @@ class Dot(QWidget):
         painter.end()
 
 
+class Divider(QWidget):
+    """A thin upright line between two texts."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFixedSize(QSize(5, 14))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(2, 0, 1, self.height(), self._theme.palette.border)
+        painter.end()
+
+
 class ElidedLabel(QLabel):
     """One line that is shortened with an ellipsis where there is no room; the tooltip has all of it."""
 
@@ -88,7 +102,8 @@ class StatusPanel(Panel):
         layout.addWidget(self.jobs)
         for label in (self.trainer, self.step, self.loss, self.skill, self.device):
             label.setFont(tabular(self.font()))
-            layout.addWidget(_line())
+            line = Divider(theme)
+            layout.addWidget(line)
             layout.addWidget(label)
         self.loss.setToolTip("Training loss, averaged over the newest steps")
         self.skill.setToolTip("Skill of the close against the reference, with its 95 % interval")
@@ -132,12 +147,5 @@ class StatusPanel(Panel):
         value = format_percent(skill.value, 1, signed=True)
         if skill.low is None or skill.high is None:
             return value
-        low, high = (format_number(each * 100, 1, signed=True) for each in (skill.low, skill.high))
+        low, high = (format_number(each * 100, 1) for each in (skill.low, skill.high))
         return f"{value} ({low} to {high})"
-
-
-def _line() -> QFrame:
-    line = QFrame()
-    line.setFrameShape(QFrame.Shape.VLine)
-    line.setFrameShadow(QFrame.Shadow.Sunken)
-    return line

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from core.events import CheckpointInfo
+from core.market.candle import Candle
+from core.market.series import CandleSeries
+from core.settings import Settings
+from desktop.chart.widget import ChartWidget
+from desktop.layout import LayoutStore
+from desktop.state import RunState
+from desktop.theme import Mode, Theme
+from desktop.window import MainWindow
+from tests.desktop import scenario
+
+
+@dataclass
+class Bench:
+    """A window with all that it was made of."""
+
+    window: MainWindow
+    state: RunState
+    clock: ManualClock
+    theme: Theme
+    chart: ChartWidget
+    library: scenario.Library
+
+
+MakeBench = Callable[..., Bench]
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock(scenario.NOW_MS)
+
+
+@pytest.fixture
+def state(clock: ManualClock) -> RunState:
+    return RunState(clock)
+
+
+@pytest.fixture
+def theme(qapp: object) -> Theme:
+    return Theme("dark")
+
+
+@pytest.fixture
+def make_bench(qtbot: QtBot, clock: ManualClock, tmp_path: Path) -> MakeBench:
+    """Makes a window; it is shown unless told otherwise."""
+
+    def make(
+        infos: Sequence[CheckpointInfo] = (),
+        mode: Mode = "dark",
+        size: tuple[int, int] = (1280, 720),
+        is_shown: bool = True,
+        layout_store: LayoutStore | None = None,
+        settings: Settings | None = None,
+    ) -> Bench:
+        state, theme = RunState(clock), Theme(mode)
+        chart = ChartWidget(theme, clock)
+        library = scenario.Library(infos)
+        window = MainWindow(state, theme, chart, library, settings or _settings(mode), tmp_path, layout_store)
+        qtbot.addWidget(window)
+        if layout_store is None:
+            window.resize(*size)
+        if is_shown:
+            window.show()
+            qtbot.waitExposed(window)
+        return Bench(window, state, clock, theme, chart, library)
+
+    return make
+
+
+def fill(bench: Bench, candles: Sequence[Candle] | None = None) -> None:
+    """Feed a window with a run in full swing."""
+    candles = candles or scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    bench.chart.set_series(series, "BTC/USDT · 1m · Binance")
+    bench.state.apply(scenario.ready())
+    for event in (*scenario.steps(), *scenario.incidents(), scenario.status()):
+        bench.state.apply(event)
+    made = scenario.forecast(candles)
+    bench.state.apply(made)
+    bench.state.apply(scenario.live_feed())
+    bench.chart.set_forecast(made)
+
+
+def shown_panel(qtbot: QtBot, panel: QWidget, width: int = 400, height: int = 300) -> None:
+    """Show one panel by itself."""
+    qtbot.addWidget(panel)
+    panel.resize(width, height)
+    panel.show()
+    qtbot.waitExposed(panel)
+
+
+def _settings(mode: Mode) -> Settings:
+    defaults = Settings()
+    return replace(defaults, appearance=replace(defaults.appearance, theme=mode))

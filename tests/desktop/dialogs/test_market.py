@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QFileDialog
+from pytestqt.qtbot import QtBot
+
+from core.settings import MarketSettings
+from desktop.dialogs.market import MarketDialog
+
+OK = QDialogButtonBox.StandardButton.Ok
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot) -> MarketDialog:
+    dialog = MarketDialog(MarketSettings())
+    qtbot.addWidget(dialog)
+    dialog.open()
+    qtbot.waitExposed(dialog)
+    return dialog
+
+
+def choose_feed(dialog: MarketDialog, feed: str) -> None:
+    dialog.feed.setCurrentIndex(dialog.feed.findData(feed))
+
+
+def type_into(qtbot: QtBot, box: QComboBox, text: str) -> None:
+    edit = box.lineEdit()
+    edit.selectAll()
+    qtbot.keyClicks(edit, text)
+
+
+def test_what_it_was_given_comes_back(dialog: MarketDialog) -> None:
+    assert dialog.market() == MarketSettings()
+
+
+def test_a_market_is_chosen(qtbot: QtBot, dialog: MarketDialog) -> None:
+    choose_feed(dialog, "live")
+    type_into(qtbot, dialog.symbol, "eth/usdt")
+    type_into(qtbot, dialog.interval, "15m")
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
+    market = chosen.args[0]
+    assert (market.feed, market.symbol, market.interval) == ("live", "ETH/USDT", "15m")
+
+
+@pytest.mark.parametrize(
+    ("field", "typed", "said"),
+    [("symbol", "BTCUSDT", "BASE/QUOTE"), ("interval", "soon", "not an interval"), ("venue", " ", "Name an exchange")],
+)
+def test_what_cannot_be_watched_is_refused_in_words(
+    qtbot: QtBot, dialog: MarketDialog, field: str, typed: str, said: str
+) -> None:
+    type_into(qtbot, getattr(dialog, field), typed)
+    assert said in dialog._message.text()
+    assert not dialog.buttons.button(OK).isEnabled()
+
+
+def test_only_what_the_feed_uses_is_shown(dialog: MarketDialog) -> None:
+    choose_feed(dialog, "replay")
+    assert dialog.file.isVisible() and dialog.speed.isVisible() and not dialog.venue.isVisible()
+    choose_feed(dialog, "auto")
+    assert dialog.venue.isVisible() and not dialog.file.isVisible()
+
+
+def test_a_replay_needs_a_file_that_exists(dialog: MarketDialog, tmp_path: Path) -> None:
+    choose_feed(dialog, "replay")
+    assert not dialog.buttons.button(OK).isEnabled()
+    dialog.file.setText(str(tmp_path / "missing.csv"))
+    assert "There is no file" in dialog._message.text()
+    path = tmp_path / "candles.csv"
+    path.write_text("time,open\n")
+    dialog.file.setText(str(path))
+    assert dialog.market().file == str(path)
+
+
+def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:
+    choose_feed(dialog, "replay")
+    qtbot.mouseClick(dialog.browse, Qt.MouseButton.LeftButton)
+    chooser = dialog.findChild(QFileDialog)
+    assert chooser is not None and chooser.isVisible()
+    chooser.fileSelected.emit(str(tmp_path / "candles.csv"))
+    assert dialog.file.text() == str(tmp_path / "candles.csv")
+    chooser.reject()

@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from core.settings import Settings
+from desktop.dialogs.forms import field_infos, make_editor
+from desktop.dialogs.preferences import PreferencesDialog
+
+GROUPS = [field.name for field in fields(Settings)]
+OK = QDialogButtonBox.StandardButton.Ok
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot) -> PreferencesDialog:
+    dialog = PreferencesDialog(Settings())
+    qtbot.addWidget(dialog)
+    dialog.open()
+    qtbot.waitExposed(dialog)
+    return dialog
+
+
+def press(qtbot: QtBot, dialog: PreferencesDialog, button: QDialogButtonBox.StandardButton) -> None:
+    qtbot.mouseClick(dialog.buttons.button(button), Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_field_of_the_tree_has_an_editor_that_gives_back_its_default(qapp: object, group: str) -> None:
+    default = getattr(Settings(), group)
+    for name, info in field_infos(type(default)).items():
+        editor = make_editor(info)
+        editor.put(getattr(default, name))
+        assert editor.get() == pytest.approx(getattr(default, name)), name
+        assert info.description, name
+
+
+def test_the_forms_give_back_what_they_were_given(qtbot: QtBot) -> None:
+    settings = Settings()
+    training = replace(settings.training, seed=7, learning_rate=2.5e-4, weight_decay=0.0125, host="thread")
+    settings = replace(settings, training=training)
+    dialog = PreferencesDialog(settings)
+    qtbot.addWidget(dialog)
+    assert dialog.settings().training.learning_rate == pytest.approx(2.5e-4)
+    assert replace(dialog.settings().training, learning_rate=2.5e-4) == training
+
+
+def test_a_change_is_applied_with_ok(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    layers = dialog.form("model").editor("layers").widget
+    assert isinstance(layers, QSpinBox)
+    layers.setFocus()
+    layers.selectAll()
+    qtbot.keyClicks(layers, "3")
+    with qtbot.waitSignal(dialog.applied) as applied:
+        press(qtbot, dialog, OK)
+    assert applied.args[0].model.layers == 3
+    assert replace(applied.args[0], model=Settings().model) == Settings()
+
+
+def test_ok_without_a_change_applies_nothing(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    with qtbot.assertNotEmitted(dialog.applied):
+        press(qtbot, dialog, OK)
+
+
+def test_cancel_applies_nothing(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    dialog.form("model").editor("layers").put(3)
+    with qtbot.assertNotEmitted(dialog.applied):
+        press(qtbot, dialog, QDialogButtonBox.StandardButton.Cancel)
+
+
+def message(dialog: PreferencesDialog) -> str:
+    return " ".join(label.text() for label in dialog.findChildren(QLabel, options=Qt.FindChildOption.FindDirectChildrenOnly))
+
+
+def test_heads_that_do_not_divide_the_width_are_refused_in_words(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    dialog.form("model").editor("heads").put(5)
+    assert "5 heads do not divide a width of 64" in message(dialog)
+    assert not dialog.buttons.button(OK).isEnabled()
+    dialog.form("model").editor("heads").put(8)
+    assert dialog.buttons.button(OK).isEnabled()
+
+
+def test_it_says_what_waits_for_the_next_start(dialog: PreferencesDialog) -> None:
+    dialog.form("appearance").editor("show_bands").put(False)
+    dialog.form("training").editor("learning_rate").put(3e-4)
+    assert message(dialog) == ""
+    dialog.form("training").editor("replay_samples").put(15)
+    assert message(dialog).startswith("1 change will take effect")
+
+
+def test_defaults_come_back_for_the_page_that_is_open(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    dialog.form("model").editor("layers").put(3)
+    dialog.form("checkpoints").editor("keep_newest").put(9)
+    dialog.tabs.setCurrentIndex(0)
+    press(qtbot, dialog, QDialogButtonBox.StandardButton.RestoreDefaults)
+    assert dialog.settings().model == Settings().model
+    assert dialog.settings().checkpoints.keep_newest == 9
+
+
+def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
+    editor = dialog.form("training").editor("seed")
+    assert editor.get() is None
+    editor.put(42)
+    assert editor.get() == 42
+    editor.put(None)
+    assert editor.get() is None
+
+
+def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesDialog) -> None:
+    titles = [dialog.tabs.tabText(index) for index in range(dialog.tabs.count())]
+    assert titles == ["Model", "Training", "Checkpoints", "Appearance"]
+    assert not dialog.findChildren(QLineEdit, "symbol") and dialog.findChildren(QComboBox, "theme")

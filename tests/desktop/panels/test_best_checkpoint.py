@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from core.events import CheckpointsChanged
+from desktop.panels.best_checkpoint import BestCheckpointPanel
+from desktop.panels.checkpoint_source import CheckpointSource
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+
+@pytest.fixture
+def library() -> scenario.Library:
+    return scenario.Library()
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme, library: scenario.Library) -> BestCheckpointPanel:
+    state.apply(scenario.ready())
+    panel = BestCheckpointPanel(CheckpointSource(library, state, state), theme)
+    shown_panel(qtbot, panel)
+    return panel
+
+
+def words(panel: BestCheckpointPanel) -> str:
+    return " | ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+
+
+def test_it_says_that_there_is_none_yet(panel: BestCheckpointPanel) -> None:
+    panel.refresh()
+    assert "No best checkpoint yet" in words(panel)
+    assert not panel.findChild(QPushButton).isVisible()
+
+
+def test_a_saved_best_appears_and_its_age_ticks(
+    panel: BestCheckpointPanel, state: RunState, library: scenario.Library, clock: ManualClock
+) -> None:
+    library.infos = scenario.checkpoints()
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    assert panel.is_stale
+    panel.refresh()
+    assert "Step 12,100" in words(panel) and "+1.1 % (−0.4 to 2.5)" in words(panel)
+    assert "24 min ago" in words(panel)
+    clock.advance_ms(3_600_000)
+    panel.tick()
+    assert "1 h ago" in words(panel)
+
+
+def test_restore_names_the_checkpoint(qtbot: QtBot, panel: BestCheckpointPanel, library: scenario.Library) -> None:
+    library.infos = scenario.checkpoints()
+    panel._source.set_note("checkpoint-12340", "")
+    panel.refresh()
+    with qtbot.waitSignal(panel.restore_requested) as requested:
+        qtbot.mouseClick(panel.findChild(QPushButton), Qt.MouseButton.LeftButton)
+    assert requested.args == ["checkpoint-12100"]
+
+
+def test_the_one_in_use_cannot_be_restored(
+    panel: BestCheckpointPanel, state: RunState, library: scenario.Library
+) -> None:
+    library.infos = [scenario.checkpoint(12_340, is_best=True)]
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel.refresh()
+    assert not panel.findChild(QPushButton).isEnabled()

@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from desktop.panels.incidents import IncidentsPanel
+from desktop.state import INCIDENTS_KEPT, RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> IncidentsPanel:
+    panel = IncidentsPanel(state, theme)
+    shown_panel(qtbot, panel, 800, 240)
+    panel.refresh()
+    return panel
+
+
+def show_incidents(panel: IncidentsPanel, state: RunState) -> None:
+    for incident in scenario.incidents():
+        state.apply(incident)
+    panel.refresh()
+
+
+def click_row(qtbot: QtBot, panel: IncidentsPanel, row: int) -> None:
+    position = panel.table.visualRect(panel.model.index(row, 2)).center()
+    qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=position)
+
+
+def test_it_says_that_nothing_went_wrong(panel: IncidentsPanel) -> None:
+    assert "Nothing has gone wrong." in [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+
+
+def test_the_newest_is_on_top_and_its_story_beside_it(panel: IncidentsPanel, state: RunState) -> None:
+    show_incidents(panel, state)
+    assert "signal 9" in panel.model.index(0, 2).data()
+    story = panel.details.toPlainText()
+    assert "signal 9" in story and "started again" in story and "20 steps" in story
+
+
+def test_copy_takes_the_whole_story(qtbot: QtBot, panel: IncidentsPanel, state: RunState) -> None:
+    show_incidents(panel, state)
+    click_row(qtbot, panel, 1)
+    qtbot.keyClick(panel.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().text()
+    assert "A gradient was not finite." in copied and "step 11941, total norm nan" in copied
+
+
+def test_the_selection_stays_on_its_incident_when_another_comes(
+    qtbot: QtBot, panel: IncidentsPanel, state: RunState) -> None:
+    show_incidents(panel, state)
+    click_row(qtbot, panel, 1)
+    state.apply(replace(scenario.incidents()[0], at_ms=scenario.NOW_MS))
+    panel.refresh()
+    assert [incident.kind for incident in panel.selected()] == ["training.skipped"]
+    assert panel.model.rowCount() == 4
+
+
+def test_it_follows_a_state_that_drops_the_oldest(panel: IncidentsPanel, state: RunState) -> None:
+    for index in range(INCIDENTS_KEPT + 5):
+        state.apply(replace(scenario.incidents()[0], at_ms=index))
+        if index % 100 == 0:
+            panel.refresh()
+    panel.refresh()
+    assert panel.model.rowCount() == INCIDENTS_KEPT

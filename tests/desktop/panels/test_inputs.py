@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from desktop.panels.controls import TrainingInputs
+from desktop.panels.inputs import LogSpinBox, next_on_ladder, readable_decimal
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-4, "0.0001"), (0.00048828125, "0.000488"), (2.5e-5, "0.000025"), (1.0, "1"), (20.0, "20"), (0.0, "0")],
+)
+def test_numbers_are_written_as_people_read_them(value: float, text: str) -> None:
+    assert readable_decimal(value) == text
+
+
+@given(st.floats(1e-9, 1e6))
+def test_a_readable_number_is_the_number_to_its_digits(value: float) -> None:
+    text = readable_decimal(value, 4)
+    assert "e" not in text
+    assert float(text) == pytest.approx(value, rel=6e-4)
+
+
+@given(st.floats(1e-8, 1e6), st.integers(1, 6))
+def test_the_ladder_goes_up_and_down_through_1_2_5(value: float, steps: int) -> None:
+    above, below = next_on_ladder(value, steps), next_on_ladder(value, -steps)
+    assert below < value < above
+    for rung in (above, below):
+        mantissa = rung / 10.0 ** math.floor(math.log10(rung) + 1e-9)
+        assert min(abs(mantissa - each) for each in (1.0, 2.0, 5.0)) < 1e-6
+
+
+def typed(qtbot: QtBot, box: LogSpinBox, text: str) -> None:
+    box.selectAll()
+    qtbot.keyClicks(box, text)
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def inputs(qtbot: QtBot) -> TrainingInputs:
+    widget = TrainingInputs(1e-4, 1.0)
+    qtbot.addWidget(widget)
+    widget.show()
+    qtbot.waitExposed(widget)
+    return widget
+
+
+def test_an_exponent_may_be_typed(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    with qtbot.waitSignal(inputs.learning_rate_changed) as changed:
+        typed(qtbot, inputs.learning_rate, "3e-4")
+    assert changed.args == [pytest.approx(3e-4)]
+    assert inputs.learning_rate.text() == "0.0003"
+
+
+def test_half_a_number_is_not_sent(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    sent: list[float] = []
+    inputs.learning_rate_changed.connect(sent.append)
+    inputs.learning_rate.selectAll()
+    qtbot.keyClicks(inputs.learning_rate, "0.003")
+    assert sent == []
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Return)
+    assert sent == [pytest.approx(0.003)]
+
+
+@pytest.mark.parametrize(("text", "expected"), [("5", 1.0), ("1e-30", 1e-8), ("e", 1e-4)])
+def test_what_is_out_of_range_becomes_the_nearest(
+    qtbot: QtBot, inputs: TrainingInputs, text: str, expected: float
+) -> None:
+    typed(qtbot, inputs.learning_rate, text)
+    assert inputs.learning_rate.value() == pytest.approx(expected)
+
+
+def test_the_arrows_climb_the_ladder(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    inputs.learning_rate.setFocus()
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Up)
+    assert inputs.learning_rate.text() == "0.0002"
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Down)
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Down)
+    assert inputs.learning_rate.text() == "0.00005"
+
+
+def test_what_the_trainer_says_is_shown_without_being_sent_back(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.assertNotEmitted(inputs.clip_norm_changed):
+        inputs.show_values(5e-5, 2.5)
+    assert (inputs.learning_rate.text(), inputs.clip_norm.text()) == ("0.00005", "2.5")
+
+
+def test_a_number_that_is_being_typed_is_left_alone(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    inputs.learning_rate.setFocus()
+    inputs.learning_rate.selectAll()
+    qtbot.keyClicks(inputs.learning_rate, "0.00")
+    inputs.show_values(5e-5, 1.0)
+    assert inputs.learning_rate.text() == "0.00"

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from core.events import EventBatch, Trend
+from desktop.panels.base import Refresher
+from desktop.panels.loss import LossPanel, smoothed_mean, thinned
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+values_with_holes = st.lists(st.one_of(st.floats(-100, 100), st.just(math.nan)), max_size=80)
+
+
+@given(values_with_holes, st.integers(1, 30))
+def test_the_smoothed_mean_is_the_mean_of_the_window(values: list[float], window: int) -> None:
+    smooth = smoothed_mean(np.array(values, dtype=np.float64), window)
+    for index in range(len(values)):
+        measured = [value for value in values[max(0, index + 1 - window) : index + 1] if not math.isnan(value)]
+        if measured:
+            assert smooth[index] == pytest.approx(sum(measured) / len(measured), abs=1e-9)
+        else:
+            assert math.isnan(smooth[index])
+
+
+@given(st.lists(st.one_of(st.floats(-1e3, 1e3), st.just(math.nan)), max_size=400), st.integers(4, 80))
+def test_thinning_keeps_the_peaks_and_never_shows_nan(values: list[float], most: int) -> None:
+    x, y = np.arange(len(values), dtype=np.float64), np.array(values, dtype=np.float64)
+    thin_x, thin_y = thinned(x, y, most)
+    measured = y[np.isfinite(y)]
+    assert thin_x.size == thin_y.size <= max(most, 4)
+    assert np.isfinite(thin_y).all()
+    assert (np.diff(thin_x) > 0).all()
+    if measured.size:
+        assert thin_y.min() == measured.min() and thin_y.max() == measured.max()
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> LossPanel:
+    panel = LossPanel(state, theme)
+    shown_panel(qtbot, panel)
+    return panel
+
+
+def words(panel: LossPanel) -> str:
+    return " | ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+
+
+def test_it_says_that_there_is_nothing_yet(panel: LossPanel) -> None:
+    panel.refresh()
+    assert "No training step yet" in words(panel)
+
+
+def test_it_shows_the_numbers_of_now(panel: LossPanel, state: RunState) -> None:
+    state.apply(EventBatch((*scenario.steps(200), scenario.status())))
+    panel.refresh()
+    shown = words(panel)
+    for text in ("0.3127", "0.3098", "improving", "12,340", "15.5 /s", "just now", "Learning rate 0.0001"):
+        assert text in shown
+    assert "No training step yet" not in shown
+
+
+def test_an_unknown_loss_is_a_dash_and_not_a_number(panel: LossPanel, state: RunState) -> None:
+    state.apply(scenario.fresh_status())
+    panel.refresh()
+    assert "nan" not in words(panel).lower() and "None" not in words(panel)
+
+
+def test_steps_that_were_all_skipped_draw_nothing(panel: LossPanel, state: RunState) -> None:
+    for step in scenario.steps(5):
+        state.apply(replace(step, loss=None, prequential_loss=None))
+    panel.refresh()
+    assert panel._mean.getData()[0] is None or len(panel._mean.getData()[0]) == 0
+
+
+def test_the_age_of_the_last_step_grows_by_itself(panel: LossPanel, state: RunState) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(3))))
+    panel.refresh()
+    state.clock.advance_ms(65_000)  # type: ignore[attr-defined]
+    panel.tick()
+    assert "1 min ago" in words(panel)
+
+
+@pytest.mark.parametrize("trend", Trend)
+def test_every_trend_has_its_word(panel: LossPanel, state: RunState, trend: Trend) -> None:
+    status = scenario.status()
+    state.apply(replace(status, loss=replace(status.loss, trend=trend)))
+    panel.refresh()
+    assert trend is Trend.UNKNOWN or trend.value in words(panel)
+
+
+class CountingPanel(LossPanel):
+    refreshes = 0
+
+    def refresh(self) -> None:
+        self.refreshes += 1
+        super().refresh()
+
+
+def test_many_steps_make_few_refreshes_and_the_last_is_shown(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    panel = CountingPanel(state, theme)
+    refresher = Refresher(panel, interval_ms=20)
+    refresher.add(panel)
+    shown_panel(qtbot, panel)
+    qtbot.waitUntil(lambda: not refresher.has_stale_panels)
+    before = panel.refreshes
+    for step in scenario.steps(300):
+        state.apply(step)
+    state.apply(scenario.status())
+    assert panel.refreshes == before
+    qtbot.waitUntil(lambda: "12,340" in words(panel))
+    assert panel.refreshes == before + 1
+    refresher.stop()
+
+
+def test_a_panel_that_nobody_sees_does_no_work(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    panel = CountingPanel(state, theme)
+    refresher = Refresher(panel, interval_ms=10)
+    refresher.add(panel)
+    qtbot.addWidget(panel)
+    with qtbot.waitSignal(refresher._timer.timeout):
+        state.apply(scenario.status())
+    assert panel.refreshes == 0
+    panel.show()
+    qtbot.waitUntil(lambda: panel.refreshes == 1)
+    refresher.stop()

@@ -1,0 +1,288 @@
+"""Plausible events for the window's tests and pictures, built from the real dataclasses; seeded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from core.events import (
+    QUANTILE_LEVELS,
+    AccuracySummary,
+    CheckpointInfo,
+    Estimate,
+    ForecastMade,
+    ForecastMode,
+    Ghost,
+    Incident,
+    LossSummary,
+    Severity,
+    StepDone,
+    TrainerReady,
+    TrainerState,
+    TrainerStatus,
+    Trend,
+)
+from core.market.candle import Candle, Interval
+from core.market.feeds.base import FeedState, FeedStatus
+from core.storage.errors import StorageError
+
+RUN = "btcusdt-1m-7f3a"
+NOW_MS = 1_795_234_567_000
+MINUTE = Interval.parse("1m")
+NOTHING = Estimate(None, None, None, 0)
+
+
+def market(count: int = 1_200, seed: int = 11) -> list[Candle]:
+    """Candles whose volatility clusters, ending just before `NOW_MS`."""
+    generator = np.random.default_rng(seed)
+    start_ms = MINUTE.open_time_ms(NOW_MS) - count * MINUTE.duration_ms
+    candles, price, sigma = [], 64_250.0, 6e-4
+    for index in range(count):
+        sigma = 6e-4 + 0.9 * (sigma - 6e-4) + 4e-4 * abs(float(generator.normal())) * 0.2
+        path = price * np.exp(np.cumsum(generator.normal(0.0, sigma / 4, 16)))
+        high, low, close = max(price, float(path.max())), min(price, float(path.min())), float(path[-1])
+        volume = float(generator.gamma(2.0, 4.0) * sigma / 6e-4)
+        numbers = (round(each, 2) for each in (price, high, low, close))
+        candles.append(Candle(start_ms + index * MINUTE.duration_ms, *numbers, volume))
+        price = round(close, 2)
+    return candles
+
+
+def steps(count: int = 800, first: int = 11_541, seed: int = 3) -> Iterator[StepDone]:
+    """A loss that falls slowly through noise; one step was skipped."""
+    generator = np.random.default_rng(seed)
+    for index in range(count):
+        is_skipped = index == count // 2
+        fall = 0.05 * math.exp(-index / 400)
+        yield StepDone(
+            run_id=RUN,
+            step=first + index,
+            candle_open_time_ms=NOW_MS - (count - index) * MINUTE.duration_ms,
+            loss=None if is_skipped else 0.31 + fall + 0.05 * float(generator.gamma(2.0, 0.5) - 1.0),
+            prequential_loss=0.33 + 0.6 * fall + 0.14 * float(generator.gamma(2.0, 0.5) - 1.0),
+            gradient_norm=None if is_skipped else float(generator.gamma(3.0, 0.3)),
+            clipped=bool(generator.random() < 0.2),
+            learning_rate=1e-4 if index < 500 else 5e-5,
+            clip_norm=1.0,
+            samples=32,
+            duration_ms=38.4,
+            at_ms=NOW_MS - (count - index) * 900,
+            skipped_because="The gradient was not finite." if is_skipped else None,
+        )
+
+
+def accuracy(**changes: object) -> AccuracySummary:
+    """The scores of a run with no proven edge."""
+    summary = AccuracySummary(
+        group="live",
+        window=1_000,
+        scored=12_340,
+        live_scored=3_210,
+        direction=Estimate(0.523, 0.491, 0.555, 948),
+        candle_accuracy=Estimate(0.437, 0.421, 0.453, 1_000),
+        reference_candle_accuracy=0.419,
+        coverage_50=Estimate(0.508, 0.477, 0.539, 1_000),
+        coverage_90=Estimate(0.893, 0.872, 0.911, 1_000),
+        skill_close=Estimate(0.011, -0.004, 0.026, 1_000),
+        skill_range=Estimate(0.098, 0.071, 0.124, 1_000),
+        model_weight=0.64,
+        has_proven_edge=False,
+        verdict="No proven edge: the interval includes zero, on 1000 candles.",
+    )
+    return replace(summary, **changes)  # type: ignore[arg-type]
+
+
+def status(state: TrainerState = TrainerState.TRAINING, **changes: object) -> TrainerStatus:
+    """A run in full swing."""
+    pulse = TrainerStatus(
+        run_id=RUN,
+        state=state,
+        step=12_340,
+        candles=12_371,
+        position_ms=NOW_MS - MINUTE.duration_ms,
+        steps_per_s=15.5,
+        last_step_at_ms=NOW_MS - 900,
+        loss=LossSummary(0.3127, 0.3098, Trend.IMPROVING),
+        accuracy=accuracy(),
+        device="CPU, 1 thread",
+        learning_rate=5e-5,
+        clip_norm=1.0,
+    )
+    return replace(pulse, **changes)  # type: ignore[arg-type]
+
+
+def fresh_status(state: TrainerState = TrainerState.STARTING) -> TrainerStatus:
+    """A run that has not learned or scored anything."""
+    nothing = AccuracySummary(
+        "live",
+        0,
+        0,
+        0,
+        NOTHING,
+        NOTHING,
+        None,
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        NOTHING,
+        None,
+        False,
+        "Too early to tell: 0 scored candles.",
+    )
+    loss = LossSummary(None, None, Trend.UNKNOWN)
+    return status(
+        state, step=0, candles=0, position_ms=None, steps_per_s=None, last_step_at_ms=None, loss=loss, accuracy=nothing
+    )
+
+
+def ready(run_id: str = RUN) -> TrainerReady:
+    """The trainer stands."""
+    return TrainerReady(
+        run_id=run_id,
+        device="CPU, 1 thread",
+        step=11_540,
+        position_ms=NOW_MS,
+        recorded_until_ms=NOW_MS,
+        resumed_from="checkpoint-11540",
+        parameters=118_432,
+    )
+
+
+def forecast(candles: Sequence[Candle], horizons: int = 8, seed: int = 5) -> ForecastMade:
+    """Ghosts ahead of the newest candle, whose bands widen."""
+    generator = np.random.default_rng(seed)
+    last = candles[-1]
+    levels = np.array(QUANTILE_LEVELS)
+    price, ghosts = last.close, []
+    for ahead in range(1, horizons + 1):
+        close = price * math.exp(float(generator.normal(1e-4, 3e-4)))
+        spread = last.close * 9e-4 * math.sqrt(ahead)
+        quantiles = tuple(float(close + spread * 1.3 * (level - 0.5) * 2) for level in levels)
+        high, low = max(price, close) * (1 + 2e-4), min(price, close) * (1 - 2e-4)
+        open_time_ms = last.open_time_ms + ahead * MINUTE.duration_ms
+        ghosts.append(Ghost(open_time_ms, price, high, low, close, 8.0, quantiles))
+        price = close
+    return ForecastMade(
+        run_id=RUN,
+        origin_open_time_ms=last.open_time_ms,
+        inputs_until_ms=last.open_time_ms + MINUTE.duration_ms,
+        made_at_ms=NOW_MS,
+        mode=ForecastMode.LIVE,
+        step=12_340,
+        checkpoint_id="checkpoint-12340",
+        origin_close=last.close,
+        ghosts=tuple(ghosts),
+    )
+
+
+def checkpoint(step: int, **changes: object) -> CheckpointInfo:
+    """One kept checkpoint; its id is ``checkpoint-<step>``."""
+    age_ms = (12_340 - step) * 6_000
+    skill = 0.011 - abs(step - 12_100) * 4e-6
+    info = CheckpointInfo(
+        checkpoint_id=f"checkpoint-{step}",
+        run_id=RUN,
+        step=step,
+        candle_open_time_ms=NOW_MS - age_ms,
+        created_at_ms=NOW_MS - 45_000 - age_ms,
+        reason="periodic",
+        skill=skill,
+        skill_low=skill - 0.015,
+        skill_high=skill + 0.014,
+        scored=step - 40,
+        loss=0.3127 + abs(step - 12_300) * 2e-6,
+        file=f"models/transformer/{RUN}/{step}.safetensors",
+        size_bytes=1_431_552,
+        sha256="9f2c" * 16,
+        parent_id=None,
+    )
+    return replace(info, **changes)  # type: ignore[arg-type]
+
+
+def checkpoints() -> list[CheckpointInfo]:
+    """What a run keeps, newest first."""
+    return [
+        checkpoint(12_340),
+        checkpoint(12_330),
+        checkpoint(12_320),
+        checkpoint(12_310, reason="pause"),
+        checkpoint(12_100, reason="best", is_best=True),
+        checkpoint(11_800, reason="manual", is_pinned=True, note="Before the learning rate was halved"),
+        checkpoint(10_020, reason="exit", skill=None, skill_low=None, skill_high=None),
+    ]
+
+
+def incidents() -> list[Incident]:
+    """In the order in which they came."""
+    return [
+        Incident(
+            RUN,
+            NOW_MS - 7_200_000,
+            Severity.INFO,
+            "feed.reconnected",
+            "The connection to Binance was lost for 12 s.",
+            "It was opened again, and 1 missing candle was fetched.",
+            "Nothing: no candle is missing.",
+        ),
+        Incident(
+            RUN,
+            NOW_MS - 3_000_000,
+            Severity.WARNING,
+            "training.skipped",
+            "A gradient was not finite.",
+            "The step was skipped and the weights were left as they were.",
+            "One step.",
+            "step 11941, total norm nan",
+        ),
+        Incident(
+            RUN,
+            NOW_MS - 600_000,
+            Severity.ERROR,
+            "trainer.died",
+            "The trainer process ended without a word (signal 9).",
+            "It was started again from checkpoint 12,310.",
+            "20 steps were done again; no candle was missed.",
+        ),
+    ]
+
+
+def live_feed() -> FeedStatus:
+    """The exchange answers."""
+    return FeedStatus(FeedState.LIVE, "Binance, BTC/USDT 1m, newest trade just now.", NOW_MS)
+
+
+class Library:
+    """A table of checkpoints in memory, with the contract of the real one."""
+
+    def __init__(self, infos: Sequence[CheckpointInfo] = ()) -> None:
+        self.infos = list(infos)
+        self.requested: list[str] = []
+        self.is_broken = False
+
+    def list(self, run_id: str) -> Sequence[CheckpointInfo]:
+        self._check()
+        return [info for info in self.infos if info.run_id == run_id]
+
+    def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
+        self._change(checkpoint_id, is_pinned=is_pinned)
+
+    def set_note(self, checkpoint_id: str, note: str) -> None:
+        self._change(checkpoint_id, note=note)
+
+    def request_deletion(self, ids: Sequence[str]) -> None:
+        self._check()
+        self.requested.extend(ids)
+
+    def _change(self, checkpoint_id: str, **changes: object) -> None:
+        self._check()
+        self.infos = [
+            replace(info, **changes) if info.checkpoint_id == checkpoint_id else info  # type: ignore[arg-type]
+            for info in self.infos
+        ]
+
+    def _check(self) -> None:
+        if self.is_broken:
+            raise StorageError("The database is locked by another program. Close that program, then try again.")

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections import Counter
+
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
+from pytestqt.qtbot import QtBot
+
+from desktop.actions import (
+    ActionId,
+    ActionInfo,
+    ActionRegistry,
+    checkpoint_actions,
+    incident_actions,
+    standard_actions,
+)
+from desktop.icons import icon
+from desktop.theme import Theme
+
+ALL = (*standard_actions(), *checkpoint_actions(), *incident_actions())
+
+
+def make_registry(qtbot: QtBot) -> tuple[QMainWindow, ActionRegistry]:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    return window, ActionRegistry(standard_actions(), window)
+
+
+def texts(menu: QMenu) -> list[str]:
+    return ["-" if action.isSeparator() else action.text().replace("&", "") for action in menu.actions()]
+
+
+def test_every_id_stands_in_exactly_one_table() -> None:
+    assert Counter(info.id for info in ALL) == Counter(ActionId)
+
+
+def test_every_action_has_words_and_an_icon_that_the_font_holds(qapp: object, theme: Theme) -> None:
+    for info in ALL:
+        assert info.text and info.tooltip, info.id
+        assert not icon(info.icon, theme.palette.text).pixmap(16, 16).isNull()
+
+
+def test_no_two_actions_share_keys_in_one_place() -> None:
+    keys = Counter((info.place, info.shortcut) for info in ALL if info.shortcut)
+    assert max(keys.values()) == 1
+    window_wide = {info.shortcut for info in ALL if not info.place}
+    assert not window_wide & {info.shortcut for info in ALL if info.place}
+
+
+def test_all_keys_are_keys_that_qt_knows() -> None:
+    for info in ALL:
+        assert not info.shortcut or QKeySequence(info.shortcut).toString(), info.id
+
+
+def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None:
+    window, registry = make_registry(qtbot)
+    registry.fill_menu_bar(window.menuBar())
+    assert [action.text() for action in window.menuBar().actions()] == ["&File", "&Training", "&View", "&Help"]
+    menus = {menu.title().replace("&", ""): menu for menu in window.menuBar().findChildren(QMenu)}
+    assert texts(menus["File"]) == ["Choose market…", "-", "Open data folder", "Preferences…", "-", "Quit"]
+    assert texts(menus["View"])[-3:] == ["-", "Panels", "Reset layout"]
+    assert texts(menus["Panels"]) == ["Loss", "Accuracy", "Best checkpoint", "Checkpoints", "Incidents"]
+
+
+def test_the_tool_bar_holds_those_that_are_meant_for_it(qtbot: QtBot) -> None:
+    window, registry = make_registry(qtbot)
+    bar = QToolBar()
+    window.addToolBar(bar)
+    registry.fill_tool_bar(bar)
+    shown = [action.objectName() for action in bar.actions() if not action.isSeparator()]
+    assert shown == [info.id.value for info in standard_actions() if info.is_in_tool_bar]
+
+
+def test_tooltips_tell_the_keys(qtbot: QtBot) -> None:
+    _window, registry = make_registry(qtbot)
+    assert registry[ActionId.STOP].toolTip().endswith("(F8)")
+    assert "(" not in registry[ActionId.ABOUT].toolTip()
+
+
+def test_a_slot_is_called_without_arguments(qtbot: QtBot) -> None:
+    _window, registry = make_registry(qtbot)
+    calls: list[str] = []
+    registry.wire({ActionId.START: lambda: calls.append("start"), ActionId.SHOW_VOLUME: lambda: calls.append("volume")})
+    registry[ActionId.START].trigger()
+    registry[ActionId.SHOW_VOLUME].trigger()
+    assert calls == ["start", "volume"]
+
+
+def test_of_the_themes_exactly_one_is_checked(qtbot: QtBot) -> None:
+    _window, registry = make_registry(qtbot)
+    themes = (ActionId.THEME_SYSTEM, ActionId.THEME_DARK, ActionId.THEME_LIGHT)
+    for chosen in themes:
+        registry[chosen].trigger()
+        assert [registry[each].isChecked() for each in themes] == [each is chosen for each in themes]
+
+
+def test_an_action_that_qt_made_is_dressed_like_the_others(qtbot: QtBot) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    existing = QAction("bare", window)
+    info = ActionInfo(ActionId.SHOW_LOSS, "Loss", "Curves", "Ctrl+1", "chart-line", is_checkable=True)
+    registry = ActionRegistry((info,), window, {ActionId.SHOW_LOSS: existing})
+    assert registry[ActionId.SHOW_LOSS] is existing
+    assert existing.text() == "Loss"
+    assert existing.shortcut() == QKeySequence("Ctrl+1")

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from desktop.actions import ActionId
+from desktop.layout import LayoutStore
+from tests.desktop.conftest import MakeBench
+
+
+def test_size_and_docks_come_back(make_bench: MakeBench, tmp_path: Path) -> None:
+    store = LayoutStore(tmp_path / "layout.ini")
+    first = make_bench(layout_store=store).window
+    first.resize(780, 700)  # the offscreen screen is 800 x 800
+    first.docks[ActionId.SHOW_LOSS].close()
+    first.close()
+    second = make_bench(layout_store=store).window
+    assert (second.width(), second.height()) == (780, 700)
+    assert second.docks[ActionId.SHOW_LOSS].isHidden()
+    assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
+
+
+def test_a_broken_file_gives_the_default_layout(make_bench: MakeBench, tmp_path: Path) -> None:
+    path = tmp_path / "layout.ini"
+    path.write_bytes(b"\x00\xffnot a layout [window]\ndocks=@ByteArray(rubbish)\ngeometry=@ByteArray(more)")
+    window = make_bench(layout_store=LayoutStore(path)).window
+    assert all(not dock.isHidden() for dock in window.docks.values())
+
+
+def test_a_layout_of_another_version_is_not_taken(make_bench: MakeBench, tmp_path: Path) -> None:
+    path = tmp_path / "layout.ini"
+    window = make_bench().window
+    settings = LayoutStore(path)._open()
+    settings.setValue("window/geometry", window.saveGeometry())
+    settings.setValue("window/docks", window.saveState(999))
+    settings.sync()
+    assert LayoutStore(path).restore(window) is False
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(make_bench: MakeBench, tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("in the way")
+    assert LayoutStore(blocker / "layout.ini").save(make_bench().window) is False
+
+
+def test_reset_brings_closed_and_floating_docks_back(make_bench: MakeBench) -> None:
+    window = make_bench().window
+    window.docks[ActionId.SHOW_LOSS].close()
+    window.docks[ActionId.SHOW_ACCURACY].setFloating(True)
+    window.actions_of_window[ActionId.RESET_LAYOUT].trigger()
+    assert all(not dock.isHidden() and not dock.isFloating() for dock in window.docks.values())
+    loss, accuracy = (window.docks[each].geometry() for each in (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY))
+    assert loss.bottom() < accuracy.top()
+    assert loss.left() > window.chart.mapTo(window, window.chart.rect().topRight()).x()

@@ -1,0 +1,131 @@
+"""The whole window, as a stranger sees it: nothing is cut, in both themes and at two sizes.
+
+With GHOSTCANDLE_PICTURES set to a folder, each picture is written there as a PNG, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.events import JobProgress, Severity, TrainerFailed
+from desktop.actions import ActionId
+from desktop.panels.status import ElidedLabel
+from desktop.theme import Mode
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench, fill
+
+SIZES = ((1280, 720), (1600, 900))
+
+
+@pytest.fixture(autouse=True)
+def dressed_application(qapp: QApplication) -> Iterator[None]:
+    """The theme dresses the whole application; afterwards it is as it was."""
+    before, style = QPalette(qapp.palette()), qapp.style().objectName()
+    yield
+    qapp.setStyle(style)
+    qapp.setPalette(before)
+
+
+def make_dressed(make_bench: MakeBench, mode: Mode, size: tuple[int, int]) -> Bench:
+    bench = make_bench(scenario.checkpoints(), mode, size, is_shown=False)
+    bench.theme.apply_to(QApplication.instance())
+    bench.window.show()
+    return bench
+
+
+def cut_texts(root: QWidget) -> list[str]:
+    """Labels and buttons that are shown and have less room than their text needs."""
+    cut = []
+    for widget in root.findChildren(QWidget):
+        if not isinstance(widget, QLabel | QAbstractButton) or isinstance(widget, ElidedLabel):
+            continue
+        if not widget.isVisible() or widget.visibleRegion().isEmpty() or not widget.text():
+            continue
+        needed = widget.sizeHint()
+        is_wrapped = isinstance(widget, QLabel) and widget.wordWrap()
+        height = widget.heightForWidth(widget.width()) if is_wrapped else needed.height()
+        seen = widget.visibleRegion().boundingRect()
+        if (not is_wrapped and needed.width() > seen.width() + 1) or height > seen.height() + 2:
+            cut.append(f"{widget.text()!r}: needs {needed.width()}x{height}, has {seen.width()}x{seen.height()}")
+    return cut
+
+
+def keep_picture(widget: QWidget, name: str) -> None:
+    folder = os.environ.get("GHOSTCANDLE_PICTURES")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        assert widget.grab().save(str(Path(folder) / f"{name}.png"))
+
+
+def settle(qtbot: QtBot, bench: Bench) -> None:
+    """Wait until no panel on the screen is stale, and the chart is painted."""
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels(), timeout=3_000)
+    bench.chart.flush()
+    QApplication.sendPostedEvents()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("mode", ("dark", "light"))
+def test_a_run_in_full_swing_has_nothing_cut(
+    make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
+) -> None:
+    bench = make_dressed(make_bench, mode, size)
+    fill(bench)
+    settle(qtbot, bench)
+    bench.window.checkpoints.select("checkpoint-12310")
+    keep_picture(bench.window, f"window-{mode}-{size[0]}x{size[1]}")
+    assert bench.window.width() == size[0] and bench.window.height() == size[1]
+    assert cut_texts(bench.window) == []
+
+
+@pytest.mark.parametrize("mode", ("dark", "light"))
+def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
+    bench = make_dressed(make_bench, mode, (1280, 720))
+    fill(bench)
+    bench.window.tell(
+        "Binance did not answer in 5 s, so the sample is replayed: EUR/USD, 1 hour, 2017.", Severity.WARNING
+    )
+    bench.state.apply(TrainerFailed("The trainer died three times in ten minutes, so it was not started again."))
+    bench.state.apply(JobProgress("verify", "Verifying checkpoints", 3, 7, 12.0, can_cancel=True))
+    bench.window.show_dock(ActionId.SHOW_INCIDENTS)
+    settle(qtbot, bench)
+    keep_picture(bench.window, f"trouble-{mode}-1280x720")
+    assert cut_texts(bench.window) == []
+
+
+def test_a_first_start_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "dark", (1280, 720))
+    bench.library.infos.clear()
+    bench.state.apply(scenario.fresh_status())
+    settle(qtbot, bench)
+    keep_picture(bench.window, "empty-dark-1280x720")
+    assert cut_texts(bench.window) == []
+
+
+@pytest.mark.parametrize("mode", ("dark", "light"))
+def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
+    bench = make_dressed(make_bench, mode, (1280, 720))
+    preferences = bench.window.open_preferences()
+    dialogs: list[tuple[str, QDialog]] = [("market", bench.window.open_market()), ("preferences", preferences)]
+    for action_id in (ActionId.ABOUT, ActionId.SHORTCUTS):
+        before = set(bench.window.findChildren(QDialog))
+        bench.window.actions_of_window[action_id].trigger()
+        dialogs += [(action_id.value, dialog) for dialog in bench.window.findChildren(QDialog) if dialog not in before]
+    assert len(dialogs) == 4
+    for name, dialog in dialogs:
+        qtbot.waitExposed(dialog)
+        pages = range(preferences.tabs.count()) if dialog is preferences else range(1)
+        for page in pages:
+            if dialog is preferences:
+                preferences.tabs.setCurrentIndex(page)
+            QApplication.sendPostedEvents()
+            keep_picture(dialog, f"dialog-{name}{page or ''}-{mode}")
+            assert cut_texts(dialog) == []
+        dialog.reject()

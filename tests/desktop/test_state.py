@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from core.events import CheckpointsChanged, EventBatch, JobProgress, TrainerEvent, TrainerFailed, TrainerState
+from core.market.feeds.base import CatchUpProgress
+from desktop.state import INCIDENTS_KEPT, RunState, StepHistory
+from tests.desktop import scenario
+
+
+@pytest.mark.parametrize(
+    ("event", "signal"),
+    [
+        (next(scenario.steps(1)), "steps_changed"),
+        (scenario.status(), "status_changed"),
+        (scenario.forecast(scenario.market(40)), "forecast_changed"),
+        (CheckpointsChanged(scenario.RUN, None, ("gone",)), "checkpoints_changed"),
+        (scenario.incidents()[0], "incidents_changed"),
+        (scenario.ready(), "ready"),
+        (TrainerFailed("It cannot go on."), "failed"),
+        (JobProgress("job", "Working", 1, 2), "jobs_changed"),
+        (CatchUpProgress(3, 10), "jobs_changed"),
+        (scenario.live_feed(), "feed_changed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_event_makes_its_own_signal(qtbot: QtBot, state: RunState, event: TrainerEvent, signal: str) -> None:
+    with qtbot.waitSignal(getattr(state, signal), timeout=100):
+        state.apply(event)
+
+
+def test_a_batch_is_taken_in_order(state: RunState) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(5))))
+    assert state.steps.column("step").tolist() == [11_541, 11_542, 11_543, 11_544, 11_545]
+
+
+def test_what_is_no_event_is_refused(state: RunState) -> None:
+    with pytest.raises(TypeError):
+        state.apply("hello")  # type: ignore[arg-type]
+
+
+def test_events_of_another_run_are_dropped(state: RunState) -> None:
+    state.apply(scenario.ready())
+    state.apply(replace(scenario.status(), run_id="another"))
+    assert state.status is None
+
+
+def test_a_new_run_takes_the_former_away(state: RunState) -> None:
+    state.apply(scenario.ready())
+    state.apply(EventBatch(tuple(scenario.steps(5))))
+    state.apply(scenario.incidents()[0])
+    state.apply(scenario.ready("next"))
+    assert state.run_id == "next"
+    assert len(state.steps) == 0 and state.incidents == ()
+
+
+def test_the_same_run_keeps_its_history_when_it_is_ready_again(state: RunState) -> None:
+    state.prime(scenario.RUN, scenario.steps(5), scenario.incidents())
+    state.apply(scenario.ready())
+    assert len(state.steps) == 5 and len(state.incidents) == 3
+
+
+def test_a_skipped_step_has_no_loss_and_is_not_zero(state: RunState) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(10))))
+    assert np.isnan(state.steps.column("loss")).tolist() == [index == 5 for index in range(10)]
+
+
+def test_incidents_are_bounded_and_newest_first(state: RunState) -> None:
+    state.apply(scenario.ready())
+    for index in range(INCIDENTS_KEPT + 10):
+        state.apply(replace(scenario.incidents()[0], at_ms=index))
+    times = [incident.at_ms for incident in state.incidents]
+    assert len(times) == INCIDENTS_KEPT and times[0] == INCIDENTS_KEPT + 9
+    assert times == sorted(times, reverse=True)
+
+
+def test_a_failure_is_the_state_until_the_trainer_stands_again(state: RunState) -> None:
+    state.apply(scenario.status())
+    state.apply(TrainerFailed("It cannot go on."))
+    assert state.trainer_state is TrainerState.FAILED
+    state.apply(scenario.ready())
+    assert state.trainer_state is TrainerState.TRAINING
+
+
+def test_the_checkpoint_in_use_is_the_one_last_loaded_or_saved(state: RunState) -> None:
+    state.apply(scenario.ready())
+    assert state.checkpoint_in_use == "checkpoint-11540"
+    state.apply(CheckpointsChanged(scenario.RUN, scenario.checkpoint(12_340)))
+    assert state.checkpoint_in_use == "checkpoint-12340"
+
+
+def test_catch_up_is_a_job_that_ends(state: RunState) -> None:
+    state.apply(CatchUpProgress(3, 10))
+    assert [(job.done, job.total) for job in state.jobs.running()] == [(3, 10)]
+    state.apply(CatchUpProgress(10, 10))
+    assert state.jobs.running() == ()
+
+
+@given(st.lists(st.integers(1, 60), max_size=120), st.integers(2, 20))
+def test_the_history_is_the_newest_steps_of_the_model_s_own_past(numbers: list[int], capacity: int) -> None:
+    """Against a plain list: a step takes away all at or after it, and only the newest are kept."""
+    history, expected = StepHistory(capacity), list[int]()
+    template = next(scenario.steps(1))
+    for number in numbers:
+        history.add(replace(template, step=number))
+        expected = ([each for each in expected if each < number] + [number])[-capacity:]
+        assert history.column("step").tolist() == expected

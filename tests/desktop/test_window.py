@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QToolBar
+from pytestqt.qtbot import QtBot
+
+from core.events import CheckpointsChanged, EventBatch, JobProgress, TrainerFailed, TrainerState
+from core.market.feeds.base import FeedState, FeedStatus
+from core.settings import MarketSettings, Settings
+from desktop.actions import ActionId
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench, fill
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench) -> Bench:
+    return make_bench(scenario.checkpoints())
+
+
+def button(bench: Bench, action_id: ActionId) -> QAbstractButton:
+    found = bench.window.findChild(QToolBar, "tool_bar").widgetForAction(bench.window.actions_of_window[action_id])
+    assert isinstance(found, QAbstractButton)
+    return found
+
+
+def click(qtbot: QtBot, bench: Bench, action_id: ActionId) -> None:
+    qtbot.mouseClick(button(bench, action_id), Qt.MouseButton.LeftButton)
+
+
+TRAINING = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP, ActionId.SAVE_CHECKPOINT)
+
+
+@pytest.mark.parametrize(
+    ("state", "offered"),
+    [
+        (None, {ActionId.START}),
+        (TrainerState.STARTING, {ActionId.STOP}),
+        (TrainerState.CATCHING_UP, set(TRAINING) - {ActionId.START}),
+        (TrainerState.TRAINING, set(TRAINING) - {ActionId.START}),
+        (TrainerState.PAUSED, set(TRAINING) - {ActionId.START}),
+        (TrainerState.RESTARTING, {ActionId.STOP}),
+        (TrainerState.STOPPED, {ActionId.START}),
+        (TrainerState.FAILED, {ActionId.START}),
+    ],
+)
+def test_only_what_can_be_done_now_is_offered(bench: Bench, state: TrainerState | None, offered: set[ActionId]) -> None:
+    if state is not None:
+        bench.state.apply(scenario.status(state))
+    assert {each for each in TRAINING if button(bench, each).isEnabled()} == offered
+
+
+@pytest.mark.parametrize(
+    ("action_id", "signal"),
+    [
+        (ActionId.STEP_ONCE, "step_requested"),
+        (ActionId.STOP, "stop_requested"),
+        (ActionId.SAVE_CHECKPOINT, "save_checkpoint_requested"),
+    ],
+)
+def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench, action_id: ActionId, signal: str) -> None:
+    bench.state.apply(scenario.status())
+    with qtbot.waitSignal(getattr(bench.window, signal)):
+        click(qtbot, bench, action_id)
+
+
+def test_start_works_by_key_before_anything_runs(qtbot: QtBot, bench: Bench) -> None:
+    bench.window.activateWindow()
+    qtbot.waitActive(bench.window)
+    with qtbot.waitSignal(bench.window.start_requested):
+        qtbot.keyClick(bench.window, Qt.Key.Key_F5)
+
+
+def test_pause_becomes_resume_when_the_trainer_says_that_it_is_paused(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(scenario.status())
+    with qtbot.waitSignal(bench.window.pause_requested) as asked:
+        click(qtbot, bench, ActionId.PAUSE)
+    assert asked.args == [True]
+    assert button(bench, ActionId.PAUSE).text() == "Pause"
+    bench.state.apply(scenario.status(TrainerState.PAUSED))
+    assert button(bench, ActionId.PAUSE).text() == "Resume"
+    with qtbot.waitSignal(bench.window.pause_requested) as asked:
+        click(qtbot, bench, ActionId.PAUSE)
+    assert asked.args == [False]
+
+
+def test_the_learning_rate_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> None:
+    box = bench.window.inputs.learning_rate
+    box.selectAll()
+    qtbot.keyClicks(box, "2e-4")
+    window = bench.window
+    with qtbot.waitSignals([window.learning_rate_changed, window.settings_changed]):
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert bench.window.settings.training.learning_rate == pytest.approx(2e-4)
+
+
+def test_a_market_is_chosen_and_stored(qtbot: QtBot, bench: Bench) -> None:
+    dialog = bench.window.open_market()
+    dialog.symbol.setCurrentText("ETH/USDT")
+    with qtbot.waitSignals([bench.window.settings_changed, bench.window.market_chosen]):
+        dialog.accept()
+    assert bench.window.settings.market == MarketSettings(symbol="ETH/USDT")
+
+
+def test_preferences_reach_the_trainer_and_the_theme_at_once(qtbot: QtBot, bench: Bench) -> None:
+    dialog = bench.window.open_preferences()
+    dialog.form("training").editor("clip_norm").put(2.0)
+    dialog.form("appearance").editor("theme").put("light")
+    with qtbot.waitSignals([bench.window.clip_norm_changed, bench.window.settings_changed]):
+        dialog.accept()
+    assert bench.theme.mode == "light"
+    assert bench.window.inputs.clip_norm.value() == 2.0
+    assert bench.window.actions_of_window[ActionId.THEME_LIGHT].isChecked()
+
+
+def test_the_view_menu_switches_theme_and_volume(qtbot: QtBot, bench: Bench) -> None:
+    actions = bench.window.actions_of_window
+    with qtbot.waitSignal(bench.window.settings_changed) as stored:
+        actions[ActionId.THEME_LIGHT].trigger()
+    assert stored.args[0].appearance.theme == "light" and bench.theme.mode == "light"
+    with qtbot.waitSignal(bench.window.settings_changed) as stored:
+        actions[ActionId.SHOW_VOLUME].trigger()
+    assert stored.args[0].appearance.show_volume is False
+
+
+def test_settings_from_elsewhere_are_taken_silently(qtbot: QtBot, bench: Bench) -> None:
+    settings = replace(Settings(), training=replace(Settings().training, learning_rate=3e-4))
+    with (
+        qtbot.assertNotEmitted(bench.window.settings_changed),
+        qtbot.assertNotEmitted(bench.window.learning_rate_changed),
+    ):
+        bench.window.apply_settings(settings)
+    assert bench.window.inputs.learning_rate.text() == "0.0003"
+
+
+def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    bench.window.checkpoints.select("checkpoint-12310")
+    with qtbot.waitSignal(bench.window.restore_requested) as asked:
+        bench.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+    assert asked.args == ["checkpoint-12310"]
+
+
+def test_the_status_bar_repeats_feed_step_loss_skill_and_device(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    status = bench.window.status
+    shown = [label.text() for label in (status.feed, status.trainer, status.step, status.loss, status.skill)]
+    assert shown == [
+        "Live: Binance, BTC/USDT 1m, newest trade just now.",
+        "Training",
+        "Step 12,340",
+        "Loss 0.3127",
+        "Skill +1.1 % (−0.4 to 2.6)",
+    ]
+    assert status.device.text() == "CPU, 1 thread"
+
+
+def test_a_job_can_be_cancelled_from_the_status_bar(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(JobProgress("catch-up", "Learning from the past", 10, 1_000, can_cancel=True))
+    qtbot.waitUntil(bench.window.status.jobs.isVisible)
+    with qtbot.waitSignal(bench.window.cancel_requested) as cancelled:
+        qtbot.mouseClick(bench.window.status.jobs.findChild(QAbstractButton), Qt.MouseButton.LeftButton)
+    assert cancelled.args == ["catch-up"]
+
+
+def test_a_locked_database_is_told_in_the_banner(qtbot: QtBot, bench: Bench) -> None:
+    bench.library.is_broken = True
+    bench.state.apply(scenario.ready())
+    bench.state.apply(CheckpointsChanged(scenario.RUN, None))
+    qtbot.waitUntil(lambda: "locked" in bench.window.banner.text.text())
+
+
+def test_show_incidents_brings_their_dock_to_the_front(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(scenario.ready())
+    bench.state.apply(scenario.incidents()[2])
+    qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
+    incidents = bench.window.docks[ActionId.SHOW_INCIDENTS].widget()
+    qtbot.waitUntil(lambda: incidents.is_on_screen)
+    assert not bench.window.checkpoints.is_on_screen
+
+
+def test_start_again_from_the_banner(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(TrainerFailed("It cannot go on."))
+    with qtbot.waitSignal(bench.window.start_requested):
+        qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
+
+
+def test_a_dock_closes_and_opens_by_its_key(qtbot: QtBot, bench: Bench) -> None:
+    bench.window.activateWindow()
+    qtbot.waitActive(bench.window)
+    dock = bench.window.docks[ActionId.SHOW_LOSS]
+    for is_shown in (False, True):
+        qtbot.keyClick(bench.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+        assert dock.isVisible() is is_shown
+
+
+def test_a_tab_behind_is_refreshed_when_it_comes_to_the_front(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    incidents = bench.window.docks[ActionId.SHOW_INCIDENTS].widget()
+    assert incidents.is_stale and incidents.model.rowCount() == 0
+    bench.window.show_dock(ActionId.SHOW_INCIDENTS)
+    qtbot.waitUntil(lambda: incidents.model.rowCount() == 3)
+
+
+def test_another_market_empties_all_panels(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    bench.state.begin(None)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    assert bench.window.status.step.text() == "Step –"
+    assert bench.window.checkpoints.proxy.rowCount() == 0
+    assert bench.window.banner.isHidden()
+
+
+def test_closing_stops_the_timers_and_says_so(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    with qtbot.waitSignal(bench.window.closing):
+        bench.window.close()
+    bench.state.apply(FeedStatus(FeedState.ENDED, "The end.", 0))
+    assert not bench.window._refresher.is_running
+
+
+def test_events_at_full_speed_leave_the_window_quick(qtbot: QtBot, bench: Bench) -> None:
+    """1,000 steps at once are one refresh: the newest is shown soon after."""
+    bench.state.apply(EventBatch(tuple(scenario.steps(1_000))))
+    bench.state.apply(scenario.status())
+    qtbot.waitUntil(lambda: bench.window.status.step.text() == "Step 12,340", timeout=500)
+
+
+def test_the_window_comes_up_without_torch() -> None:
+    code = "import desktop.window, sys; print([m for m in ('torch', 'ccxt', 'pandas') if m in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
+    )
+    assert result.stdout.strip() == "[]"
