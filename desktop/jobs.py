@@ -81,6 +81,9 @@ class JobBar(QWidget):
         self._left = QLabel()
         self._cancel = QToolButton()
         self._cancel.setAutoRaise(True)
+        # No taller than the texts beside it: the status bar must not grow when a work begins.
+        self._cancel.setFixedSize(QSize(16, 16))
+        self._cancel.setIconSize(QSize(12, 12))
         self._cancel.setToolTip("Cancel this work")
         self._cancel.setAccessibleName("Cancel")
         self._cancel.clicked.connect(lambda: self.cancel_requested.emit(self._job_id))

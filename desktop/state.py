@@ -91,6 +91,8 @@ class RunState(QObject):
     """ForecastScored: each one, as it comes."""
     checkpoints_changed = Signal()
     incidents_changed = Signal()
+    incident_happened = Signal(object)
+    """Incident: each one, as it comes; not those of history."""
     feed_changed = Signal()
     jobs_changed = Signal()
     ready = Signal(object)
@@ -136,19 +138,24 @@ class RunState(QObject):
         self.begin(run_id)
         for step in steps:
             self.steps.add(step)
-        self._incidents.extend(incidents)
         self.steps_changed.emit()
-        self.incidents_changed.emit()
+        self.add_incidents(incidents)
         self.checkpoints_changed.emit()
 
-    def begin(self, run_id: str | None) -> None:
-        """Forget the former run: another market was chosen, or training starts again."""
-        self.run_id = run_id
-        self.steps.clear()
-        self.jobs.clear()
+    def add_incidents(self, older: Iterable[Incident]) -> None:
+        """Put history, in ascending order, before what came already; none of it counts as happening now."""
+        newer = list(self._incidents)
         self._incidents.clear()
-        self.trainer = self.status = self.forecast = self.feed = self.failure = self.checkpoint_in_use = None
-        self.run_changed.emit()
+        self._incidents.extend(incident for incident in older if incident not in newer)
+        self._incidents.extend(newer)
+        self.incidents_changed.emit()
+
+    def begin(self, run_id: str | None) -> None:
+        """Forget the former run and its feed: another market was chosen."""
+        self.feed = None
+        self.jobs.clear()
+        self._forget_run(run_id)
+        self.feed_changed.emit()
         self.jobs_changed.emit()
 
     def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
@@ -178,6 +185,8 @@ class RunState(QObject):
     @_take.register
     def _(self, event: TrainerStatus) -> None:
         self.status = event
+        if event.state not in (TrainerState.FAILED, TrainerState.STOPPED):
+            self.failure = None
         self.status_changed.emit()
 
     @_take.register
@@ -201,12 +210,13 @@ class RunState(QObject):
     @_take.register
     def _(self, event: Incident) -> None:
         self._incidents.append(event)
+        self.incident_happened.emit(event)
         self.incidents_changed.emit()
 
     @_take.register
     def _(self, event: TrainerReady) -> None:
         if self.run_id not in (None, event.run_id):
-            self.begin(event.run_id)
+            self._forget_run(event.run_id)
         self.run_id = event.run_id
         self.trainer, self.failure = event, None
         if event.resumed_from is not None:
@@ -235,6 +245,13 @@ class RunState(QObject):
     def _(self, event: CatchUpProgress) -> None:
         self.jobs.apply(JobProgress(_CATCH_UP_JOB, "Fetching candles", event.done, event.total))
         self.jobs_changed.emit()
+
+    def _forget_run(self, run_id: str | None) -> None:
+        self.run_id = run_id
+        self.steps.clear()
+        self._incidents.clear()
+        self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
+        self.run_changed.emit()
 
     def _use_checkpoint(self, checkpoint_id: str) -> None:
         if checkpoint_id != self.checkpoint_in_use:

@@ -11,7 +11,6 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.events import Severity, TrainerState
-from core.market.candle import Market
 from core.settings import MarketSettings, Settings
 from desktop.actions import (
     ActionId,
@@ -139,10 +138,6 @@ class MainWindow(QMainWindow):
         """Take a tree that came from elsewhere; emits nothing."""
         self._settings = settings
         self._show_settings()
-
-    def show_market(self, market: Market) -> None:
-        """Name the market that is really watched, which `auto` may choose."""
-        self.setWindowTitle(f"{market} – Ghostcandle")
 
     def tell(self, text: str, severity: Severity = Severity.INFO, key: str = "notice") -> None:
         """Show a sentence in the banner. One with the same key replaces the former."""

@@ -29,6 +29,7 @@ _LARGEST_FLOAT = 1e12
 _SMALLEST_POSITIVE = 1e-8
 _LOG_FROM_RATIO = 1e4
 _EDITOR_WIDTH = 150
+_DESCRIPTION_WIDTH = 330
 
 T = TypeVar("T")
 
@@ -125,6 +126,7 @@ class GroupForm(QWidget, Generic[T]):
 def _description(text: str) -> QLabel:
     label = QLabel(text)
     label.setWordWrap(True)
+    label.setMinimumWidth(_DESCRIPTION_WIDTH)
     label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
     return label

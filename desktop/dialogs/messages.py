@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import Qt, qVersion
@@ -109,13 +109,12 @@ def open_shortcuts(parent: QWidget, infos: Iterable[ActionInfo]) -> QDialog:
             sections.setdefault(title, []).append(info)
     columns = QHBoxLayout()
     columns.setSpacing(40)
-    half = sum(len(section) + 2 for section in sections.values()) / 2
-    grid, filled = _new_column(columns), 0.0
-    for title, section in sections.items():
-        if filled and filled + len(section) / 2 > half:
-            grid, filled = _new_column(columns), -half
-        _add_section(grid, title, section)
-        filled += len(section) + 2
+    titles = list(sections)
+    split = min(range(1, len(titles)), key=lambda split: _height(sections, titles[:split], titles[split:]), default=1)
+    for part in (titles[:split], titles[split:]):
+        grid = _new_column(columns)
+        for title in part:
+            _add_section(grid, title, sections[title])
     layout = QVBoxLayout(dialog)
     layout.addLayout(columns)
     layout.addStretch(1)
@@ -123,6 +122,11 @@ def open_shortcuts(parent: QWidget, infos: Iterable[ActionInfo]) -> QDialog:
     buttons.rejected.connect(dialog.reject)
     layout.addWidget(buttons)
     return open_dialog(dialog)
+
+
+def _height(sections: Mapping[str, Sequence[ActionInfo]], *columns: Iterable[str]) -> int:
+    """Rows of the tallest column; a heading takes the room of two."""
+    return max(sum(len(sections[title]) + 2 for title in column) for column in columns)
 
 
 def _new_column(columns: QHBoxLayout) -> QGridLayout:

@@ -133,11 +133,11 @@ def _note(group: str) -> str:
     names = [field.name for field in fields(getattr(Settings(), group))]
     effects = {name: effect(group, name) for name in names}
     common = max(set(effects.values()), key=list(effects.values()).count)
-    others = [_TITLES.get(name, words(name)) for name in names if effects[name] != common]
+    others = [_TITLES.get(name, words(name)).lower() for name in names if effects[name] != common]
     if not others:
         return f"Changes take effect {common}."
     listed = " and ".join((", ".join(others[:-1]), others[-1])) if len(others) > 1 else others[0]
-    return f"{listed} take effect at once, all else {common}."
+    return f"{listed.capitalize()} take effect at once, all else {common}."
 
 
 def _count(changes: int) -> str:

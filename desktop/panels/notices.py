@@ -11,7 +11,7 @@ from core.market.feeds.base import FeedState
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
 
-_FEED, _TRAINER, _INCIDENT, _STORAGE = "feed", "trainer", "incident", "storage"
+_FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave incident", "storage"
 
 
 class NoticeWriter(QObject):
@@ -30,11 +30,10 @@ class NoticeWriter(QObject):
         super().__init__(parent)
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
-        self._newest: Incident | None = next(iter(state.incidents), None)
         state.failed.connect(self._on_failed)
         state.ready.connect(lambda _event: banner.withdraw(_TRAINER))
         state.feed_changed.connect(self._on_feed)
-        state.incidents_changed.connect(self._on_incidents)
+        state.incident_happened.connect(self._on_incident)
         state.run_changed.connect(self._on_run)
 
     def storage_trouble(self, sentence: str) -> None:
@@ -54,17 +53,13 @@ class NoticeWriter(QObject):
             Notice(_FEED, Severity.ERROR, feed.sentence, action="Choose market…", on_action=self._on_choose_market)
         )
 
-    def _on_incidents(self) -> None:
-        """Grave incidents that are new are shown; those of former sessions are in the panel only."""
-        newest = next(iter(self._state.incidents), None)
-        if newest is None or newest == self._newest:
-            return
-        self._newest = newest
-        if newest.severity is Severity.ERROR:
-            text = " ".join(part for part in (newest.what_happened, newest.what_was_done) if part)
-            self._banner.tell(Notice(_INCIDENT, Severity.ERROR, text, newest.details, "Show incidents", self._on_show))
+    def _on_incident(self, incident: Incident) -> None:
+        """Only grave ones; all are in their panel."""
+        if incident.severity is Severity.ERROR:
+            text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
+            notice = Notice(_INCIDENT, Severity.ERROR, text, incident.details, "Show incidents", self._on_show)
+            self._banner.tell(notice)
 
     def _on_run(self) -> None:
-        for key in (_FEED, _TRAINER, _INCIDENT):
+        for key in (_TRAINER, _INCIDENT):
             self._banner.withdraw(key)
-        self._newest = None

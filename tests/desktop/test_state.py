@@ -55,8 +55,10 @@ def test_a_new_run_takes_the_former_away(state: RunState) -> None:
     state.apply(scenario.ready())
     state.apply(EventBatch(tuple(scenario.steps(5))))
     state.apply(scenario.incidents()[0])
+    state.apply(scenario.live_feed())
     state.apply(scenario.ready("next"))
     assert state.run_id == "next"
+    assert state.feed == scenario.live_feed()
     assert len(state.steps) == 0 and state.incidents == ()
 
 
@@ -80,12 +82,24 @@ def test_incidents_are_bounded_and_newest_first(state: RunState) -> None:
     assert times == sorted(times, reverse=True)
 
 
-def test_a_failure_is_the_state_until_the_trainer_stands_again(state: RunState) -> None:
+def test_history_comes_before_what_happened_already_and_nothing_is_told_twice(state: RunState) -> None:
+    first, second, third = scenario.incidents()
+    happened: list[object] = []
+    state.incident_happened.connect(happened.append)
+    state.apply(third)
+    state.add_incidents((first, second, third))
+    assert state.incidents == (third, second, first)
+    assert happened == [third]
+
+
+def test_a_failure_is_the_state_until_it_is_started_again(state: RunState) -> None:
     state.apply(scenario.status())
     state.apply(TrainerFailed("It cannot go on."))
     assert state.trainer_state is TrainerState.FAILED
-    state.apply(scenario.ready())
-    assert state.trainer_state is TrainerState.TRAINING
+    state.apply(scenario.status(TrainerState.STOPPED))
+    assert state.trainer_state is TrainerState.FAILED
+    state.apply(scenario.status(TrainerState.STARTING))
+    assert state.trainer_state is TrainerState.STARTING
 
 
 def test_the_checkpoint_in_use_is_the_one_last_loaded_or_saved(state: RunState) -> None:

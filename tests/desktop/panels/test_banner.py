@@ -94,9 +94,16 @@ def test_a_feed_that_failed_offers_another_market_until_it_lives(banner: Banner,
 
 
 def test_only_grave_incidents_that_are_new_are_shown(banner: Banner, state: RunState) -> None:
-    state.prime(scenario.RUN, incidents=scenario.incidents())
     Wishes().writer(state, banner)
+    state.prime(scenario.RUN, incidents=scenario.incidents())
     state.apply(scenario.incidents()[1])
     assert banner.isHidden()
     state.apply(scenario.incidents()[2])
     assert "signal 9" in banner.text.text()
+
+
+def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    banner.tell(Notice("feed", Severity.WARNING, "The sample is replayed, for Binance did not answer."))
+    state.apply(scenario.live_feed())
+    assert "sample" in banner.text.text()
