@@ -124,7 +124,7 @@ class StepDone:
     candle_open_time_ms: int
     loss: float | None
     prequential_loss: float | None
-    """Pinball loss of the newest one-step forecast, made before its candle was seen."""
+    """Loss of the newest one-step forecast, made before its candle was seen, in the units of `loss`."""
     gradient_norm: float | None
     """Total 2-norm before clipping."""
     clipped: bool

@@ -47,6 +47,8 @@ from desktop.window import MainWindow
 
 _SHOWN_AT_FIRST = 5_000
 """Stored candles that are on the chart before the feed says anything."""
+_SHARE_OF_SCREEN = 0.92
+_LARGEST_FIRST_SIZE = (1920, 1080)
 _log = logging.getLogger("ghostcandle")
 
 
@@ -88,8 +90,16 @@ class Application(QObject):
 
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
+        if not self._context.folder.layout.exists():
+            self._take_first_size()
         self.window.show()
         QTimer.singleShot(0, self, self._open_market)
+
+    def _take_first_size(self) -> None:
+        """At the first start: most of the screen, but not more than is useful."""
+        room = self.window.screen().availableGeometry()
+        width, height = (round(_SHARE_OF_SCREEN * side) for side in (room.width(), room.height()))
+        self.window.resize(min(width, _LARGEST_FIRST_SIZE[0]), min(height, _LARGEST_FIRST_SIZE[1]))
 
     async def close(self) -> None:
         """End feed and training, then let go of the database."""

@@ -130,6 +130,8 @@ class Outcome:
 
     score: StoredScore
     event: ForecastScored
+    losses: FloatArray
+    """Of what was shown: [Q], natural units."""
     expert_losses: FloatArray
     """[E, Q], natural units."""
     natural: FloatArray
@@ -171,7 +173,7 @@ def score(
         reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
         scored_at_ms=now_ms,
     )
-    return Outcome(stored, scored_event(stored, ghost, candle, run_id), expert_losses, natural)
+    return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses, expert_losses, natural)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:

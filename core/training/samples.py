@@ -69,12 +69,16 @@ def build_batch(history: History, origins: NDArray[np.int64], context: int, loss
     return Batch(features, is_real, targets.astype(np.float32), weights.astype(np.float32))
 
 
+def usual_weights() -> FloatArray:
+    """How much each quantity counts in the loss: [Q]."""
+    return np.array([_QUANTITY_WEIGHT[quantity] for quantity in Quantity])
+
+
 def _weights(history: History, origins: NDArray[np.int64], loss_weights: LossWeights) -> FloatArray:
     """[B, 1, Q]. Grows from 1, at a usual loss, to `poor_forecast` at twice the usual loss."""
-    base = np.array([_QUANTITY_WEIGHT[quantity] for quantity in Quantity])
     excess = np.clip(history.column("error_ratio")[origins] - 1.0, 0.0, 1.0)
     poor = 1.0 + (loss_weights.poor_forecast - 1.0) * excess
-    weights: FloatArray = (poor[:, None] * base)[:, None, :]
+    weights: FloatArray = (poor[:, None] * usual_weights())[:, None, :]
     wrong = 1.0 + (loss_weights.wrong_direction - 1.0) * history.column("wrong_direction")[origins]
     weights[..., Quantity.CLOSE] *= wrong[:, None]
     return weights

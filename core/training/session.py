@@ -26,7 +26,7 @@ from core.training.engine import StepResult, TrainingEngine
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
-from core.training.samples import LossWeights, build_batch, draw_origins
+from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 
 _LATE_SHARE = 0.05
 _LATE_MS = 2000
@@ -161,9 +161,15 @@ class TrainingSession:
             shown = forecast.quantiles.shown[horizon - 1]
             self.forecaster.learn(origin, horizon, outcome.expert_losses, shown, outcome.natural)
         if horizon == 1:
-            self._prequential_loss = outcome.score.loss
+            self._prequential_loss = self._in_training_units(origin, outcome.losses)
             self._mark(origin, outcome)
         return outcome
+
+    def _in_training_units(self, origin: int, losses: FloatArray) -> float:
+        """The loss of a one-step forecast as training counts it, so that both curves share an axis."""
+        factor, _ = self.history.units(np.array([origin], dtype=np.int64))
+        weights = usual_weights()
+        return float((losses / factor[0, 0] * weights).sum() / weights.sum())
 
     def _mark(self, origin: int, outcome: Outcome) -> None:
         usual = self.scores.usual_loss
