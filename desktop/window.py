@@ -12,13 +12,8 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.events import Severity, TrainerState
 from core.settings import MarketSettings, Settings
-from desktop.actions import (
-    ActionId,
-    ActionRegistry,
-    checkpoint_actions,
-    incident_actions,
-    standard_actions,
-)
+from desktop.action_table import checkpoint_actions, incident_actions, standard_actions
+from desktop.actions import ActionId, ActionRegistry
 from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts
 from desktop.dialogs.preferences import PreferencesDialog

@@ -21,7 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.events import CheckpointInfo
-from desktop.actions import ActionId, ActionRegistry, checkpoint_actions
+from desktop.action_table import checkpoint_actions
+from desktop.actions import ActionId, ActionRegistry
 from desktop.dialogs.messages import confirm_deletion, open_note
 from desktop.formatting import format_count
 from desktop.icons import icon, tabular

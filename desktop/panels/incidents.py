@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.events import Incident
-from desktop.actions import ActionId, ActionRegistry, incident_actions
+from desktop.action_table import incident_actions
+from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_time
 from desktop.icons import icon, severity_colour, severity_icon_name, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text

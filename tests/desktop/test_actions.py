@@ -6,14 +6,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
 from pytestqt.qtbot import QtBot
 
-from desktop.actions import (
-    ActionId,
-    ActionInfo,
-    ActionRegistry,
-    checkpoint_actions,
-    incident_actions,
-    standard_actions,
-)
+from desktop.action_table import checkpoint_actions, incident_actions, standard_actions
+from desktop.actions import ActionId, ActionInfo, ActionRegistry
 from desktop.icons import icon
 from desktop.theme import Theme
 

@@ -1,0 +1,221 @@
+"""All that a user can do, in one table."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QAction
+
+from desktop.actions import ActionId, ActionInfo
+
+_FILE, _TRAINING, _VIEW, _PANELS, _THEME, _HELP = "&File", "&Training", "&View", "&Panels", "&Theme", "&Help"
+
+
+def standard_actions() -> tuple[ActionInfo, ...]:
+    """The table, in the order of menus and tool bar."""
+    return (*_file_actions(), *_training_actions(), *_view_actions(), *_panel_actions(), *_help_actions())
+
+
+def _file_actions() -> tuple[ActionInfo, ...]:
+    menu = (_FILE,)
+    return (
+        ActionInfo(
+            ActionId.CHOOSE_MARKET,
+            "Choose &market…",
+            "Choose the exchange, symbol and interval, or a file to replay",
+            "Ctrl+M",
+            "swap-horizontal",
+            menu,
+            is_in_tool_bar=True,
+        ),
+        ActionInfo(
+            ActionId.OPEN_DATA_FOLDER,
+            "Open &data folder",
+            "Show the folder that holds the database, the checkpoints and the logs",
+            "Ctrl+Shift+O",
+            "folder-open-outline",
+            menu,
+            section=1,
+        ),
+        ActionInfo(
+            ActionId.PREFERENCES,
+            "&Preferences…",
+            "Model, training, checkpoints and appearance",
+            "Ctrl+,",
+            "cog",
+            menu,
+            section=1,
+            role=QAction.MenuRole.PreferencesRole,
+        ),
+        ActionInfo(
+            ActionId.QUIT,
+            "&Quit",
+            "Save a checkpoint, stop training and close the window",
+            "Ctrl+Q",
+            "power",
+            menu,
+            section=2,
+            role=QAction.MenuRole.QuitRole,
+        ),
+    )
+
+
+def _training_actions() -> tuple[ActionInfo, ...]:
+    menu = (_TRAINING,)
+    return (
+        ActionInfo(
+            ActionId.START, "&Start", "Start training on the chosen market", "F5", "play", menu, 0, is_in_tool_bar=True
+        ),
+        ActionInfo(
+            ActionId.PAUSE,
+            "&Pause",
+            "Pause: candles are still forecast and scored, but not learned from",
+            "F6",
+            "pause",
+            menu,
+            is_in_tool_bar=True,
+        ),
+        ActionInfo(
+            ActionId.STEP_ONCE,
+            "Step &once",
+            "One extra training step on older candles, also while paused",
+            "F7",
+            "step-forward",
+            menu,
+            is_in_tool_bar=True,
+        ),
+        ActionInfo(
+            ActionId.STOP, "S&top", "Save a checkpoint and stop training", "F8", "stop", menu, 0, is_in_tool_bar=True
+        ),
+        ActionInfo(
+            ActionId.SAVE_CHECKPOINT,
+            "Save &checkpoint",
+            "Save the model as it is now",
+            "Ctrl+S",
+            "content-save",
+            menu,
+            section=1,
+            is_in_tool_bar=True,
+        ),
+    )
+
+
+def _view_actions() -> tuple[ActionInfo, ...]:
+    menu, theme = (_VIEW,), (_VIEW, _THEME)
+    return (
+        ActionInfo(
+            ActionId.GO_TO_NEWEST,
+            "Go to &newest candle",
+            "Move the chart to the newest candle and its forecast",
+            "Alt+End",
+            "page-last",
+            menu,
+            is_in_tool_bar=True,
+        ),
+        ActionInfo(
+            ActionId.SHOW_VOLUME,
+            "Show &volume",
+            "Volume bars under the candles",
+            "Ctrl+Shift+V",
+            "chart-bar",
+            menu,
+            section=1,
+            is_checkable=True,
+        ),
+        ActionInfo(
+            ActionId.SHOW_BANDS,
+            "Show &bands",
+            "The 50 % and 90 % bands around the forecast",
+            "Ctrl+Shift+B",
+            "chart-bell-curve-cumulative",
+            menu,
+            section=1,
+            is_checkable=True,
+        ),
+        *(
+            ActionInfo(id_, text, tooltip, "", name, theme, section=2, is_checkable=True, group="theme")
+            for id_, text, tooltip, name in (
+                (ActionId.THEME_SYSTEM, "As the &system", "Follow the desktop's dark or light setting", "monitor"),
+                (ActionId.THEME_DARK, "&Dark", "Light text on dark", "weather-night"),
+                (ActionId.THEME_LIGHT, "&Light", "Dark text on light", "white-balance-sunny"),
+            )
+        ),
+    )
+
+
+def _panel_actions() -> tuple[ActionInfo, ...]:
+    docks = (
+        (ActionId.SHOW_LOSS, "&Loss", "Loss curves and learning rate", "chart-line"),
+        (ActionId.SHOW_ACCURACY, "&Accuracy", "How good the forecasts have been, and how sure that is", "target"),
+        (ActionId.SHOW_BEST, "&Best checkpoint", "The checkpoint with the highest score", "trophy-outline"),
+        (ActionId.SHOW_CHECKPOINTS, "&Checkpoints", "All checkpoints that are kept", "history"),
+        (ActionId.SHOW_INCIDENTS, "&Incidents", "What went wrong, and what was done", "alert-outline"),
+    )
+    menu = (_VIEW, _PANELS)
+    toggles = (
+        ActionInfo(id_, text, tooltip, f"Ctrl+{number}", name, menu, section=3, is_checkable=True)
+        for number, (id_, text, tooltip, name) in enumerate(docks, start=1)
+    )
+    reset = ActionInfo(
+        ActionId.RESET_LAYOUT,
+        "&Reset layout",
+        "Put all panels back where they were at first",
+        "Ctrl+Shift+R",
+        "view-dashboard-outline",
+        (_VIEW,),
+        section=3,
+    )
+    return (*toggles, reset)
+
+
+def _help_actions() -> tuple[ActionInfo, ...]:
+    menu = (_HELP,)
+    return (
+        ActionInfo(
+            ActionId.SHORTCUTS, "&Keyboard shortcuts", "All actions and their keys", "F1", "keyboard-outline", menu
+        ),
+        ActionInfo(
+            ActionId.ABOUT,
+            "&About Ghostcandle",
+            "Version, parts and licences",
+            "",
+            "information-outline",
+            menu,
+            section=1,
+            role=QAction.MenuRole.AboutRole,
+        ),
+    )
+
+
+def checkpoint_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with checkpoints, in their panel."""
+    rows = (
+        (
+            ActionId.CHECKPOINT_RESTORE,
+            "&Restore",
+            "Take the model back to this checkpoint; the record of forecasts and scores stays",
+            "Ctrl+Return",
+            "backup-restore",
+        ),
+        (ActionId.CHECKPOINT_PIN, "&Pin", "Keep these checkpoints until they are unpinned", "Ctrl+P", "pin-outline"),
+        (ActionId.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
+        (ActionId.CHECKPOINT_DELETE, "&Delete…", "Delete these checkpoints, after asking", "Del", "delete-outline"),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Checkpoints")
+        for id_, text, tooltip, keys, name in rows
+    )
+
+
+def incident_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with incidents, in their panel."""
+    tooltip = "Copy these incidents, with their details, as text"
+    return (
+        ActionInfo(
+            ActionId.INCIDENT_COPY,
+            "&Copy",
+            tooltip,
+            "Ctrl+C",
+            "content-copy",
+            is_in_tool_bar=True,
+            place="Incidents",
+        ),
+    )
