@@ -98,7 +98,7 @@ COLUMNS = (
         "0 % is no better than the reference, “no change”.",
         skill_text,
         lambda info: _finite_or_lowest(info.skill),
-        "+10.0 % (−10.5 to 10.4)",
+        "+1.0 % (−10.5 to 10.4)",
     ),
     Column(
         "Loss",

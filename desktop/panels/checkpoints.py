@@ -32,7 +32,7 @@ from desktop.panels.checkpoint_source import CheckpointSource
 from desktop.theme import Palette, Theme
 
 _ICON_SIZE = 15
-_CELL_MARGIN = 16
+_CELL_MARGIN = 14
 _NONE_SAVED = "No checkpoint has been saved yet."
 _NO_MATCH = "No checkpoint matches the filter."
 

@@ -129,3 +129,11 @@ def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mod
             keep_picture(dialog, f"dialog-{name}{page or ''}-{mode}")
             assert cut_texts(dialog) == []
         dialog.reject()
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_the_checkpoints_need_no_scrolling_sideways(make_bench: MakeBench, qtbot: QtBot, size: tuple[int, int]) -> None:
+    bench = make_dressed(make_bench, "dark", size)
+    fill(bench)
+    settle(qtbot, bench)
+    assert not bench.window.checkpoints.table.horizontalScrollBar().isVisible()
