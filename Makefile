@@ -1,0 +1,65 @@
+# Two commands do everything: `make run` and `make test`. Each sets up what it needs; the second time that takes no time.
+
+PYTHON ?= $(shell for name in python3.12 python3.13 python3.11 python3; do \
+	command -v $$name >/dev/null 2>&1 && $$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
+	&& echo $$name && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
+FAST := not slow and not bundle
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test lint test-fast test-slow soak bundle bundle-test pictures lock clean
+
+help: ## What there is
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: $(VENV)/.installed $(VENV)/.system ## Make .venv, install from the lock, look for system libraries
+
+$(VENV)/.installed: requirements.lock pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed, and none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing from requirements.lock (the first time this takes minutes)"
+	@$(PIP) install --quiet -r requirements.lock
+	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.system: .ci/system_libraries.py $(VENV)/.installed
+	@$(BIN)/python .ci/system_libraries.py
+	@touch $@
+
+run: setup ## Open the window (without a display: the same job in the terminal)
+	@$(BIN)/ghostcandle run
+
+test: lint test-fast ## Lint, types, import contracts, tests
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-fast: setup
+	$(PYTEST) -m "$(FAST)"
+
+test-slow: setup ## The tests marked slow
+	$(PYTEST) -m "slow" --timeout 900
+
+soak: setup ## Everything long, at full length
+	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow" --timeout 7200
+
+bundle: setup ## The program as a folder: dist/ghostcandle
+	$(BIN)/pyinstaller --noconfirm --log-level WARN build.spec
+
+bundle-test: setup ## Try the bundle without the checkout's .venv
+	GHOSTCANDLE_TEST_BUNDLE=1 $(PYTEST) -m bundle --timeout 600
+
+pictures: setup ## The README's pictures, from the real window
+	$(BIN)/python -m tests.support.pictures docs/pictures
+
+lock: ## Make requirements.lock anew (needs uv)
+	.ci/lock
+
+clean: ## Remove what can be made again
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
