@@ -72,7 +72,8 @@ def test_cancel_applies_nothing(qtbot: QtBot, dialog: PreferencesDialog) -> None
 
 
 def message(dialog: PreferencesDialog) -> str:
-    return " ".join(label.text() for label in dialog.findChildren(QLabel, options=Qt.FindChildOption.FindDirectChildrenOnly))
+    direct = Qt.FindChildOption.FindDirectChildrenOnly
+    return " ".join(label.text() for label in dialog.findChildren(QLabel, options=direct))
 
 
 def test_heads_that_do_not_divide_the_width_are_refused_in_words(qtbot: QtBot, dialog: PreferencesDialog) -> None:

@@ -61,9 +61,7 @@ def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
     assert steps(panel) == [12_340, 12_330, 12_320, 12_310, 12_100, 11_800, 10_020]
 
 
-def test_a_header_sorts_by_value_and_what_was_not_measured_is_never_best(
-    qtbot: QtBot, panel: CheckpointsPanel
-) -> None:
+def test_a_header_sorts_by_value_and_what_was_not_measured_is_never_best(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     click_header(qtbot, panel, "Skill")
     if panel.proxy.sortOrder() is not Qt.SortOrder.DescendingOrder:
         click_header(qtbot, panel, "Skill")

@@ -54,7 +54,8 @@ def test_copy_takes_the_whole_story(qtbot: QtBot, panel: IncidentsPanel, state: 
 
 
 def test_the_selection_stays_on_its_incident_when_another_comes(
-    qtbot: QtBot, panel: IncidentsPanel, state: RunState) -> None:
+    qtbot: QtBot, panel: IncidentsPanel, state: RunState
+) -> None:
     show_incidents(panel, state)
     click_row(qtbot, panel, 1)
     state.apply(replace(scenario.incidents()[0], at_ms=scenario.NOW_MS))
