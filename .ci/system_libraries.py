@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 LIBRARIES = {
     "libEGL.so.1": "libegl1",
@@ -57,7 +58,7 @@ def _loads(library: str) -> bool:
 
 def _has_font() -> bool:
     """Whether any font is installed; a window without one shows boxes."""
-    folders = ("/usr/share/fonts", "/usr/local/share/fonts", os.path.expanduser("~/.fonts"))
+    folders = ("/usr/share/fonts", "/usr/local/share/fonts", Path.home() / ".fonts", Path.home() / ".local/share/fonts")
     names = (name for folder in folders for _, _, files in os.walk(folder) for name in files)
     return any(name.lower().endswith((".ttf", ".otf", ".ttc", ".pfb")) for name in names)
 

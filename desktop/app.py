@@ -63,7 +63,7 @@ class Application(QObject):
         self._db = opened.db
         self._store = CandleStore(self._db)
         self._library = Library(self._db, self._clock)
-        self.theme = Theme(self)
+        self.theme = Theme(parent=self)
         self.theme.apply_to(qt)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)
@@ -222,7 +222,7 @@ async def _live(context: Context, qt: QApplication, door: SingleInstance, progre
     window = application.window
     window.closing.connect(closed.set)
     door.raise_requested.connect(window.come_to_front)
-    signals = SignalWatcher(window.close, application)
+    signals = SignalWatcher(lambda: _close(window), application)
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)
@@ -235,6 +235,10 @@ async def _live(context: Context, qt: QApplication, door: SingleInstance, progre
         signals.close()
         await application.close()
         window.deleteLater()
+
+
+def _close(window: MainWindow) -> None:
+    window.close()
 
 
 def _on_uncaught(application: Application, kind: type[BaseException], error: BaseException, trace: object) -> None:

@@ -38,6 +38,11 @@ def prepare_thread() -> None:
     torch.set_flush_denormal(True)
 
 
+def release_thread() -> None:
+    """Leave the calling thread as it was: other code on it may count on denormals."""
+    torch.set_flush_denormal(False)
+
+
 def _cpu() -> Device:
     return Device(torch.device("cpu"), "CPU, 1 thread")
 

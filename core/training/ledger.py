@@ -167,11 +167,11 @@ def _summary(
 
 def _verdict(close: Estimate, n: int, proven: bool) -> str:
     if close.value is None or close.low is None or close.high is None:
-        return f"Too early to tell: {n} scored candles."
+        return f"Too early to tell: {n:,} scored candles."
     if proven:
-        return f"An edge over the reference: the whole interval lies above zero, on {n} candles."
+        return f"An edge over the reference: the whole interval lies above zero, on {n:,} candles."
     if n < FEWEST_FOR_AN_EDGE:
-        return f"No proven edge yet: {n} of the {FEWEST_FOR_AN_EDGE} scored candles that a proof needs."
+        return f"No proven edge yet: {n:,} of the {FEWEST_FOR_AN_EDGE} scored candles that a proof needs."
     if close.high < 0.0:
-        return f"Worse than the reference: the whole interval lies below zero, on {n} candles."
-    return f"No proven edge: the interval includes zero, on {n} candles."
+        return f"Worse than the reference: the whole interval lies below zero, on {n:,} candles."
+    return f"No proven edge: the interval includes zero, on {n:,} candles."

@@ -34,7 +34,7 @@ from core.events import (
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
-from core.training.device import choose_device, prepare_thread
+from core.training.device import choose_device, prepare_thread, release_thread
 from core.training.opening import open_run
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
@@ -67,12 +67,13 @@ class TrainingService:
             self._keeper.sweep_orphans()
             self._resume()
         except BaseException:
-            self._db.close()
+            self.close()
             raise
 
     def close(self) -> None:
-        """Let go of the database. What is committed stays; nothing else is written."""
+        """Let go of the database and the thread. What is committed stays; nothing else is written."""
         self._db.close()
+        release_thread()
 
     def opening_events(self) -> tuple[TrainerEvent, ...]:
         """What the window is told first: incidents of the restore, then readiness and status."""

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from core.market.feeds.simulated import SimulatedFeed
 
 from core.clock import SystemClock
 from core.events import EventBatch, TrainerReady
 from core.headless import HeadlessRun
 from core.market.candle import Interval
+from core.market.feeds.simulated import SimulatedFeed
 from core.settings import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -45,7 +45,7 @@ def selftest(context: Context) -> None:
         tested = dataclasses.replace(context, folder=DataFolder(Path(folder)), settings=_settings(context.settings))
         tested.folder.ensure()
         checks = [
-            _check("trainer", lambda: _train(tested, "process")),
+            _check("trainer", lambda: _train(tested)),
             _check("resume", lambda: _resume(tested)),
             _check("window", lambda: _paint(tested)),
             _check("ccxt", _import_ccxt),
@@ -77,14 +77,14 @@ def _check(name: str, work: Callable[[], str]) -> dict[str, Any]:
     return {"name": name, "ok": ok, "what": what, "seconds": round(time.monotonic() - started, 2)}
 
 
-def _run(context: Context, host: str, candles: int) -> list[TrainerReady]:
+def _run(context: Context, candles: int) -> list[TrainerReady]:
     ready: list[TrainerReady] = []
 
     def take(batch: EventBatch) -> None:
         ready.extend(event for event in batch.events if isinstance(event, TrainerReady))
 
     clock = SystemClock()
-    training = dataclasses.replace(context.settings.training, host=host)
+    training = dataclasses.replace(context.settings.training, host="process")
     feed = SimulatedFeed(Interval.parse("1m"), seed=1, clock=clock, speed=0.0, catch_up=candles, limit=candles)
     settings = dataclasses.replace(context.settings, training=training)
     run = HeadlessRun(feed, SessionSpec(context.folder.root, feed.market, settings), clock, take, lambda _: None)
@@ -94,8 +94,8 @@ def _run(context: Context, host: str, candles: int) -> list[TrainerReady]:
     return ready
 
 
-def _train(context: Context, host: str) -> str:
-    ready = _run(context, host, _CANDLES)
+def _train(context: Context) -> str:
+    ready = _run(context, _CANDLES)
     summary = _stored(context)[1]
     steps, kept = summary["steps"], summary["checkpoints"]["kept"]
     if steps < _FEWEST_STEPS or kept < 1:
@@ -105,7 +105,7 @@ def _train(context: Context, host: str) -> str:
 
 def _resume(context: Context) -> str:
     before = _stored(context)[1]["steps"]
-    ready = _run(context, "process", _CANDLES + 5)
+    ready = _run(context, _CANDLES + 5)
     after = _stored(context)[1]["steps"]
     if ready[0].step != before or after != before + 5:
         raise RuntimeError(f"went on at step {ready[0].step} of {before}, and ended at {after}")

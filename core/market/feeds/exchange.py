@@ -1,19 +1,20 @@
-"""A venue's candles through ccxt.pro: history, then live, and after any break exactly what was missed.
+"""Live candles from an exchange, through ccxt.pro.
 
-A closed candle is always the venue's own, fetched by REST after its time is over; the socket only draws the candle
-that is still forming. So a message that was lost, late or repeated cannot change what is stored and learned from.
+The stream tells what the open candle looks like and when it is over. What is over is asked for by request, always
+from the newest candle that was passed on: history, a candle that has just closed, and what was missed during a break
+are the same question, so a break leaves no hole.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from core.clock import Clock
 from core.market.candle import Candle, Market
+from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -24,58 +25,65 @@ from core.market.feeds.base import (
     FeedStatus,
     FormingCandle,
 )
+from core.market.feeds.trouble import VenueTrouble
 from core.market.feeds.urls import ExchangeUrls
-from core.market.feeds.venue import Venue, VenueTroubleError
+from core.market.feeds.venue import Venue
 
-_PAGE = 1000
-_MOST_MISSED = 20_000
+_FARTHEST_BACK = 20_000
+"""Candles fetched at most after a long pause; what lies before them stays a hole, and is drawn as one."""
+_VOLUME_TOLERANCE = 1e-9
+
+T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class ExchangeTiming:
-    """All waits, in seconds; tests shorten them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeTimes:
+    """How patient the feed is, in seconds."""
 
-    settle_s: float = 0.8
-    """After a candle's time is over, before it is fetched."""
-    retry_s: float = 0.7
-    """Between two looks for a closed candle that the venue does not show yet."""
-    patience_s: float = 10.0
-    """After which a closed candle that never came is a hole."""
-    live_within_s: float = 5.0
-    """A closed candle that is fetched later than this after its close did not come live."""
+    request_s: float = 10.0
+    first_look_s: float = 0.3
+    """After a candle's close, when the stream has not told of the next one."""
+    grace_s: float = 2.0
+    """After a candle's close it is final, even where no later candle proves it."""
+    patience_s: float = 5.0
+    """Spent on a candle that has closed, but is not there yet."""
+    retry_s: float = 0.25
     silence_s: float = 20.0
-    """Without a message for so long, REST is asked whether the market is quiet or the socket dead."""
-    first_back_off_s: float = 1.0
-    longest_back_off_s: float = 60.0
+    """Without a message the market is looked at by request."""
+    doubt_s: float = 3.0
+    """The stream has this long to follow a market that is seen to move."""
+
+
+class _ClosedError(Exception):
+    """The feed was closed while it waited."""
 
 
 class ExchangeFeed:
-    """The feed of one market at one venue. No keys, spot only."""
+    """Spot candles without a key: history, then live, for as long as it takes. Keeps to `core.market.feeds.base`."""
 
     def __init__(
         self,
         market: Market,
         clock: Clock,
-        *,
-        catch_up: int,
+        catch_up: int = 1000,
         limit: int | None = None,
         urls: ExchangeUrls | None = None,
-        timing: ExchangeTiming | None = None,
-        jitter: random.Random | None = None,
+        times: ExchangeTimes | None = None,
+        backoff: Backoff | None = None,
     ) -> None:
-        """catch_up: closed candles fetched where none are stored. limit: closed candles in all, then it ends."""
+        """catch_up: closed candles fetched first. limit: closed candles yielded in all. urls: another address."""
         self._market = market
         self._clock = clock
-        self._catch_up = catch_up
+        self._catch_up = catch_up if limit is None else min(catch_up, limit)
         self._limit = limit
         self._urls = urls
-        self._timing = timing or ExchangeTiming()
-        self._jitter = jitter or random.Random()
-        self._closed = asyncio.Event()
-        self._position_ms: int | None = None
-        self._ahead_ms = 0
+        self._times = times or ExchangeTimes()
+        self._backoff = backoff or Backoff()
         self._yielded = 0
-        self._failures = 0
+        self._position_ms: int | None = None
+        self._seen: dict[int, Candle] = {}
+        self._venue: Venue | None = None
+        self._closed = asyncio.Event()
 
     @property
     def market(self) -> Market:
@@ -85,220 +93,245 @@ class ExchangeFeed:
     def kind(self) -> FeedKind:
         return FeedKind.EXCHANGE
 
+    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+        yield self._status(FeedState.CONNECTING, f"Connecting to {self._market.venue} for {self._market.symbol}.")
+        self._position_ms = after_ms
+        try:
+            while not self._is_done():
+                try:
+                    async for event in self._connection():
+                        yield event
+                except VenueTrouble as trouble:
+                    if trouble.is_final:
+                        raise FeedError(str(trouble)) from trouble
+                    wait_s = self._backoff.next_s(trouble.wait_s)
+                    yield self._status(FeedState.RECONNECTING, f"{trouble} Next try in {_in_words(wait_s)}.")
+                    await self._unless_closed(asyncio.sleep(wait_s))
+            yield self._status(FeedState.ENDED, f"{self._yielded} candles of {self._market.symbol} have come.")
+        except _ClosedError:
+            return
+        finally:
+            await self._disconnect()
+
     async def aclose(self) -> None:
         self._closed.set()
+        await self._disconnect()
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
-        self._position_ms = after_ms
-        yield self._status(FeedState.CONNECTING, f"Connecting to {self._market.venue} …")
-        while not self._is_done:
-            venue = Venue(self._market, self._urls)
-            try:
-                await self._until_closed(venue.open())
-                async for event in self._connected(venue):
-                    yield event
-            except VenueTroubleError as trouble:
-                wait_s = self._back_off_s(trouble.wait_s)
-                yield self._status(FeedState.RECONNECTING, f"{trouble} Trying again in {wait_s:.0f} s.")
-                await self._sleep(wait_s)
-            finally:
-                await venue.close()
-        yield self._status(FeedState.ENDED, "The feed was closed.")
-
-    @property
-    def _is_done(self) -> bool:
-        return self._closed.is_set() or (self._limit is not None and self._yielded >= self._limit)
-
-    def _now_ms(self) -> int:
-        return self._clock.now_ms() + self._ahead_ms
-
-    async def _connected(self, venue: Venue) -> AsyncIterator[FeedEvent]:
-        """History, then live, until the feed is closed or the connection breaks."""
-        self._ahead_ms = await venue.server_ahead_ms(self._clock.now_ms())
-        yield self._status(FeedState.CATCHING_UP, f"Fetching what is missing of {self._market.symbol} …")
-        async for event in self._back_fill(venue):
-            yield event
-        self._failures = 0
-        if not self._is_done:
-            yield self._status(FeedState.LIVE, f"Live from {venue.name}.")
-        watcher = _Watcher(venue)
-        try:
-            async for event in self._live(venue, watcher):
-                yield event
-        finally:
-            await watcher.close()
-
-    async def _back_fill(self, venue: Venue) -> AsyncIterator[FeedEvent]:
-        """Closed candles from after the position up to now, page by page."""
-        step_ms = self._market.interval.duration_ms
-        since_ms, first_ms = self._first_missing_ms(), self._first_missing_ms()
-        while not self._is_done and since_ms + step_ms <= self._now_ms():
-            page = await venue.klines(since_ms, _PAGE)
-            async for closed in self._take(page, came_live=False):
-                yield closed
-            total = max(1, (self._now_ms() - first_ms) // step_ms)
-            newest_ms = page[-1].open_time_ms if page else since_ms
-            yield CatchUpProgress(min(total, (newest_ms - first_ms) // step_ms), total)
-            if len(page) < 2 or newest_ms + step_ms > self._now_ms() - step_ms:
-                return
-            since_ms = newest_ms + step_ms
-
-    def _first_missing_ms(self) -> int:
-        step_ms = self._market.interval.duration_ms
-        forming_ms = self._market.interval.open_time_ms(self._now_ms())
+    async def _connection(self) -> AsyncIterator[FeedEvent]:
+        """From connecting to the first trouble."""
+        venue = await self._connect()
+        is_first = self._yielded == 0
         if self._position_ms is None:
-            return forming_ms - self._catch_up * step_ms
-        return max(self._position_ms + step_ms, forming_ms - max(self._catch_up, _MOST_MISSED) * step_ms)
+            self._position_ms = venue.forming_ms() - (self._catch_up + 1) * self._market.interval.duration_ms
+        farthest_ms = venue.forming_ms() - (_FARTHEST_BACK + 1) * self._market.interval.duration_ms
+        self._position_ms = max(self._position_ms, farthest_ms)
+        before = self._yielded
+        async for event in self._back_fill(venue, is_first):
+            yield event
+        said = f"Live from {venue.name}: {self._market.symbol}, candles of {self._market.interval}."
+        if not is_first:
+            said = f"{said} {self._yielded - before} missed during the break were fetched."
+        async for event in self._live(venue, said):
+            yield event
 
-    async def _live(self, venue: Venue, watcher: _Watcher) -> AsyncIterator[FeedEvent]:
-        """Draw the forming candle from the socket; fetch each closed one when its time is over."""
-        heard_s = self._clock.monotonic_s()
-        while not self._is_done:
-            message = await watcher.next(self._wait_s(heard_s), self._closed)
-            if message is not None:
-                heard_s = self._clock.monotonic_s()
-                if self._is_forming(message):
-                    yield FormingCandle(message)
-            if self._is_due():
-                async for closed in self._take(await self._settled(venue), came_live=True):
+    async def _connect(self) -> Venue:
+        older = self._venue
+        await self._disconnect()
+        venue = Venue(self._market, self._clock, self._urls, self._times.request_s)
+        self._venue = venue
+        await self._unless_closed(venue.open(older))
+        return venue
+
+    async def _disconnect(self) -> None:
+        if self._venue is not None:
+            await self._venue.close()
+
+    async def _back_fill(self, venue: Venue, is_first: bool) -> AsyncIterator[FeedEvent]:
+        """Every closed candle after the position, page by page."""
+        step_ms = self._market.interval.duration_ms
+        cursor_ms = started_ms = self._position() + step_ms
+        total = max(0, (venue.forming_ms() - started_ms) // step_ms)
+        if is_first and total:
+            yield self._status(FeedState.CATCHING_UP, f"Fetching {total:,} candles from {venue.name}.")
+        while cursor_ms < venue.forming_ms() and not self._is_done():
+            page = await self._unless_closed(self._closed_candles(venue, cursor_ms))
+            for candle in page:
+                if not self._is_done():
+                    yield self._pass_on(candle, is_live=False)
+            cursor_ms = max(self._position() + step_ms, cursor_ms + (0 if page else venue.page_rows * step_ms))
+            if is_first:
+                done = min(total, (cursor_ms - started_ms) // step_ms)
+                yield CatchUpProgress(done, total)
+
+    async def _live(self, venue: Venue, said: str) -> AsyncIterator[FeedEvent]:
+        watch = _StreamWatch(venue, self._times)
+        due_ms = self._first_due_ms(venue)
+        is_said = False
+        while not self._is_done():
+            look_s = (due_ms + self._market.interval.duration_ms - venue.now_ms()) / 1000.0 + self._times.first_look_s
+            rows = await self._unless_closed(watch.next(look_s))
+            newest = rows[-1] if rows else None
+            if newest is not None:
+                self._seen = {candle.open_time_ms: candle for candle in (*self._seen.values(), *rows)[-4:]}
+                self._backoff.reset()
+            if not is_said:
+                is_said = True
+                yield self._status(FeedState.LIVE, said)
+            over_ms = self._over_ms(venue, newest, due_ms)
+            if over_ms is not None:
+                async for closed in self._settle(venue, over_ms):
                     yield closed
-            if self._clock.monotonic_s() - heard_s >= self._timing.silence_s:
-                await self._tell_quiet_from_dead(venue, watcher)
-                heard_s = self._clock.monotonic_s()
+                due_ms = max(over_ms + self._market.interval.duration_ms, venue.forming_ms())
+            if newest is not None and newest.open_time_ms > self._position() and not self._is_done():
+                yield FormingCandle(newest)
 
-    def _wait_s(self, heard_s: float) -> float:
-        """How long to wait for a message at most: until a candle is due, or the silence is too long."""
-        due_s = (self._due_at_ms() - self._now_ms()) / 1000.0
-        silence_s = heard_s + self._timing.silence_s - self._clock.monotonic_s()
-        return max(0.01, min(due_s, silence_s))
+    def _first_due_ms(self, venue: Venue) -> int:
+        """The candle to close next: the open one, or the one before it where its numbers were not final yet."""
+        forming_ms = venue.forming_ms()
+        before_ms = forming_ms - self._market.interval.duration_ms
+        return before_ms if self._position() == before_ms - self._market.interval.duration_ms else forming_ms
 
-    def _due_at_ms(self) -> int:
-        """When the candle after the position is over and settled."""
+    def _over_ms(self, venue: Venue, newest: Candle | None, due_ms: int) -> int | None:
+        """The newest candle that has closed and was not asked for, or None."""
         step_ms = self._market.interval.duration_ms
-        forming_ms = self._market.interval.open_time_ms(self._now_ms())
-        last_ms = self._position_ms if self._position_ms is not None else forming_ms - step_ms
-        return last_ms + 2 * step_ms + round(self._timing.settle_s * 1000)
+        if newest is not None and newest.open_time_ms > due_ms:
+            return newest.open_time_ms - step_ms
+        is_over = venue.now_ms() >= due_ms + step_ms + self._times.first_look_s * 1000.0
+        return due_ms if is_over else None
 
-    def _is_due(self) -> bool:
-        return self._now_ms() >= self._due_at_ms()
-
-    def _is_forming(self, candle: Candle) -> bool:
-        is_new = self._position_ms is None or candle.open_time_ms > self._position_ms
-        return is_new and self._market.interval.close_time_ms(candle.open_time_ms) > self._now_ms()
-
-    async def _settled(self, venue: Venue) -> list[Candle]:
-        """The closed candles after the position, asked for until the newest is there or it is a hole."""
-        step_ms = self._market.interval.duration_ms
-        since_ms = self._first_missing_ms()
-        wanted_ms = self._market.interval.open_time_ms(self._now_ms()) - step_ms
-        until_s = self._clock.monotonic_s() + self._timing.patience_s
+    async def _settle(self, venue: Venue, over_ms: int) -> AsyncIterator[ClosedCandle]:
+        """Ask for the candle that closed at `over_ms`, and those before it that are still missing, until it is final."""
+        deadline_s = self._clock.monotonic_s() + self._times.patience_s
         while True:
-            page = await venue.klines(since_ms, _PAGE)
-            has_wanted = any(candle.open_time_ms >= wanted_ms for candle in page)
-            if has_wanted or self._closed.is_set() or self._clock.monotonic_s() >= until_s:
-                self._skip_to(wanted_ms, page)
-                return page
-            await self._sleep(self._timing.retry_s)
+            is_late = self._clock.monotonic_s() >= deadline_s
+            try:
+                found = await self._unless_closed(self._closed_candles(venue, self._position() + 1))
+            except VenueTrouble as trouble:
+                if not trouble.is_brief or is_late:
+                    raise
+                found = []
+            if is_late or self._is_final(found, over_ms):
+                break
+            await self._unless_closed(asyncio.sleep(self._times.retry_s))
+        for candle in found:
+            if not self._is_done():
+                yield self._pass_on(candle, is_live=candle.open_time_ms >= over_ms)
 
-    def _skip_to(self, wanted_ms: int, page: list[Candle]) -> None:
-        """A candle that the venue does not have is a hole: look for the next one from here on."""
+    def _is_final(self, found: list[Candle], over_ms: int) -> bool:
+        """Whether the candle is there, with no less volume than the stream showed of it: a request may be answered
+        from an older copy."""
+        for candle in found:
+            if candle.open_time_ms == over_ms:
+                seen = self._seen.get(over_ms)
+                return seen is None or candle.volume >= seen.volume * (1.0 - _VOLUME_TOLERANCE)
+        return False
+
+    async def _closed_candles(self, venue: Venue, since_ms: int) -> list[Candle]:
+        """One page. The last row is left out unless its time is up: it may be unfinished."""
+        page = await venue.candles(since_ms)
         if not page:
-            self._position_ms = wanted_ms
+            return []
+        final_from_ms = page[-1].open_time_ms + self._market.interval.duration_ms + self._times.grace_s * 1000.0
+        return page if venue.now_ms() >= final_from_ms else page[:-1]
 
-    async def _take(self, candles: list[Candle], came_live: bool) -> AsyncIterator[ClosedCandle]:
-        """Yield those that are over and were not yielded before, in order."""
-        for candle in candles:
-            close_ms = self._market.interval.close_time_ms(candle.open_time_ms)
-            is_known = self._position_ms is not None and candle.open_time_ms <= self._position_ms
-            if is_known or close_ms > self._now_ms() or self._is_done:
-                continue
-            self._position_ms = candle.open_time_ms
-            self._yielded += 1
-            is_fresh = self._now_ms() - close_ms <= self._timing.live_within_s * 1000
-            yield ClosedCandle(candle, is_live=came_live and is_fresh)
+    def _pass_on(self, candle: Candle, is_live: bool) -> ClosedCandle:
+        self._position_ms = candle.open_time_ms
+        self._yielded += 1
+        return ClosedCandle(candle, is_live)
 
-    async def _tell_quiet_from_dead(self, venue: Venue, watcher: _Watcher) -> None:
-        """No message for long. Where REST shows trades that the socket did not, the socket is dead."""
-        page = await venue.klines(self._market.interval.open_time_ms(self._now_ms()), 1)
-        if page and page[-1] != watcher.newest:
-            silence_s = self._timing.silence_s
-            raise VenueTroubleError(f"The socket of {venue.name} has been silent for {silence_s:.0f} s of trading.")
+    def _position(self) -> int:
+        assert self._position_ms is not None, "set when the connection stands"
+        return self._position_ms
 
-    def _back_off_s(self, least_s: float) -> float:
-        """Exponential, with jitter, so that many clients do not come back at the same moment."""
-        longest = self._timing.longest_back_off_s
-        grown = min(longest, self._timing.first_back_off_s * 2.0**self._failures)
-        self._failures += 1
-        return max(min(least_s, longest), grown * self._jitter.uniform(0.5, 1.0))
+    def _is_done(self) -> bool:
+        return self._limit is not None and self._yielded >= self._limit
 
-    async def _sleep(self, seconds: float) -> None:
-        """Wait, but not beyond `aclose`."""
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._closed.wait(), seconds)
-
-    async def _until_closed(self, work: object) -> None:
-        """Await `work`, given up as soon as the feed is closed."""
-        task = asyncio.ensure_future(work)  # type: ignore[call-overload]
-        closed = asyncio.ensure_future(self._closed.wait())
+    async def _unless_closed(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for `work`, but not after the feed was closed."""
+        task = asyncio.ensure_future(work)
+        stop = asyncio.ensure_future(self._closed.wait())
         try:
-            await asyncio.wait({task, closed}, return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                task.result()
+            await asyncio.wait({task, stop}, return_when=asyncio.FIRST_COMPLETED)
+            if self._closed.is_set():
+                raise _ClosedError
+            return task.result()
         finally:
-            for each in (task, closed):
-                each.cancel()
-            await asyncio.gather(task, closed, return_exceptions=True)
+            for waiting in (task, stop):
+                waiting.cancel()
+            await asyncio.gather(task, stop, return_exceptions=True)
 
     def _status(self, state: FeedState, sentence: str) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms())
 
 
-class _Watcher:
-    """Listens to the socket in a task of its own: a wait that is cancelled half-way would lose messages."""
+class _StreamWatch:
+    """Waits for the stream, and finds out when it is silent although the market moves."""
 
-    def __init__(self, venue: Venue) -> None:
+    def __init__(self, venue: Venue, times: ExchangeTimes) -> None:
         self._venue = venue
-        self._arrived = asyncio.Event()
-        self._task = asyncio.ensure_future(self._listen())
-        self.newest: Candle | None = None
+        self._times = times
+        self._newest: Candle | None = None
+        self._patience_s = times.silence_s
+        self._quiet_s = 0.0
+        self._is_doubted = False
 
-    async def next(self, timeout_s: float, closed: asyncio.Event) -> Candle | None:
-        """The newest candle once a message has come (the latest wins), or None. Raises what the socket raised."""
-        if not self._arrived.is_set() and not closed.is_set():
-            arrival = asyncio.ensure_future(self._arrived.wait())
-            ending = asyncio.ensure_future(closed.wait())
-            waits: set[asyncio.Future[object]] = {arrival, ending, self._task}  # type: ignore[arg-type]
-            await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
-            for wait in (arrival, ending):
-                wait.cancel()
-        if self._task.done() and not self._task.cancelled():
-            self._task.result()
-        if not self._arrived.is_set():
-            return None
-        self._arrived.clear()
-        return self.newest
+    async def next(self, timeout_s: float) -> list[Candle]:
+        """What comes within `timeout_s`, or nothing. Raises VenueTrouble where the stream has died unnoticed."""
+        began_ms = self._venue.now_ms()
+        rows = await self._venue.updates(max(0.0, min(timeout_s, self._patience_s - self._quiet_s)))
+        if rows:
+            self._newest, self._is_doubted = rows[-1], False
+            self._quiet_s, self._patience_s = 0.0, self._times.silence_s
+            return rows
+        self._quiet_s += max(0.0, self._venue.now_ms() - began_ms) / 1000.0
+        if self._quiet_s >= self._patience_s:
+            await self._look()
+        return []
 
-    async def close(self) -> None:
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+    async def _look(self) -> None:
+        is_moving = await self._is_moving()
+        if is_moving and self._is_doubted:
+            raise VenueTrouble(f"{self._venue.name} sends nothing any more, though its market moves.", is_brief=True)
+        self._is_doubted = is_moving
+        self._quiet_s = 0.0
+        self._patience_s = self._times.doubt_s if is_moving else self._times.silence_s
 
-    async def _listen(self) -> None:
-        while True:
-            candles = await self._venue.watch()
-            if candles:
-                self.newest = candles[-1]
-                self._arrived.set()
+    async def _is_moving(self) -> bool:
+        """Whether something was traded that the stream did not tell of."""
+        page = await self._venue.candles(self._venue.forming_ms())
+        if not page:
+            return False
+        newest, known = page[-1], self._newest
+        if known is None:
+            self._newest = newest
+            return False
+        told = known.volume if known.open_time_ms == newest.open_time_ms else 0.0
+        return newest.volume > told
 
 
-async def probe(market: Market, urls: ExchangeUrls | None, timeout_s: float) -> str | None:
-    """None where the venue answers within the time, else the sentence why it is not used."""
-    venue = Venue(market, urls)
+def _in_words(seconds: float) -> str:
+    if seconds < 1.0:
+        return "a moment"
+    return f"{seconds:.0f} s" if seconds < 120.0 else f"{seconds / 60.0:.0f} min"
+
+
+async def probe(
+    market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock | None = None
+) -> str | None:
+    """Ask the exchange for the market's newest candles. None where it answers in time, else a sentence that says why."""
+    from core.clock import SystemClock  # noqa: PLC0415
+
+    venue: Venue | None = None
     try:
-        await asyncio.wait_for(venue.open(), timeout_s)
+        venue = Venue(market, clock or SystemClock(), urls, timeout_s)
+        async with asyncio.timeout(timeout_s):
+            await venue.open(None)
+            await venue.candles(venue.forming_ms() - 2 * market.interval.duration_ms)
     except TimeoutError:
-        return f"{market.venue.title()} did not answer within {timeout_s:.0f} s."
-    except (VenueTroubleError, FeedError) as error:
-        return str(error)
+        return f"{market.venue} did not answer within {timeout_s:g} s."
+    except VenueTrouble as trouble:
+        return str(trouble)
     finally:
-        await venue.close()
+        if venue is not None:
+            await venue.close()
     return None

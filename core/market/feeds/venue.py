@@ -1,152 +1,255 @@
-"""One connection to one venue through ccxt.pro, and its errors in words. A broken one is closed and replaced."""
+"""One ccxt exchange, from opening to closing: candles by request and by stream, and the exchange's own time."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import difflib
-import importlib
-import re
-from typing import Any
+import logging
+from collections.abc import Awaitable, Iterable
+from typing import Any, TypeVar
 
-from core.market.candle import Candle, Market
-from core.market.feeds.base import FeedError
+from core.clock import Clock
+from core.market.candle import Candle, Interval, Market
+from core.market.feeds.trouble import Answer, VenueTrouble, explain
 from core.market.feeds.urls import ExchangeUrls
 
-_BINANCE_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
-"""Binance's hosts for market data alone: they ask for no key."""
-_REQUEST_MS = 10_000
-_PAGE = 1000
-_LONG_WAIT_S = 60.0
-_RESTRICTED = re.compile(r"\b(403|451)\b|restricted location", re.IGNORECASE)
+BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
+"""Binance's hosts for market data alone: no key, and open where its trading hosts are not."""
+_BINANCE_FAMILY = frozenset({"binance", "binanceus"})
+_MOST_ROWS = 1000
+_SYNC_EVERY_S = 600.0
+_DAY_MS = 86_400_000
 
-
-class VenueTroubleError(Exception):
-    """The connection is broken but may come back. `wait_s`: how long the venue wants to be left alone."""
-
-    def __init__(self, sentence: str, wait_s: float = 0.0) -> None:
-        super().__init__(sentence)
-        self.wait_s = wait_s
+_log = logging.getLogger("ghostcandle.feed")
+T = TypeVar("T")
 
 
 class Venue:
-    """REST klines, a kline socket, server time. Every ccxt error becomes VenueTroubleError or FeedError."""
+    """Everything that is asked of an exchange. All methods raise VenueTrouble; `close` raises nothing."""
 
-    def __init__(self, market: Market, urls: ExchangeUrls | None) -> None:
+    def __init__(self, market: Market, clock: Clock, urls: ExchangeUrls | None, request_s: float) -> None:
         self._market = market
-        self._urls = urls
-        self._ccxt: Any = None
-        self._exchange: Any = None
+        self._clock = clock
+        self._answer = Answer()
+        self._exchange = _make_exchange(market.venue, urls, request_s, self._answer)
+        self._timeframe = _timeframe(self._exchange, market.interval)
+        self._page_rows = _MOST_ROWS
+        self._phase_ms = 0
+        self._server_ms = clock.now_ms()
+        self._synced_s = clock.monotonic_s()
+        self._updates: asyncio.Task[list[Candle]] | None = None
+        self._is_closed = False
 
     @property
     def name(self) -> str:
-        """What people call it."""
-        return str(getattr(self._exchange, "name", None) or self._market.venue)
+        """As people know it: ``Binance``."""
+        return str(self._exchange.name)
 
-    async def open(self) -> None:
-        """Connect and load the spot markets. Raises FeedError where another try is senseless."""
-        self._ccxt = importlib.import_module("ccxt.pro")  # here, because it takes up to 3 s
-        maker = getattr(self._ccxt, self._market.venue, None)
-        if maker is None or self._market.venue not in self._ccxt.exchanges:
-            raise FeedError(self._no_such("venue", self._market.venue, self._ccxt.exchanges))
-        self._exchange = maker(self._options())
-        self._point_to_hosts()
-        await self._call(self._exchange.load_markets())
-        self._check_market()
+    async def open(self, older: Venue | None) -> None:
+        """Learn the market and the exchange's time. `older`: a closed one, whose list of markets is taken over."""
+        if older is not None and older._exchange.markets is not None:
+            self._exchange.set_markets_from_exchange(older._exchange)
+        else:
+            await self._ask(self._exchange.load_markets(params=_only_this_market(self._market)))
+        self._require_market()
+        limit = self._exchange.feature_value(self._market.symbol, "fetchOHLCV", "limit", _MOST_ROWS)
+        self._page_rows = min(_MOST_ROWS, int(limit or _MOST_ROWS))
+        await self._sync()
 
-    async def server_ahead_ms(self, now_ms: int) -> int:
-        """How far the venue's clock is ahead of ours; 0 where it does not tell."""
-        if not self._exchange.has.get("fetchTime"):
-            return 0
-        told = await self._call(self._exchange.fetch_time())
-        return int(told) - now_ms
+    def now_ms(self) -> int:
+        """The exchange's time. It runs on the monotonic clock: a step of this computer's clock must close no candle."""
+        return self._server_ms + int((self._clock.monotonic_s() - self._synced_s) * 1000.0)
 
-    async def klines(self, since_ms: int, limit: int = _PAGE) -> list[Candle]:
-        """Candles that opened at or after `since_ms`, ascending; the last one may still be open."""
-        interval = str(self._market.interval)
-        rows = await self._call(self._exchange.fetch_ohlcv(self._market.symbol, interval, since_ms, limit))
-        candles = (_to_candle(row) for row in rows)
-        return sorted((each for each in candles if each is not None), key=lambda each: each.open_time_ms)
+    def forming_ms(self) -> int:
+        """The opening time of the candle that is open now."""
+        interval = self._market.interval
+        return interval.open_time_ms(self.now_ms() - self._phase_ms) + self._phase_ms
 
-    async def watch(self) -> list[Candle]:
-        """Wait for the next message of the socket. The newest candle is last, and may still be open."""
-        rows = await self._call(self._exchange.watch_ohlcv(self._market.symbol, str(self._market.interval)))
-        return [each for each in (_to_candle(row) for row in rows) if each is not None]
+    @property
+    def page_rows(self) -> int:
+        """How many candles one request brings at most."""
+        return self._page_rows
+
+    async def candles(self, since_ms: int) -> list[Candle]:
+        """The first page of candles that opened at or after `since_ms`, ascending; the last may be unfinished."""
+        if self._clock.monotonic_s() - self._synced_s > _SYNC_EVERY_S:
+            await self._sync()
+        rows = await self._ask(
+            self._exchange.fetch_ohlcv(self._market.symbol, self._timeframe, since_ms, self._page_rows)
+        )
+        found = [candle for candle in _candles(rows) if candle.open_time_ms >= since_ms]
+        self._learn_from(found)
+        return found
+
+    async def updates(self, timeout_s: float) -> list[Candle]:
+        """What the stream brings next, ascending; empty where nothing comes in time."""
+        if self._updates is None:
+            self._updates = asyncio.create_task(self._watch())
+        done, _ = await asyncio.wait({self._updates}, timeout=max(0.0, timeout_s))
+        if not done:
+            return []
+        task, self._updates = self._updates, None
+        return task.result()
 
     async def close(self) -> None:
-        """Let go of all sockets. Safe to call twice."""
-        exchange, self._exchange = self._exchange, None
-        if exchange is not None:
-            with contextlib.suppress(Exception):  # a broken connection may fail at being closed: it is given up anyway
-                await exchange.close()
-            await asyncio.sleep(0)
-
-    def _options(self) -> dict[str, Any]:
-        return {
-            "enableRateLimit": True,
-            "timeout": _REQUEST_MS,
-            "newUpdates": True,
-            "options": {"defaultType": "spot", "fetchMarkets": {"types": ["spot"]}, "fetchCurrencies": False},
-        }
-
-    def _point_to_hosts(self) -> None:
-        urls = self._urls or (_BINANCE_DATA if self._market.venue == "binance" else None)
-        if urls is None:
+        """Let go of the sockets. The session goes first: a peer that has died does not answer a goodbye."""
+        if self._is_closed:
             return
-        api = self._exchange.urls["api"]
-        api["public"], api["ws"]["spot"] = urls.public, urls.ws
-        # ccxt tells spot from futures by the word "stream" in the address, which these hosts need not have.
-        self._exchange.is_spot_url = lambda _client: True
+        self._is_closed = True
+        task, self._updates = self._updates, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        for part in (self._exchange.session, self._exchange):
+            if part is not None:
+                with contextlib.suppress(Exception):
+                    await part.close()
 
-    def _check_market(self) -> None:
-        if self._market.symbol not in self._exchange.markets:
-            raise FeedError(self._no_such("symbol", self._market.symbol, self._exchange.symbols))
-        frames = self._exchange.timeframes or {}
-        if frames and str(self._market.interval) not in frames:
-            offered = ", ".join(frames)
-            raise FeedError(f"{self.name} has no candles of {self._market.interval}; it offers {offered}.")
+    async def _watch(self) -> list[Candle]:
+        self._answer.status = None
+        try:
+            rows = await self._exchange.watch_ohlcv(self._market.symbol, self._timeframe)
+        except asyncio.CancelledError:
+            if _is_cancelled():
+                raise
+            raise VenueTrouble(f"{self.name} closed the stream.", is_brief=True) from None
+        except Exception as error:
+            raise self._told(error, "stream") from error
+        found = _candles(rows)
+        self._learn_from(found)
+        return found
 
-    def _no_such(self, what: str, wanted: str, known: list[str]) -> str:
-        near = difflib.get_close_matches(wanted.upper() if what == "symbol" else wanted.lower(), known, 3)
-        hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        where = f" at {self.name}" if what == "symbol" else ""
-        return f"There is no {what} '{wanted}'{where}.{hint}"
-
-    async def _call(self, work: Any) -> Any:
+    async def _ask(self, work: Awaitable[T]) -> T:
+        self._answer.status = None
         try:
             return await work
-        except asyncio.CancelledError:
-            raise
-        except self._ccxt.BaseError as error:
-            raise self._told(error) from error
-        except (OSError, TimeoutError) as error:
-            raise VenueTroubleError(f"{self.name} cannot be reached ({error}).") from error
+        except Exception as error:
+            raise self._told(error, "request") from error
 
-    def _told(self, error: Exception) -> Exception:
-        """The same error in words."""
-        text, ccxt = str(error), self._ccxt
-        if _RESTRICTED.search(text) and not isinstance(error, ccxt.RateLimitExceeded):
-            return FeedError(
-                f"{self.name} does not serve this location (it answered 403 or 451). "
-                "Choose another venue, or replay a file."
-            )
-        if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-            return VenueTroubleError(f"{self.name} asks for fewer requests (429 or 418).", _LONG_WAIT_S)
-        if isinstance(error, ccxt.OnMaintenance):
-            return VenueTroubleError(f"{self.name} is under maintenance.", _LONG_WAIT_S)
-        if isinstance(error, ccxt.NetworkError):
-            return VenueTroubleError(f"{self.name} cannot be reached ({_short(text)}).")
-        return FeedError(f"{self.name} refused: {_short(text)}. Check the symbol and the interval.")
+    def _told(self, error: Exception, kind: str) -> VenueTrouble:
+        _log.info("%s %s failed: %s: %s", self.name, kind, type(error).__name__, error)
+        return explain(error, self.name, self._answer)
+
+    async def _sync(self) -> None:
+        """Take the exchange's time; where it does not tell, this computer's is all there is."""
+        if not self._exchange.has.get("fetchTime"):
+            self._server_ms, self._synced_s = self._clock.now_ms(), self._clock.monotonic_s()
+            return
+        asked_s = self._clock.monotonic_s()
+        told_ms = await self._ask(self._exchange.fetch_time())
+        answered_s = self._clock.monotonic_s()
+        if not isinstance(told_ms, int):
+            raise VenueTrouble(f"{self.name} did not tell its time.", is_brief=True)
+        self._server_ms, self._synced_s = told_ms, (asked_s + answered_s) / 2.0
+
+    def _learn_from(self, candles: list[Candle]) -> None:
+        """A candle that exists has opened; and weeks open on Mondays, not with the epoch."""
+        if not candles:
+            return
+        newest_ms = candles[-1].open_time_ms
+        if self._market.interval.duration_ms > _DAY_MS:
+            self._phase_ms = newest_ms % self._market.interval.duration_ms
+        if newest_ms > self.now_ms():
+            self._server_ms, self._synced_s = newest_ms, self._clock.monotonic_s()
+
+    def _require_market(self) -> None:
+        found = (self._exchange.markets or {}).get(self._market.symbol)
+        if found is None or not found.get("spot"):
+            raise VenueTrouble(_no_such_market(self.name, self._market.symbol, self._exchange.markets), is_final=True)
 
 
-def _to_candle(row: list[Any]) -> Candle | None:
-    """A row of ccxt, or None where a number is missing in it."""
-    if any(value is None for value in row[:5]):
-        return None
-    volume = float(row[5]) if len(row) > 5 and row[5] is not None else 0.0
-    return Candle(int(row[0]), float(row[1]), float(row[2]), float(row[3]), float(row[4]), volume)
+def _make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: Answer) -> Any:
+    """A ccxt exchange for spot candles, without keys. Its HTTP answers are noted in `answer`."""
+    import ccxt.pro  # noqa: PLC0415 - 0.7 to 2.8 s: after the first paint
+
+    if venue not in ccxt.pro.exchanges:
+        close = difflib.get_close_matches(venue.lower(), ccxt.pro.exchanges, n=3)
+        hint = f" Did you mean {' or '.join(close)}?" if close else ""
+        raise VenueTrouble(f"'{venue}' is not an exchange with a stream of candles.{hint}", is_final=True)
+    exchange = getattr(ccxt.pro, venue)(
+        {"timeout": int(request_s * 1000), "enableRateLimit": True, "aiohttp_trust_env": urls is None}
+    )
+    if not (exchange.has.get("watchOHLCV") and exchange.has.get("fetchOHLCV")):
+        raise VenueTrouble(f"{exchange.name} has no stream of candles. Choose another venue.", is_final=True)
+    exchange.options["defaultType"] = "spot"
+    exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
+    _redirect(exchange, urls)
+    _take_note(exchange, answer)
+    return exchange
 
 
-def _short(text: str, most: int = 120) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[:most]}…"
+def _spot_only(options: Any) -> Any:
+    """ccxt's exchanges say in three forms which markets they load; futures and options are never wanted."""
+    if isinstance(options, list):
+        return ["spot"] if "spot" in options else options
+    if not isinstance(options, dict):
+        return options
+    types = options.get("types")
+    if isinstance(types, list) and "spot" in types:
+        return {**options, "types": ["spot"]}
+    if isinstance(types, dict) and "spot" in types:
+        return {**options, "types": {name: name == "spot" for name in types}}
+    return options
+
+
+def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
+    chosen = urls or (BINANCE_MARKET_DATA if exchange.id == "binance" else None)
+    if chosen is None:
+        return
+    if exchange.id not in _BINANCE_FAMILY:
+        raise VenueTrouble(f"{exchange.name} cannot be reached at another address; use binance.", is_final=True)
+    exchange.urls["api"]["public"] = chosen.public
+    exchange.urls["api"]["ws"]["spot"] = chosen.ws
+
+
+def _take_note(exchange: Any, answer: Answer) -> None:
+    parse = exchange.on_rest_response
+
+    def note(code: int, reason: str, url: str, method: str, headers: dict[str, str], *rest: Any) -> Any:
+        answer.status, answer.headers = code, headers
+        return parse(code, reason, url, method, headers, *rest)
+
+    exchange.on_rest_response = note
+
+
+def _only_this_market(market: Market) -> dict[str, str]:
+    """Binance describes one market in a kilobyte and all of them in many megabytes."""
+    if market.venue not in _BINANCE_FAMILY:
+        return {}
+    return {"symbol": market.symbol.replace("/", "").upper()}
+
+
+def _timeframe(exchange: Any, interval: Interval) -> str:
+    names: dict[str, Any] = exchange.timeframes or {}
+    for name in names:
+        if not name.endswith(("M", "y")) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
+            return name
+    raise VenueTrouble(
+        f"{exchange.name} has no candles of {interval}. It has {', '.join(names)}. Choose another interval.",
+        is_final=True,
+    )
+
+
+def _no_such_market(name: str, symbol: str, markets: dict[str, Any] | None) -> str:
+    known = {str(market["id"]).upper(): found for found, market in (markets or {}).items() if market.get("spot")}
+    wanted = symbol.replace("/", "").replace("-", "").upper()
+    close = [known[key] for key in difflib.get_close_matches(wanted, known, n=3)]
+    hint = f" Did you mean {' or '.join(close)}?" if close else " Symbols are written like BTC/USDT."
+    return f"{name} has no spot market {symbol}.{hint}"
+
+
+def _candles(rows: Iterable[list[float | None]]) -> list[Candle]:
+    """ccxt's rows as candles, ascending, each time once. A row with an empty cell is no candle."""
+    found: dict[int, Candle] = {}
+    for row in rows:
+        time_ms, *numbers = row[:6]
+        values = [float(number) for number in numbers if number is not None]
+        if time_ms is not None and len(values) == 5:
+            found[int(time_ms)] = Candle(int(time_ms), *values)
+    return [found[time_ms] for time_ms in sorted(found)]
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -20,6 +20,7 @@ from core.events import (
     ForecastMade,
     ForecastMode,
     Incident,
+    StepDone,
     TrainerEvent,
     TrainerFailed,
     TrainerReady,
@@ -168,7 +169,7 @@ def test_a_killed_child_is_started_again_and_nothing_is_missed(tmp_path: Path) -
     killed = []
 
     def kill_once(event: TrainerEvent) -> None:
-        if isinstance(event, TrainerStatus) and event.step >= 20 and not killed:
+        if isinstance(event, StepDone) and event.step >= 20 and not killed:
             trainers = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
             killed.extend(child.pid for child in trainers)
             for child in trainers:

@@ -1,0 +1,134 @@
+"""What holds for every test: offscreen Qt, repeatable hypothesis, and nothing left running afterwards."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
+
+import psutil
+import pytest
+from hypothesis import HealthCheck, settings
+
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+_GRACE_S = 5.0
+_QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
+"""Pools that keep idle threads for the next task, and threads that Python merely met."""
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+@pytest.fixture
+def data_dir(tmp_path: Path) -> Path:
+    """An empty data folder."""
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def shared_data() -> Path:
+    """Real market data, which lies beside the project and is never committed. Use it with `needs_data`."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the real market data (../shared/data) is not on this machine")
+    return SHARED_DATA
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
+    """No thread, child process, QTimer, QThread or top-level widget outlives the test that made it."""
+    threads, children = set(threading.enumerate()), _children()
+    widgets = {id(widget) for widget in _top_level_widgets()}
+    yield
+    _let_qt_delete()
+    leaked = _wait_until_gone(lambda: [thread.name for thread in _own_threads() if thread not in threads])
+    assert not leaked, f"threads left running: {leaked}"
+    orphans = _wait_until_gone(lambda: sorted(_children() - children))
+    assert not orphans, f"child processes left running: {orphans}"
+    left = [widget for widget in _top_level_widgets() if id(widget) not in widgets]
+    assert not left, f"top-level widgets left: {left}"
+    timers = _active_timers()
+    assert not timers, f"timers left active: {timers}"
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """In CI, a test that wants the real data may not be skipped while it is there."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    is_wanted = item.get_closest_marker("needs_data") is not None and SHARED_DATA.is_dir()
+    if os.environ.get("CI") and is_wanted and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped although ../shared/data is there"
+
+
+def pytest_report_header() -> str:
+    seed = os.environ.get("PYTHONHASHSEED", "random")
+    profile = "ci (derandomised)" if os.environ.get("CI") else "default"
+    return f"hypothesis profile: {profile}; hash seed: {seed}; real data: {SHARED_DATA.is_dir()}"
+
+
+def _own_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if not thread.name.startswith(_QUIET_THREADS)]
+
+
+def _children() -> set[str]:
+    """Child processes by what they are; multiprocessing's resource tracker lives as long as its parent."""
+    found = set()
+    for child in psutil.Process().children(recursive=True):
+        try:
+            command = " ".join(child.cmdline())
+            if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in command:
+                found.add(f"{child.pid} {command}")
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def _wait_until_gone(look: object) -> list[str]:
+    assert callable(look)
+    until = time.monotonic() + _GRACE_S
+    while (left := look()) and time.monotonic() < until:
+        _let_qt_delete()
+        time.sleep(0.02)
+    return list(left)
+
+
+def _application() -> object | None:
+    widgets = sys.modules.get("PySide6.QtWidgets")
+    return None if widgets is None else widgets.QApplication.instance()
+
+
+def _let_qt_delete() -> None:
+    """Carry out `deleteLater`, which only an event loop does."""
+    if _application() is not None:
+        core = sys.modules["PySide6.QtCore"]
+        core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
+        core.QCoreApplication.processEvents()
+
+
+def _top_level_widgets() -> list[object]:
+    application = _application()
+    if application is None:
+        return []
+    widgets = [widget for widget in application.topLevelWidgets() if widget.objectName() != "qt_pdf_info"]  # type: ignore[attr-defined]
+    hidden_helpers = ("QTipLabel", "QComboBoxPrivateContainer", "QDesktopScreenWidget")
+    return [widget for widget in widgets if widget.metaObject().className() not in hidden_helpers]
+
+
+def _active_timers() -> list[str]:
+    if _application() is None:
+        return []
+    gc.collect()
+    core = sys.modules["PySide6.QtCore"]
+    import shiboken6  # noqa: PLC0415 - only where Qt is loaded
+
+    # type(), because isinstance() asks some lazy objects of torch for their class, which warns
+    timers = [item for item in gc.get_objects() if issubclass(type(item), core.QTimer)]
+    return [repr(timer) for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
