@@ -55,7 +55,7 @@ async def _live_or_sample(
     settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None
 ) -> BuiltFeed:
     feed = _exchange(settings, clock, limit, urls)
-    problem = await probe(feed.market, urls, _PROBE_S)
+    problem = await probe(feed.market, urls, _PROBE_S, clock)
     if problem is None:
         return BuiltFeed(feed)
     notice = (

@@ -25,13 +25,14 @@ from core.market.feeds.base import (
     FeedStatus,
     FormingCandle,
 )
-from core.market.feeds.trouble import VenueTrouble
+from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Venue
 
 _FARTHEST_BACK = 20_000
 """Candles fetched at most after a long pause; what lies before them stays a hole, and is drawn as one."""
 _VOLUME_TOLERANCE = 1e-9
+_SEEN_CANDLES = 4
 
 T = TypeVar("T")
 
@@ -52,6 +53,14 @@ class ExchangeTimes:
     """Without a message the market is looked at by request."""
     doubt_s: float = 3.0
     """The stream has this long to follow a market that is seen to move."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """Closed candles, ascending, and the opening time of the newest row, closed or not."""
+
+    closed: list[Candle]
+    newest_ms: int | None
 
 
 class _ClosedError(Exception):
@@ -81,6 +90,7 @@ class ExchangeFeed:
         self._backoff = backoff or Backoff()
         self._yielded = 0
         self._position_ms: int | None = None
+        self._was_live = False
         self._seen: dict[int, Candle] = {}
         self._venue: Venue | None = None
         self._closed = asyncio.Event()
@@ -101,7 +111,7 @@ class ExchangeFeed:
                 try:
                     async for event in self._connection():
                         yield event
-                except VenueTrouble as trouble:
+                except VenueError as trouble:
                     if trouble.is_final:
                         raise FeedError(str(trouble)) from trouble
                     wait_s = self._backoff.next_s(trouble.wait_s)
@@ -120,19 +130,23 @@ class ExchangeFeed:
     async def _connection(self) -> AsyncIterator[FeedEvent]:
         """From connecting to the first trouble."""
         venue = await self._connect()
-        is_first = self._yielded == 0
-        if self._position_ms is None:
-            self._position_ms = venue.forming_ms() - (self._catch_up + 1) * self._market.interval.duration_ms
-        farthest_ms = venue.forming_ms() - (_FARTHEST_BACK + 1) * self._market.interval.duration_ms
-        self._position_ms = max(self._position_ms, farthest_ms)
+        self._place(venue.forming_ms())
         before = self._yielded
-        async for event in self._back_fill(venue, is_first):
+        async for event in self._back_fill(venue):
             yield event
         said = f"Live from {venue.name}: {self._market.symbol}, candles of {self._market.interval}."
-        if not is_first:
-            said = f"{said} {self._yielded - before} missed during the break were fetched."
+        if self._was_live:
+            missed = self._yielded - before
+            said = f"{said} {_counted(missed)} of the break fetched." if missed else f"{said} The break cost no candle."
         async for event in self._live(venue, said):
             yield event
+
+    def _place(self, forming_ms: int) -> None:
+        """The position: the newest candle that the subscriber has, or is not to have."""
+        step_ms = self._market.interval.duration_ms
+        if self._position_ms is None:
+            self._position_ms = forming_ms - (self._catch_up + 1) * step_ms
+        self._position_ms = max(self._position_ms, forming_ms - (_FARTHEST_BACK + 1) * step_ms)
 
     async def _connect(self) -> Venue:
         older = self._venue
@@ -146,44 +160,50 @@ class ExchangeFeed:
         if self._venue is not None:
             await self._venue.close()
 
-    async def _back_fill(self, venue: Venue, is_first: bool) -> AsyncIterator[FeedEvent]:
+    async def _back_fill(self, venue: Venue) -> AsyncIterator[FeedEvent]:
         """Every closed candle after the position, page by page."""
         step_ms = self._market.interval.duration_ms
         cursor_ms = started_ms = self._position() + step_ms
         total = max(0, (venue.forming_ms() - started_ms) // step_ms)
-        if is_first and total:
-            yield self._status(FeedState.CATCHING_UP, f"Fetching {total:,} candles from {venue.name}.")
+        if total and not self._was_live:
+            yield self._status(FeedState.CATCHING_UP, f"Fetching {_counted(total)} from {venue.name}.")
         while cursor_ms < venue.forming_ms() and not self._is_done():
-            page = await self._unless_closed(self._closed_candles(venue, cursor_ms))
-            for candle in page:
+            page = await self._unless_closed(self._page(venue, cursor_ms))
+            for candle in page.closed:
                 if not self._is_done():
                     yield self._pass_on(candle, is_live=False)
-            cursor_ms = max(self._position() + step_ms, cursor_ms + (0 if page else venue.page_rows * step_ms))
-            if is_first:
-                done = min(total, (cursor_ms - started_ms) // step_ms)
-                yield CatchUpProgress(done, total)
+            cursor_ms = max(self._position() + step_ms, cursor_ms + (0 if page.closed else venue.page_rows * step_ms))
+            if not self._was_live:
+                yield CatchUpProgress(min(total, (cursor_ms - started_ms) // step_ms), total)
 
     async def _live(self, venue: Venue, said: str) -> AsyncIterator[FeedEvent]:
         watch = _StreamWatch(venue, self._times)
+        step_ms = self._market.interval.duration_ms
         due_ms = self._first_due_ms(venue)
         is_said = False
         while not self._is_done():
-            look_s = (due_ms + self._market.interval.duration_ms - venue.now_ms()) / 1000.0 + self._times.first_look_s
-            rows = await self._unless_closed(watch.next(look_s))
-            newest = rows[-1] if rows else None
-            if newest is not None:
-                self._seen = {candle.open_time_ms: candle for candle in (*self._seen.values(), *rows)[-4:]}
-                self._backoff.reset()
+            look_s = (due_ms + step_ms - venue.now_ms()) / 1000.0 + self._times.first_look_s
+            newest = self._notice(await self._unless_closed(watch.next(look_s)))
             if not is_said:
-                is_said = True
+                is_said = self._was_live = True
                 yield self._status(FeedState.LIVE, said)
             over_ms = self._over_ms(venue, newest, due_ms)
             if over_ms is not None:
                 async for closed in self._settle(venue, over_ms):
                     yield closed
-                due_ms = max(over_ms + self._market.interval.duration_ms, venue.forming_ms())
+                due_ms = max(over_ms + step_ms, venue.forming_ms())
             if newest is not None and newest.open_time_ms > self._position() and not self._is_done():
                 yield FormingCandle(newest)
+
+    def _notice(self, rows: list[Candle]) -> Candle | None:
+        """Remember how the stream showed its last candles. Returns the newest."""
+        if not rows:
+            return None
+        self._backoff.reset()
+        self._seen.update((candle.open_time_ms, candle) for candle in rows)
+        for time_ms in sorted(self._seen)[:-_SEEN_CANDLES]:
+            del self._seen[time_ms]
+        return rows[-1]
 
     def _first_due_ms(self, venue: Venue) -> int:
         """The candle to close next: the open one, or the one before it where its numbers were not final yet."""
@@ -200,39 +220,48 @@ class ExchangeFeed:
         return due_ms if is_over else None
 
     async def _settle(self, venue: Venue, over_ms: int) -> AsyncIterator[ClosedCandle]:
-        """Ask for the candle that closed at `over_ms`, and those before it that are still missing, until it is final."""
+        """Ask for the candle that closed, and any before it that is still missing, until its numbers are final."""
         deadline_s = self._clock.monotonic_s() + self._times.patience_s
+        retry_s = self._times.retry_s
         while True:
             is_late = self._clock.monotonic_s() >= deadline_s
-            try:
-                found = await self._unless_closed(self._closed_candles(venue, self._position() + 1))
-            except VenueTrouble as trouble:
-                if not trouble.is_brief or is_late:
-                    raise
-                found = []
-            if is_late or self._is_final(found, over_ms):
+            page = await self._asked_again(venue, is_last=is_late)
+            if is_late or self._is_final(page, over_ms):
                 break
-            await self._unless_closed(asyncio.sleep(self._times.retry_s))
-        for candle in found:
+            await self._unless_closed(asyncio.sleep(retry_s))
+            retry_s *= 2.0
+        newest_ms = page.newest_ms or 0
+        for candle in page.closed:
+            is_live = candle.open_time_ms >= max(over_ms, newest_ms - self._market.interval.duration_ms)
             if not self._is_done():
-                yield self._pass_on(candle, is_live=candle.open_time_ms >= over_ms)
+                yield self._pass_on(candle, is_live)
 
-    def _is_final(self, found: list[Candle], over_ms: int) -> bool:
-        """Whether the candle is there, with no less volume than the stream showed of it: a request may be answered
-        from an older copy."""
-        for candle in found:
+    async def _asked_again(self, venue: Venue, is_last: bool) -> _Page:
+        """What came after the position. A brief trouble gives an empty page, unless this was the last try."""
+        try:
+            return await self._unless_closed(self._page(venue, self._position() + 1))
+        except VenueError as trouble:
+            if is_last or not trouble.is_brief:
+                raise
+            return _Page([], None)
+
+    def _is_final(self, page: _Page, over_ms: int) -> bool:
+        """The candle is there, with no less volume than the stream showed of it (a request may be answered from an
+        older copy); or it is not, though a later one is: nothing was traded in it."""
+        for candle in page.closed:
             if candle.open_time_ms == over_ms:
                 seen = self._seen.get(over_ms)
                 return seen is None or candle.volume >= seen.volume * (1.0 - _VOLUME_TOLERANCE)
-        return False
+        return over_ms not in self._seen and page.newest_ms is not None and page.newest_ms > over_ms
 
-    async def _closed_candles(self, venue: Venue, since_ms: int) -> list[Candle]:
-        """One page. The last row is left out unless its time is up: it may be unfinished."""
-        page = await venue.candles(since_ms)
-        if not page:
-            return []
-        final_from_ms = page[-1].open_time_ms + self._market.interval.duration_ms + self._times.grace_s * 1000.0
-        return page if venue.now_ms() >= final_from_ms else page[:-1]
+    async def _page(self, venue: Venue, since_ms: int) -> _Page:
+        """The last row is left out unless its time is well over: it may be unfinished."""
+        rows = await venue.candles(since_ms)
+        if not rows:
+            return _Page([], None)
+        newest_ms = rows[-1].open_time_ms
+        final_from_ms = newest_ms + self._market.interval.duration_ms + self._times.grace_s * 1000.0
+        return _Page(rows if venue.now_ms() >= final_from_ms else rows[:-1], newest_ms)
 
     def _pass_on(self, candle: Candle, is_live: bool) -> ClosedCandle:
         self._position_ms = candle.open_time_ms
@@ -276,7 +305,7 @@ class _StreamWatch:
         self._is_doubted = False
 
     async def next(self, timeout_s: float) -> list[Candle]:
-        """What comes within `timeout_s`, or nothing. Raises VenueTrouble where the stream has died unnoticed."""
+        """What comes within `timeout_s`, or nothing. Raises VenueError where the stream has died unnoticed."""
         began_ms = self._venue.now_ms()
         rows = await self._venue.updates(max(0.0, min(timeout_s, self._patience_s - self._quiet_s)))
         if rows:
@@ -291,7 +320,7 @@ class _StreamWatch:
     async def _look(self) -> None:
         is_moving = await self._is_moving()
         if is_moving and self._is_doubted:
-            raise VenueTrouble(f"{self._venue.name} sends nothing any more, though its market moves.", is_brief=True)
+            raise VenueError(f"{self._venue.name} sends nothing any more, though its market moves.", is_brief=True)
         self._is_doubted = is_moving
         self._quiet_s = 0.0
         self._patience_s = self._times.doubt_s if is_moving else self._times.silence_s
@@ -309,27 +338,27 @@ class _StreamWatch:
         return newest.volume > told
 
 
+def _counted(candles: int) -> str:
+    return "1 candle" if candles == 1 else f"{candles:,} candles"
+
+
 def _in_words(seconds: float) -> str:
     if seconds < 1.0:
         return "a moment"
     return f"{seconds:.0f} s" if seconds < 120.0 else f"{seconds / 60.0:.0f} min"
 
 
-async def probe(
-    market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock | None = None
-) -> str | None:
-    """Ask the exchange for the market's newest candles. None where it answers in time, else a sentence that says why."""
-    from core.clock import SystemClock  # noqa: PLC0415
-
+async def probe(market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock) -> str | None:
+    """Ask for the market's newest candles. None where the exchange answers in time, else a sentence that says why."""
     venue: Venue | None = None
     try:
-        venue = Venue(market, clock or SystemClock(), urls, timeout_s)
+        venue = Venue(market, clock, urls, timeout_s)
         async with asyncio.timeout(timeout_s):
             await venue.open(None)
             await venue.candles(venue.forming_ms() - 2 * market.interval.duration_ms)
     except TimeoutError:
         return f"{market.venue} did not answer within {timeout_s:g} s."
-    except VenueTrouble as trouble:
+    except VenueError as trouble:
         return str(trouble)
     finally:
         if venue is not None:

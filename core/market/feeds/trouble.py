@@ -29,28 +29,26 @@ class Answer:
         return None
 
 
-class VenueTrouble(Exception):
+class VenueError(Exception):
     """An exchange does not do what it was asked for. The message is a sentence for the user.
 
     is_final: waiting does not help. wait_s: the least time to wait. is_brief: it may be over in a moment.
     """
 
-    def __init__(
-        self, sentence: str, *, is_final: bool = False, wait_s: float = 0.0, is_brief: bool = False
-    ) -> None:
+    def __init__(self, sentence: str, *, is_final: bool = False, wait_s: float = 0.0, is_brief: bool = False) -> None:
         super().__init__(sentence)
         self.is_final = is_final
         self.wait_s = wait_s
         self.is_brief = is_brief
 
 
-def explain(error: Exception, name: str, answer: Answer) -> VenueTrouble:
-    """Tell a fault of ccxt, the network or the exchange called `name` apart."""
-    if isinstance(error, VenueTrouble):
+def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False) -> VenueError:
+    """Tell the faults of ccxt, the network and the exchange called `name` apart."""
+    if isinstance(error, VenueError):
         return error
     status = _handshake_status(error) or answer.status
     by_status = _by_status(status, name, answer)
-    return by_status or _by_class(error, name)
+    return by_status or (_of_stream(error, name) if is_stream else None) or _by_class(error, name)
 
 
 def _handshake_status(error: Exception) -> int | None:
@@ -60,47 +58,57 @@ def _handshake_status(error: Exception) -> int | None:
     return status if isinstance(status, int) else None
 
 
-def _by_status(status: int | None, name: str, answer: Answer) -> VenueTrouble | None:
+def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | None:
     asked_s = answer.retry_after_s
     match status:
         case 451:
-            return VenueTrouble(f"{name} does not serve this location (451). {_INSTEAD}", is_final=True)
+            return VenueError(f"{name} does not serve this location (451). {_INSTEAD}", is_final=True)
         case 403:
-            return VenueTrouble(
+            return VenueError(
                 f"{name} refuses this computer (403): its firewall, or one on the way. {_INSTEAD}",
                 wait_s=asked_s or _REFUSED_WAIT_S,
             )
         case 418:
-            return VenueTrouble(
+            return VenueError(
                 f"{name} has shut this address out for a while (418), after too many requests.",
                 wait_s=asked_s or _BAN_WAIT_S,
             )
         case 429:
-            return VenueTrouble(f"{name} asks for fewer requests (429).", wait_s=asked_s or _SLOW_DOWN_WAIT_S)
+            return VenueError(f"{name} asks for fewer requests (429).", wait_s=asked_s or _SLOW_DOWN_WAIT_S)
         case 503:
-            return VenueTrouble(f"{name} is down for maintenance or overloaded (503).", wait_s=asked_s or 0.0)
+            return VenueError(f"{name} is down for maintenance or overloaded (503).", wait_s=asked_s or 0.0)
     if status is not None and status >= _SERVER_FAULT:
-        return VenueTrouble(f"{name} has a fault of its own ({status}).", is_brief=True, wait_s=asked_s or 0.0)
+        return VenueError(f"{name} has a fault of its own ({status}).", is_brief=True, wait_s=asked_s or 0.0)
     return None
 
 
-def _by_class(error: Exception, name: str) -> VenueTrouble:
+def _of_stream(error: Exception, name: str) -> VenueError | None:
+    """A stream that stood and broke; one that could not be opened has the network's exception inside."""
+    import ccxt  # noqa: PLC0415 - as below
+
+    is_inner = bool(error.args) and isinstance(error.args[0], Exception)
+    if isinstance(error, ccxt.NetworkError) and not is_inner:
+        return VenueError(f"The connection to {name} was cut.", is_brief=True)
+    return None
+
+
+def _by_class(error: Exception, name: str) -> VenueError:
     import ccxt  # noqa: PLC0415 - 0.7 s and more; whoever has an error to explain has loaded it
 
     if isinstance(error, ccxt.BadSymbol):
-        return VenueTrouble(f"{name} does not have this market ({error}). Choose another symbol.", is_final=True)
+        return VenueError(f"{name} does not have this market ({error}). Choose another symbol.", is_final=True)
     if isinstance(error, ccxt.OnMaintenance):
-        return VenueTrouble(f"{name} is down for maintenance.", wait_s=_MAINTENANCE_WAIT_S)
+        return VenueError(f"{name} is down for maintenance.", wait_s=_MAINTENANCE_WAIT_S)
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):
-        return VenueTrouble(f"{name} did not answer in time.", is_brief=True)
+        return VenueError(f"{name} did not answer in time.", is_brief=True)
     if isinstance(error, ccxt.RestrictedLocation):
-        return VenueTrouble(f"{name} does not serve this location. {_INSTEAD}", is_final=True)
+        return VenueError(f"{name} does not serve this location. {_INSTEAD}", is_final=True)
     if isinstance(error, ccxt.AuthenticationError):
-        return VenueTrouble(f"{name} wants a key for this, and none is ever used here. {_INSTEAD}", is_final=True)
+        return VenueError(f"{name} wants a key for this, and none is ever used here. {_INSTEAD}", is_final=True)
     if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-        return VenueTrouble(f"{name} asks for fewer requests.", wait_s=_SLOW_DOWN_WAIT_S)
+        return VenueError(f"{name} asks for fewer requests.", wait_s=_SLOW_DOWN_WAIT_S)
     if isinstance(error, ccxt.NetworkError | OSError):
-        return VenueTrouble(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
+        return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):
-        return VenueTrouble(f"{name} refused the request: {error}. {_INSTEAD}", is_final=True)
-    return VenueTrouble(f"{name} sent what cannot be read ({type(error).__name__}: {error}).", is_brief=True)
+        return VenueError(f"{name} refused the request: {error}. {_INSTEAD}", is_final=True)
+    return VenueError(f"{name} sent what cannot be read ({type(error).__name__}: {error}).", is_brief=True)

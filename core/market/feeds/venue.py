@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from core.clock import Clock
 from core.market.candle import Candle, Interval, Market
-from core.market.feeds.trouble import Answer, VenueTrouble, explain
+from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Venue:
-    """Everything that is asked of an exchange. All methods raise VenueTrouble; `close` raises nothing."""
+    """Everything that is asked of an exchange. All methods raise VenueError; `close` raises nothing."""
 
     def __init__(self, market: Market, clock: Clock, urls: ExchangeUrls | None, request_s: float) -> None:
         self._market = market
@@ -39,7 +39,7 @@ class Venue:
         self._server_ms = clock.now_ms()
         self._synced_s = clock.monotonic_s()
         self._updates: asyncio.Task[list[Candle]] | None = None
-        self._is_closed = False
+        self._closing: asyncio.Task[None] | None = None
 
     @property
     def name(self) -> str:
@@ -93,14 +93,17 @@ class Venue:
         return task.result()
 
     async def close(self) -> None:
-        """Let go of the sockets. The session goes first: a peer that has died does not answer a goodbye."""
-        if self._is_closed:
-            return
-        self._is_closed = True
+        """Let go of the sockets. Whoever calls it, and however often, returns when they are gone."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         task, self._updates = self._updates, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+        # The session goes first: a peer that has died does not answer the stream's goodbye.
         for part in (self._exchange.session, self._exchange):
             if part is not None:
                 with contextlib.suppress(Exception):
@@ -113,9 +116,9 @@ class Venue:
         except asyncio.CancelledError:
             if _is_cancelled():
                 raise
-            raise VenueTrouble(f"{self.name} closed the stream.", is_brief=True) from None
+            raise VenueError(f"{self.name} closed the stream.", is_brief=True) from None
         except Exception as error:
-            raise self._told(error, "stream") from error
+            raise self._told(error, is_stream=True) from error
         found = _candles(rows)
         self._learn_from(found)
         return found
@@ -125,11 +128,11 @@ class Venue:
         try:
             return await work
         except Exception as error:
-            raise self._told(error, "request") from error
+            raise self._told(error) from error
 
-    def _told(self, error: Exception, kind: str) -> VenueTrouble:
-        _log.info("%s %s failed: %s: %s", self.name, kind, type(error).__name__, error)
-        return explain(error, self.name, self._answer)
+    def _told(self, error: Exception, is_stream: bool = False) -> VenueError:
+        _log.info("%s: %s: %s", self.name, type(error).__name__, error)
+        return explain(error, self.name, self._answer, is_stream)
 
     async def _sync(self) -> None:
         """Take the exchange's time; where it does not tell, this computer's is all there is."""
@@ -140,7 +143,7 @@ class Venue:
         told_ms = await self._ask(self._exchange.fetch_time())
         answered_s = self._clock.monotonic_s()
         if not isinstance(told_ms, int):
-            raise VenueTrouble(f"{self.name} did not tell its time.", is_brief=True)
+            raise VenueError(f"{self.name} did not tell its time.", is_brief=True)
         self._server_ms, self._synced_s = told_ms, (asked_s + answered_s) / 2.0
 
     def _learn_from(self, candles: list[Candle]) -> None:
@@ -156,7 +159,7 @@ class Venue:
     def _require_market(self) -> None:
         found = (self._exchange.markets or {}).get(self._market.symbol)
         if found is None or not found.get("spot"):
-            raise VenueTrouble(_no_such_market(self.name, self._market.symbol, self._exchange.markets), is_final=True)
+            raise VenueError(_no_such_market(self.name, self._market.symbol, self._exchange.markets), is_final=True)
 
 
 def _make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: Answer) -> Any:
@@ -166,12 +169,12 @@ def _make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answ
     if venue not in ccxt.pro.exchanges:
         close = difflib.get_close_matches(venue.lower(), ccxt.pro.exchanges, n=3)
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
-        raise VenueTrouble(f"'{venue}' is not an exchange with a stream of candles.{hint}", is_final=True)
+        raise VenueError(f"'{venue}' is not an exchange with a stream of candles.{hint}", is_final=True)
     exchange = getattr(ccxt.pro, venue)(
         {"timeout": int(request_s * 1000), "enableRateLimit": True, "aiohttp_trust_env": urls is None}
     )
     if not (exchange.has.get("watchOHLCV") and exchange.has.get("fetchOHLCV")):
-        raise VenueTrouble(f"{exchange.name} has no stream of candles. Choose another venue.", is_final=True)
+        raise VenueError(f"{exchange.name} has no stream of candles. Choose another venue.", is_final=True)
     exchange.options["defaultType"] = "spot"
     exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
     _redirect(exchange, urls)
@@ -198,7 +201,7 @@ def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
     if chosen is None:
         return
     if exchange.id not in _BINANCE_FAMILY:
-        raise VenueTrouble(f"{exchange.name} cannot be reached at another address; use binance.", is_final=True)
+        raise VenueError(f"{exchange.name} cannot be reached at another address; use binance.", is_final=True)
     exchange.urls["api"]["public"] = chosen.public
     exchange.urls["api"]["ws"]["spot"] = chosen.ws
 
@@ -225,7 +228,7 @@ def _timeframe(exchange: Any, interval: Interval) -> str:
     for name in names:
         if not name.endswith(("M", "y")) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
             return name
-    raise VenueTrouble(
+    raise VenueError(
         f"{exchange.name} has no candles of {interval}. It has {', '.join(names)}. Choose another interval.",
         is_final=True,
     )
