@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import math
 import re
 import warnings
 from collections import Counter
@@ -99,6 +100,7 @@ def _csv_table(path: Path, data: bytes) -> _Table:
                 skiprows=skipped,
                 index_col=False,
                 decimal=decimal,
+                float_precision="round_trip",  # the default is off by one bit in the last place
                 skipinitialspace=True,
                 skip_blank_lines=False,
                 low_memory=False,
@@ -213,7 +215,7 @@ def _to_candles(path: Path, table: _Table, fingerprint: str) -> CandleFile:
     import pandas as pd  # noqa: PLC0415
 
     frame = table.frame
-    numbers = {name: pd.to_numeric(frame[name], errors="coerce") for name in (*_PRICE_NAMES, "volume")}
+    numbers = {name: _numbers(frame[name]) for name in (*_PRICE_NAMES, "volume")}
     if pd.DataFrame(numbers)[list(_PRICE_NAMES)].isna().all(axis=None):
         raise CandleFileError(f"{path.name} has no number in its columns open, high, low and close.")
     if frame["volume"].isna().all():
@@ -227,6 +229,16 @@ def _to_candles(path: Path, table: _Table, fingerprint: str) -> CandleFile:
     candles = tuple(candle for candle in rows if validator.check(candle) is None)
     _refuse_unusable(path, len(cleaned), len(candles), validator.rejected, interval)
     return CandleFile(candles, interval, dict(validator.rejected), fingerprint)
+
+
+def _numbers(column: pd.Series) -> pd.Series:
+    """Floats, NaN where a cell holds none. One by one where a cell is text: `to_numeric` rounds less exactly."""
+    import pandas as pd  # noqa: PLC0415
+
+    if pd.api.types.is_numeric_dtype(column):
+        return column.astype("float64")
+    values: pd.Series = column.map(lambda cell: float(cell) if _is_number(str(cell)) else math.nan).astype("float64")
+    return values
 
 
 def _refuse_unusable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,11 +54,25 @@ def _of_text(text: pd.Series, layout: str | None = None) -> pd.Series:
 
     wall = text.str.replace(_OFFSET, "", regex=True).str.strip() if _is_one_moment_of_day(text) else text
     if layout is None:
-        parsed = pd.to_datetime(wall, utc=True, errors="coerce", dayfirst=_is_day_first(wall), format="mixed")
+        parsed = _parsed(wall, _is_day_first(wall))
     else:
         parsed = pd.to_datetime(wall, utc=True, errors="coerce", format=layout)
     _refuse_first(text, parsed.isna())
     return _epoch_ms(parsed)
+
+
+def _parsed(text: pd.Series, is_day_first: bool) -> pd.Series:
+    """By the first row's layout, which is ten times as fast; what does not follow it, one by one."""
+    import pandas as pd  # noqa: PLC0415
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # pandas says that it finds no layout; there is another way
+        parsed = pd.to_datetime(text, utc=True, errors="coerce", dayfirst=is_day_first)
+    left = parsed.isna()
+    if left.any():
+        rest = pd.to_datetime(text[left], utc=True, errors="coerce", dayfirst=is_day_first, format="mixed")
+        parsed = parsed.where(~left, rest)
+    return parsed
 
 
 def _is_one_moment_of_day(text: pd.Series) -> bool:
