@@ -14,14 +14,17 @@ from core.market.feeds.base import (
     Feed,
     FeedError,
     FeedEvent,
+    FeedKind,
     FeedState,
     FeedStatus,
     FormingCandle,
 )
-from core.market.validate import Rejection, Validator
+from core.market.validate import Rejection, RejectionReason, Validator
+from core.storage.errors import StorageError
 
 _BATCH_CANDLES = 256
 _BATCH_S = 0.05
+_DAY_MS = 86_400_000
 _log = logging.getLogger("ghostcandle.feed")
 
 
@@ -58,22 +61,46 @@ class MarketPipeline:
         self._clock = clock
         self._listener = listener
         self._validator: Validator | None = None
+        self._latest_ms: int | None = None
         self._batch: list[ClosedCandle] = []
         self._batch_began_s = 0.0
 
     async def run(self) -> None:
         """Until the feed ends, fails or this is cancelled. What goes wrong becomes a FAILED status, never a raise."""
         try:
-            async for event in self._feed.events(self._store.latest_open_time_ms(self._feed.market)):
+            await self._consume()
+        except StorageError as error:
+            _log.exception("the candles of %s cannot be stored", self._feed.market)
+            self._fail(f"Candles cannot be stored, so the feed was stopped. {error}")
+        finally:
+            await self._close()
+
+    async def _consume(self) -> None:
+        """Raises StorageError only."""
+        try:
+            self._latest_ms = self._store.latest_open_time_ms(self._feed.market)
+            async for event in self._feed.events(self._latest_ms):
                 self._take(event)
             self._flush()
-        except FeedError as error:
-            self._fail(str(error))
+        except StorageError:
+            raise
         except Exception as error:  # a feed is other people's code: none of its faults may end the window's loop
-            _log.exception("the feed of %s failed", self._feed.market)
-            self._fail(f"The feed failed: {error}. Choose the market again to go on; stored candles stay.")
-        finally:
+            self._flush()
+            if isinstance(error, FeedError):
+                _log.warning("%s", error, exc_info=True)
+                self._fail(str(error))
+            else:
+                _log.exception("the feed of %s failed", self._feed.market)
+                self._fail(
+                    f"The feed of {self._feed.market} failed unexpectedly ({type(error).__name__}: {error}). Stored "
+                    "candles stay; choose the market again to go on. The log has the details."
+                )
+
+    async def _close(self) -> None:
+        try:
             await self._feed.aclose()
+        except Exception:  # nothing is lost with a socket that does not close cleanly
+            _log.exception("the feed of %s did not close", self._feed.market)
 
     def _take(self, event: FeedEvent) -> None:
         match event:
@@ -108,9 +135,25 @@ class MarketPipeline:
 
     def _check(self, candle: Candle) -> Rejection | None:
         if self._validator is None:
-            interval = self._feed.market.interval
-            self._validator = Validator(interval, candle.open_time_ms % interval.duration_ms)
-        return self._validator.check(candle)
+            self._validator = Validator(self._feed.market.interval, self._phase_ms(candle))
+        rejection = self._validator.check(candle)
+        if rejection is not None and rejection.reason is RejectionReason.TIME_UNIT and not self._knows_phase:
+            self._validator = None  # that time says nothing of the grid
+        return rejection
+
+    @property
+    def _knows_phase(self) -> bool:
+        """Whether the grid is known without looking at the first candle."""
+        has_epoch_grid = (
+            self._feed.kind is not FeedKind.REPLAY and _DAY_MS % self._feed.market.interval.duration_ms == 0
+        )
+        return has_epoch_grid or self._latest_ms is not None
+
+    def _phase_ms(self, candle: Candle) -> int:
+        """Where the grid lies. Up to a day exchanges count from the epoch; weeks and files begin where they do."""
+        if self._latest_ms is not None:
+            return self._latest_ms % self._feed.market.interval.duration_ms
+        return 0 if self._knows_phase else candle.open_time_ms % self._feed.market.interval.duration_ms
 
     def _reject(self, candle: Candle, rejection: Rejection) -> None:
         _log.warning("%s", rejection.sentence)

@@ -74,7 +74,7 @@ class ReplayFeed:
                 await asyncio.sleep(0)
 
     async def _paced(self, candles: Sequence[Candle]) -> AsyncIterator[FeedEvent]:
-        if candles:
+        if candles and not self._closed.is_set():
             pace = f"{self._speed:g} candles a second"
             yield self._status(FeedState.LIVE, f"Replaying {self._market.symbol} at {pace}.")
         for candle in candles:

@@ -72,7 +72,7 @@ class SimulatedFeed:
         self._path = _Path(np.random.default_rng(seed))
         self._clock = clock
         self._speed = speed
-        self._catch_up = catch_up if limit is None else min(catch_up, limit)
+        self._catch_up = _at_once(speed, catch_up, limit)
         self._limit = limit
         self._first_ms = interval.open_time_ms(1_700_000_000_000)
         self._closed = asyncio.Event()
@@ -94,7 +94,7 @@ class SimulatedFeed:
             if index < self._catch_up or is_known or self._speed == 0.0:
                 if not is_known:
                     yield ClosedCandle(stages[-1], is_live=False)
-                if index % _YIELD_EVERY == 0:
+                if index % _YIELD_EVERY == 0 or index + 1 == self._catch_up:
                     yield CatchUpProgress(min(index + 1, self._catch_up), self._catch_up)
                     await asyncio.sleep(0)
             else:
@@ -135,3 +135,10 @@ class SimulatedFeed:
 
     def _status(self, state: FeedState, sentence: str) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms())
+
+
+def _at_once(speed: float | None, catch_up: int, limit: int | None) -> int:
+    """How many candles come before the pace begins; all of them where there is none."""
+    if limit is None:
+        return catch_up
+    return limit if speed == 0.0 else min(catch_up, limit)

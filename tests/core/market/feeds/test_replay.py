@@ -1,0 +1,130 @@
+"""A replayed file: order, pace, and how it is interrupted."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from core.clock import ManualClock
+from core.market.candle import FILE_VENUE, Candle, Market
+from core.market.feeds.base import CatchUpProgress, ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.feeds.replay import ReplayFeed, replay_name
+from core.market.files import CandleFile, read_candle_file
+from core.market.sample import SAMPLE_NAME, sample_feed
+from tests.support.candles import MINUTE, random_walk, without
+
+CANDLES = without(random_walk(200), 50)
+FILE = CandleFile(tuple(CANDLES), MINUTE, {}, "0123456789abcdef")
+
+
+async def collected(feed: Feed, after_ms: int | None = None) -> list[FeedEvent]:
+    return [event async for event in feed.events(after_ms)]
+
+
+def all_of(feed: Feed, after_ms: int | None = None) -> list[FeedEvent]:
+    return asyncio.run(collected(feed, after_ms))
+
+
+def candles(events: list[FeedEvent], *, is_live: bool | None = None) -> list[Candle]:
+    closed = [event for event in events if isinstance(event, ClosedCandle)]
+    return [event.candle for event in closed if is_live is None or event.is_live is is_live]
+
+
+def states(events: list[FeedEvent]) -> list[FeedState]:
+    return [event.state for event in events if isinstance(event, FeedStatus)]
+
+
+def test_as_fast_as_it_goes_all_is_history_and_the_gap_stays() -> None:
+    feed = ReplayFeed(FILE, "TEST", ManualClock())
+    events = all_of(feed)
+    assert feed.market == Market(FILE_VENUE, "TEST", MINUTE)
+    assert feed.kind is FeedKind.REPLAY
+    assert candles(events, is_live=False) == CANDLES
+    assert states(events) == [FeedState.CATCHING_UP, FeedState.ENDED]
+    assert [event for event in events if isinstance(event, CatchUpProgress)][-1] == CatchUpProgress(199, 199)
+
+
+def test_the_loop_is_given_turns() -> None:
+    async def turns() -> int:
+        count, task = 0, asyncio.create_task(collected(ReplayFeed(FILE, "TEST", ManualClock())))
+        while not task.done():
+            await asyncio.sleep(0)
+            count += 1
+        return count
+
+    assert asyncio.run(turns()) >= 3
+
+
+def test_what_is_stored_is_left_out() -> None:
+    events = all_of(ReplayFeed(FILE, "TEST", ManualClock()), CANDLES[149].open_time_ms)
+    assert candles(events) == CANDLES[150:]
+    assert all_of(ReplayFeed(FILE, "TEST", ManualClock()), CANDLES[-1].open_time_ms)[-1] == FeedStatus(
+        FeedState.ENDED, "The end of TEST was reached.", 0
+    )
+
+
+def test_a_limit_ends_it() -> None:
+    assert candles(all_of(ReplayFeed(FILE, "TEST", ManualClock(), limit=7))) == CANDLES[:7]
+
+
+def test_after_the_catch_up_candles_come_at_their_pace() -> None:
+    began = time.monotonic()
+    events = all_of(ReplayFeed(FILE, "TEST", ManualClock(), speed=100.0, catch_up=180, limit=190))
+    assert time.monotonic() - began >= 0.09
+    assert candles(events, is_live=False) == CANDLES[:180]
+    assert candles(events, is_live=True) == CANDLES[180:190]
+    assert states(events) == [FeedState.CATCHING_UP, FeedState.LIVE, FeedState.ENDED]
+
+
+def test_a_resumed_replay_does_not_catch_up_twice() -> None:
+    feed = ReplayFeed(FILE, "TEST", ManualClock(), speed=1000.0, catch_up=100, limit=120)
+    events = all_of(feed, CANDLES[109].open_time_ms)
+    assert candles(events, is_live=True) == CANDLES[110:120]
+    assert candles(events, is_live=False) == []
+
+
+def test_closing_interrupts_the_waiting() -> None:
+    async def closed_while_waiting() -> list[FeedEvent]:
+        feed = ReplayFeed(FILE, "TEST", ManualClock(), speed=0.001, catch_up=2)
+        events: list[FeedEvent] = []
+        async for event in feed.events():
+            events.append(event)
+            if isinstance(event, FeedStatus) and event.state is FeedState.LIVE:
+                asyncio.get_running_loop().call_soon(asyncio.ensure_future, feed.aclose())
+        await feed.aclose()
+        return events
+
+    events = asyncio.run(asyncio.wait_for(closed_while_waiting(), 10.0))
+    assert candles(events) == CANDLES[:2]
+    assert states(events) == [FeedState.CATCHING_UP, FeedState.LIVE]
+
+
+def test_a_closed_feed_says_nothing_more() -> None:
+    async def closed_early() -> list[FeedEvent]:
+        feed = ReplayFeed(FILE, "TEST", ManualClock(), speed=1.0, catch_up=100)
+        await feed.aclose()
+        return await collected(feed)
+
+    events = asyncio.run(closed_early())
+    assert candles(events) == []
+    assert FeedState.LIVE not in states(events)
+
+
+def test_another_content_is_another_market(tmp_path: Path) -> None:
+    path = tmp_path / "prices.csv"
+    names = set()
+    for close in ("1.5", "1.6"):
+        path.write_text(f"time,open,high,low,close\n2020-01-01,1,2,0.5,{close}\n2020-01-02,1,2,0.5,1.5\n")
+        file = read_candle_file(path)
+        names.add(replay_name(path, file))
+        assert replay_name(path, file) == f"prices#{file.fingerprint[:6]}"
+    assert len(names) == 2
+
+
+def test_the_sample_ships_and_is_whole() -> None:
+    feed = sample_feed(ManualClock(), speed=0.0)
+    sample = candles(all_of(feed))
+    assert (feed.market.symbol, str(feed.market.interval), len(sample)) == (SAMPLE_NAME, "1h", 6225)
+    assert sample[0] == Candle(1_483_308_000_000, 1.05236, 1.05253, 1.05221, 1.05227, 143539993.3)
+    assert sample[-1] == Candle(1_514_581_200_000, 1.19984, 1.2013, 1.19931, 1.20075, 4885529785.0)

@@ -1,0 +1,91 @@
+"""The simulated market: the same for a seed at any pace, valid, and with volatility that clusters."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+
+import numpy as np
+import pytest
+
+from core.clock import ManualClock
+from core.market.candle import Candle, Market
+from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedKind, FeedState, FeedStatus, FormingCandle
+from core.market.feeds.simulated import SimulatedFeed
+from core.market.validate import Validator
+from tests.core.market.feeds.test_replay import all_of, candles, states
+from tests.support.candles import MINUTE
+
+
+def simulated(count: int, seed: int = 3, speed: float | None = 0.0, catch_up: int = 10) -> SimulatedFeed:
+    return SimulatedFeed(MINUTE, seed, ManualClock(), speed, catch_up, count)
+
+
+def test_a_seed_gives_the_same_candles_at_any_pace() -> None:
+    fast, paced = candles(all_of(simulated(15))), candles(all_of(simulated(15, speed=500.0)))
+    assert fast == paced
+    assert candles(all_of(simulated(15, seed=4))) != fast
+    assert simulated(1).market == Market("simulated", "SIM-3", MINUTE)
+    assert simulated(1).kind is FeedKind.SIMULATED
+    assert simulated(1).market.is_simulated
+
+
+def test_it_goes_on_where_it_was() -> None:
+    whole = candles(all_of(simulated(40)))
+    assert candles(all_of(simulated(40), whole[24].open_time_ms)) == whole[25:]
+
+
+def test_candles_are_valid_without_gaps_and_join() -> None:
+    made = candles(all_of(simulated(3000)))
+    validator = Validator(MINUTE)
+    assert [candle for candle in made if validator.check(candle) is not None] == []
+    assert set(np.diff([candle.open_time_ms for candle in made])) == {60_000}
+    assert all(before.close == after.open for before, after in itertools.pairwise(made))
+
+
+def test_volatility_clusters_and_returns_do_not() -> None:
+    closes = np.array([candle.close for candle in candles(all_of(simulated(6000)))])
+    returns = np.diff(np.log(closes))
+    noise = 3.0 / np.sqrt(len(returns))
+    assert correlation(np.abs(returns)) > 2 * noise
+    assert abs(correlation(returns)) < 2 * noise
+
+
+def test_forming_candles_grow_into_the_closed_one() -> None:
+    events = all_of(simulated(12, speed=200.0))
+    forming: list[Candle] = []
+    for event in events:
+        if isinstance(event, FormingCandle):
+            forming.append(event.candle)
+        elif isinstance(event, ClosedCandle) and event.is_live:
+            assert forming
+            assert {candle.open_time_ms for candle in forming} == {event.candle.open_time_ms}
+            assert max(candle.high for candle in forming) <= event.candle.high
+            assert [c.volume for c in forming] == sorted(c.volume for c in forming)
+            forming = []
+    assert len(candles(events, is_live=True)) == 2
+    assert states(events) == [FeedState.CATCHING_UP, FeedState.LIVE, FeedState.ENDED]
+
+
+@pytest.mark.parametrize(("count", "speed", "total"), [(300, 0.0, 300), (12, 500.0, 10)])
+def test_catching_up_is_reported_to_its_end(count: int, speed: float, total: int) -> None:
+    progress = [event for event in all_of(simulated(count, speed=speed)) if isinstance(event, CatchUpProgress)]
+    assert progress[-1] == CatchUpProgress(total, total)
+    assert [report.done for report in progress] == sorted({report.done for report in progress})
+
+
+def test_closing_interrupts_the_waiting() -> None:
+    async def closed_while_waiting() -> list[FeedState]:
+        feed, seen = SimulatedFeed(MINUTE, 1, ManualClock(), None, 5), []
+        async for event in feed.events():
+            if isinstance(event, FeedStatus):
+                seen.append(event.state)
+                if event.state is FeedState.LIVE:
+                    asyncio.get_running_loop().call_soon(asyncio.ensure_future, feed.aclose())
+        return seen
+
+    assert asyncio.run(asyncio.wait_for(closed_while_waiting(), 10.0)) == [FeedState.CATCHING_UP, FeedState.LIVE]
+
+
+def correlation(values: np.ndarray) -> float:
+    return float(np.corrcoef(values[:-1], values[1:])[0, 1])

@@ -1,0 +1,270 @@
+"""The pipeline over a real database: durable before told, idempotent in any order, and no fault escapes it."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from core.clock import ManualClock
+from core.market.candle import Candle, Interval, Market
+from core.market.feeds.base import (
+    CatchUpProgress,
+    ClosedCandle,
+    FeedError,
+    FeedEvent,
+    FeedKind,
+    FeedState,
+    FeedStatus,
+    FormingCandle,
+)
+from core.market.pipeline import MarketPipeline
+from core.market.validate import Rejection, RejectionReason
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from tests.support.candles import MARKET, random_walk, without
+
+
+class ScriptedFeed:
+    """Yields what it is given, raising where an exception stands among it, then ends or waits."""
+
+    def __init__(
+        self,
+        script: Sequence[FeedEvent | Exception],
+        *,
+        market: Market = MARKET,
+        kind: FeedKind = FeedKind.EXCHANGE,
+        waits: bool = False,
+    ) -> None:
+        self.market, self.kind = market, kind
+        self.after_ms: int | None = None
+        self.is_closed = False
+        self.waiting = asyncio.Event()
+        self._script, self._waits = script, waits
+
+    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+        self.after_ms = after_ms
+        for item in self._script:
+            if isinstance(item, Exception):
+                raise item
+            yield item
+        if self._waits:
+            self.waiting.set()
+            await asyncio.Event().wait()
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+
+class Listener:
+    """Writes down what it is told, and what another connection could read at that moment."""
+
+    def __init__(self, reader: CandleStore | None = None, market: Market = MARKET) -> None:
+        self.batches: list[list[Candle]] = []
+        self.live: list[int] = []
+        self.forming: list[Candle] = []
+        self.statuses: list[FeedStatus] = []
+        self.progress: list[CatchUpProgress] = []
+        self.rejected: list[tuple[Candle, Rejection]] = []
+        self.was_durable = True
+        self._reader, self._market = reader, market
+
+    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        self.batches.append(list(candles))
+        self.live.extend(live_open_times_ms)
+        if self._reader is not None:
+            self.was_durable &= set(candles) <= set(self._reader.load(self._market))
+
+    def on_forming(self, candle: Candle) -> None:
+        self.forming.append(candle)
+
+    def on_status(self, status: FeedStatus) -> None:
+        self.statuses.append(status)
+
+    def on_catch_up(self, progress: CatchUpProgress) -> None:
+        self.progress.append(progress)
+
+    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        self.rejected.append((candle, rejection))
+
+    @property
+    def told(self) -> list[Candle]:
+        return [candle for batch in self.batches for candle in batch]
+
+
+def run(feed: ScriptedFeed, db: Database, listener: Listener | None = None) -> Listener:
+    listener = listener or Listener(market=feed.market)
+    asyncio.run(MarketPipeline(feed, CandleStore(db), ManualClock(), listener).run())
+    return listener
+
+
+def history(candles: Sequence[Candle]) -> list[FeedEvent | Exception]:
+    return [ClosedCandle(candle, is_live=False) for candle in candles]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "candles.db"
+
+
+def test_candles_are_durable_before_anyone_is_told(path: Path) -> None:
+    candles = random_walk(600)
+    script = [*history(candles[:590]), *(ClosedCandle(candle, is_live=True) for candle in candles[590:])]
+    with open_database(path) as db, open_database(path, readonly=True) as other:
+        feed = ScriptedFeed(script)
+        listener = run(feed, db, Listener(CandleStore(other)))
+        assert CandleStore(other).load(MARKET) == candles
+    assert listener.was_durable
+    assert listener.told == candles
+    assert listener.live == [candle.open_time_ms for candle in candles[590:]]
+    assert feed.is_closed
+
+
+def test_a_flood_comes_in_batches_and_a_live_candle_at_once(path: Path) -> None:
+    candles = random_walk(600)
+    script = [*history(candles[:590]), *(ClosedCandle(candle, is_live=True) for candle in candles[590:])]
+    with open_database(path) as db:
+        listener = run(ScriptedFeed(script), db)
+    assert [len(batch) for batch in listener.batches] == [256, 256, 79, *[1] * 9]
+
+
+def test_a_status_finds_everything_before_it_told(path: Path) -> None:
+    seen: list[int] = []
+
+    class Counting(Listener):
+        def on_status(self, status: FeedStatus) -> None:
+            seen.append(len(self.told))
+
+    with open_database(path) as db:
+        run(ScriptedFeed([*history(random_walk(3)), FeedStatus(FeedState.LIVE, "Live.", 0)]), db, Counting())
+    assert seen == [3]
+
+
+@given(st.permutations(range(8)), st.lists(st.integers(0, 7), max_size=6), st.lists(st.booleans(), min_size=14))
+def test_order_and_repetition_change_nothing(
+    tmp_path_factory: pytest.TempPathFactory, order: list[int], repeated: list[int], live: list[bool]
+) -> None:
+    candles = without(random_walk(9), 4)
+    script: list[FeedEvent | Exception] = [
+        ClosedCandle(candles[index], is_live) for index, is_live in zip([*order, *repeated], live, strict=False)
+    ]
+    with open_database(tmp_path_factory.mktemp("order") / "candles.db") as db:
+        run(ScriptedFeed(script), db)
+        assert CandleStore(db).load(MARKET) == candles
+
+
+def test_it_goes_on_after_what_is_stored(path: Path) -> None:
+    candles = random_walk(4)
+    with open_database(path) as db:
+        run(ScriptedFeed(history(candles[:3])), db)
+        feed = ScriptedFeed(history(candles[3:]))
+        run(feed, db)
+        assert feed.after_ms == candles[2].open_time_ms
+        assert CandleStore(db).load(MARKET) == candles
+
+
+def test_a_rejected_candle_leaves_a_gap_and_is_told(path: Path) -> None:
+    candles = random_walk(4)
+    broken = dataclasses.replace(candles[1], high=math.nan)
+    with open_database(path) as db:
+        listener = run(ScriptedFeed(history([candles[0], broken, *candles[2:]])), db)
+        assert CandleStore(db).load(MARKET) == without(candles, 1)
+    assert [rejection.reason for _, rejection in listener.rejected] == [RejectionReason.NOT_FINITE]
+
+
+@pytest.mark.parametrize("kind", list(FeedKind))
+def test_a_broken_first_time_does_not_move_the_grid(path: Path, kind: FeedKind) -> None:
+    candles = random_walk(3)
+    in_seconds = dataclasses.replace(candles[0], open_time_ms=candles[0].open_time_ms // 1000 + 7)
+    with open_database(path) as db:
+        listener = run(ScriptedFeed(history([in_seconds, *candles]), kind=kind), db)
+        assert CandleStore(db).load(MARKET) == candles
+    assert [rejection.reason for _, rejection in listener.rejected] == [RejectionReason.TIME_UNIT]
+
+
+def test_an_exchange_keeps_the_epochs_grid_up_to_a_day(path: Path) -> None:
+    candles = random_walk(3)
+    off = dataclasses.replace(candles[0], open_time_ms=candles[0].open_time_ms - 59_000)
+    with open_database(path) as db:
+        run(ScriptedFeed(history([off, *candles])), db)
+        assert CandleStore(db).load(MARKET) == candles
+
+
+def test_weeks_and_files_begin_where_they_begin(path: Path) -> None:
+    week = Market("binance", "BTC/USDT", Interval.parse("1w"))
+    weeks = random_walk(3, start_ms=1_704_067_200_000, interval=week.interval)
+    shifted = random_walk(3, start_ms=1_704_067_200_000 + 17_000)
+    with open_database(path) as db:
+        run(ScriptedFeed(history(weeks), market=week), db)
+        run(ScriptedFeed(history(shifted), kind=FeedKind.REPLAY), db)
+        assert CandleStore(db).load(week) == weeks
+        assert CandleStore(db).load(MARKET) == shifted
+
+
+def test_forming_candles_are_checked_and_never_stored(path: Path) -> None:
+    first, second = random_walk(2)
+    broken = dataclasses.replace(second, low=-1.0)
+    with open_database(path) as db:
+        listener = run(
+            ScriptedFeed([ClosedCandle(first, is_live=True), FormingCandle(broken), FormingCandle(second)]), db
+        )
+        assert CandleStore(db).load(MARKET) == [first]
+    assert listener.forming == [second]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(FeedError("The exchange is closed for maintenance."), "maintenance"), (KeyError("close"), "unexpectedly")],
+)
+def test_a_feed_that_fails_ends_in_words_and_loses_nothing(path: Path, error: Exception, said: str) -> None:
+    candles = random_walk(3)
+    feed = ScriptedFeed([*history(candles), error])
+    with open_database(path) as db:
+        listener = run(feed, db)
+        assert CandleStore(db).load(MARKET) == candles
+    assert listener.told == candles
+    assert listener.statuses[-1].state is FeedState.FAILED
+    assert said in listener.statuses[-1].sentence
+    assert feed.is_closed
+
+
+def test_storage_that_fails_is_said_to_be_storage(path: Path) -> None:
+    with open_database(path):
+        pass
+    with open_database(path, readonly=True) as db:
+        feed = ScriptedFeed(history(random_walk(3)))
+        listener = run(feed, db)
+    assert listener.told == []
+    assert [status.state for status in listener.statuses] == [FeedState.FAILED]
+    assert "read-only" in listener.statuses[0].sentence
+    assert feed.is_closed
+
+
+def test_a_feed_that_does_not_close_raises_nothing(path: Path) -> None:
+    class Stuck(ScriptedFeed):
+        async def aclose(self) -> None:
+            raise OSError("the socket is gone")
+
+    with open_database(path) as db:
+        assert run(Stuck(history(random_walk(2))), db).statuses == []
+
+
+def test_cancelling_closes_the_feed_and_passes(path: Path) -> None:
+    async def cancel(db: Database) -> ScriptedFeed:
+        feed = ScriptedFeed([], waits=True)
+        task = asyncio.create_task(MarketPipeline(feed, CandleStore(db), ManualClock(), Listener()).run())
+        await feed.waiting.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return feed
+
+    with open_database(path) as db:
+        assert asyncio.run(cancel(db)).is_closed
