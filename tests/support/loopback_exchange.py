@@ -28,11 +28,12 @@ from aiohttp import WSMsgType, web
 
 from core.market.candle import Candle, Interval
 from core.market.feeds.urls import ExchangeUrls
-from tests.support.tape import Tape, generated_tape
+from tests.support.tape import Tape, generated_tape, partly
 
 _MOST_ROWS = 1000
 _USUAL_ROWS = 500
 _BAD_REQUEST = 400
+_OPEN_AND_CLOSED = 2
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -88,10 +89,12 @@ class LoopbackExchange:
         self.hidden: set[int] = set()
         """Opening times of candles that the exchange does not have."""
         self.stale_answers = 0
-        """So many of the next answers about candles are as old as the middle of the candle before."""
+        """So many of the next answers show the newest closed candle as it stood in its middle."""
         self._push_s = push_s
         self._sends_final = sends_final
         self._sockets: list[_Socket] = []
+        self.is_deserted = asyncio.Event()
+        """Set while no stream is open."""
         self._status: tuple[int, dict[str, str], str] | None = None
         self._is_refusing = self._is_stalled = False
         self._runner: web.AppRunner | None = None
@@ -202,14 +205,18 @@ class LoopbackExchange:
             return _refusal(-1120, "Invalid interval.")
         limit = min(_MOST_ROWS, int(query.get("limit", _USUAL_ROWS)))
         now_ms = self.now_ms()
-        if self.stale_answers > 0:
-            self.stale_answers -= 1
-            now_ms = self.tape.interval.open_time_ms(now_ms) - self.tape.interval.duration_ms // 2
         start, end = int(query.get("startTime", -1)), int(query.get("endTime", now_ms))
-        rows = [candle for candle in self.tape.until(now_ms) if candle.open_time_ms not in self.hidden]
+        rows = [candle for candle in self._as_of(now_ms) if candle.open_time_ms not in self.hidden]
         rows = [candle for candle in rows if start <= candle.open_time_ms <= end]
         rows = rows[:limit] if start >= 0 else rows[-limit:]
         return web.json_response([self._row(candle) for candle in rows])
+
+    def _as_of(self, now_ms: int) -> list[Candle]:
+        rows = self.tape.until(now_ms)
+        if self.stale_answers == 0 or len(rows) < _OPEN_AND_CLOSED:
+            return rows
+        self.stale_answers -= 1
+        return [*rows[:-2], partly(rows[-2], 0.5), rows[-1]]
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         ws = web.WebSocketResponse()
@@ -218,6 +225,7 @@ class LoopbackExchange:
         named = request.query.get("streams", "") if is_combined else request.match_info.get("name", "")
         socket = _Socket(ws, request, {name for name in named.split("/") if "@" in name}, is_combined)
         self._sockets.append(socket)
+        self.is_deserted.clear()
         self.sockets_opened += 1
         try:
             async for message in ws:
@@ -225,6 +233,8 @@ class LoopbackExchange:
                     await self._obey(socket, json.loads(message.data))
         finally:
             self._sockets.remove(socket)
+            if not self._sockets:
+                self.is_deserted.set()
         return ws
 
     async def _obey(self, socket: _Socket, request: dict[str, Any]) -> None:

@@ -35,7 +35,7 @@ class Tape:
         final = self.candle(self.interval.open_time_ms(now_ms))
         if final is None:
             return None
-        return _part(final, (now_ms - final.open_time_ms) / self.interval.duration_ms)
+        return partly(final, (now_ms - final.open_time_ms) / self.interval.duration_ms)
 
     def until(self, now_ms: int) -> list[Candle]:
         """The closed candles and the open one."""
@@ -55,7 +55,7 @@ def _as_on_the_wire(candle: Candle) -> Candle:
     return Candle(candle.open_time_ms, *(round(number, _DECIMALS) for number in numbers))
 
 
-def _part(final: Candle, fraction: float) -> Candle:
+def partly(final: Candle, fraction: float) -> Candle:
     """A valid candle on its way: through one extreme, then the other, to the close, its volume growing evenly."""
     is_rising = final.close >= final.open
     stations = (final.open, final.low, final.high, final.close)

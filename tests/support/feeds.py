@@ -1,0 +1,84 @@
+"""Iterating a feed in tests: with a limit on time, and with what came kept apart by kind."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from core.market.candle import Candle
+from core.market.feeds.base import (
+    CatchUpProgress,
+    ClosedCandle,
+    Feed,
+    FeedEvent,
+    FeedState,
+    FeedStatus,
+    FormingCandle,
+)
+
+_WITHIN_S = 30.0
+
+
+@dataclass(slots=True)
+class Heard:
+    """Everything that a feed yielded."""
+
+    events: list[FeedEvent] = field(default_factory=list)
+
+    @property
+    def closed(self) -> list[ClosedCandle]:
+        return [event for event in self.events if isinstance(event, ClosedCandle)]
+
+    @property
+    def candles(self) -> list[Candle]:
+        return [event.candle for event in self.closed]
+
+    @property
+    def live(self) -> list[Candle]:
+        return [event.candle for event in self.closed if event.is_live]
+
+    @property
+    def forming(self) -> list[Candle]:
+        return [event.candle for event in self.events if isinstance(event, FormingCandle)]
+
+    @property
+    def progress(self) -> list[CatchUpProgress]:
+        return [event for event in self.events if isinstance(event, CatchUpProgress)]
+
+    @property
+    def states(self) -> list[FeedState]:
+        return [event.state for event in self.events if isinstance(event, FeedStatus)]
+
+    def sentence(self, state: FeedState) -> str:
+        """What was said with the last status of this kind."""
+        said = [event.sentence for event in self.events if isinstance(event, FeedStatus) and event.state is state]
+        return said[-1]
+
+    def open_times(self) -> list[int]:
+        return [candle.open_time_ms for candle in self.candles]
+
+    def steps_ms(self) -> set[int]:
+        """The distances between neighbouring closed candles; one single distance means: no hole, no repetition."""
+        times = self.open_times()
+        return {later - earlier for earlier, later in itertools.pairwise(times)}
+
+
+async def hear(
+    feed: Feed,
+    until: Callable[[Heard], bool] = lambda _: False,
+    after_ms: int | None = None,
+    within_s: float = _WITHIN_S,
+) -> Heard:
+    """Iterate until `until` says so or the feed ends; close it then. Raises TimeoutError after `within_s`."""
+    heard = Heard()
+    try:
+        async with asyncio.timeout(within_s):
+            async for event in feed.events(after_ms):
+                heard.events.append(event)
+                if until(heard):
+                    break
+    finally:
+        await feed.aclose()
+    return heard
