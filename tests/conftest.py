@@ -51,6 +51,9 @@ def nothing_is_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     assert not leaked, f"threads left running: {leaked}"
     orphans = _wait_until_gone(lambda: sorted(_children() - children))
     assert not orphans, f"child processes left running: {orphans}"
+    if _application() is not None:
+        gc.collect()  # a window in a reference cycle goes now, not at a random later moment
+        _let_qt_delete()
     left = [widget for widget in _top_level_widgets() if id(widget) not in widgets]
     assert not left, f"top-level widgets left: {left}"
     timers = _active_timers()
@@ -117,15 +120,15 @@ def _top_level_widgets() -> list[object]:
     application = _application()
     if application is None:
         return []
-    widgets = [widget for widget in application.topLevelWidgets() if widget.objectName() != "qt_pdf_info"]  # type: ignore[attr-defined]
-    hidden_helpers = ("QTipLabel", "QComboBoxPrivateContainer", "QDesktopScreenWidget")
-    return [widget for widget in widgets if widget.metaObject().className() not in hidden_helpers]
+    # Qt's own helpers, and the menus without a parent that a pyqtgraph plot keeps until pytest lets go of its fixtures
+    helpers = ("QTipLabel", "QComboBoxPrivateContainer", "QDesktopScreenWidget", "QMenu")
+    widgets = application.topLevelWidgets()  # type: ignore[attr-defined]
+    return [widget for widget in widgets if widget.metaObject().className() not in helpers]
 
 
 def _active_timers() -> list[str]:
     if _application() is None:
         return []
-    gc.collect()
     core = sys.modules["PySide6.QtCore"]
     import shiboken6  # noqa: PLC0415 - only where Qt is loaded
 
