@@ -15,11 +15,11 @@ from desktop.commands.text import print_summary
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("candle_file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--candles", "count", type=click.IntRange(1), help="Only the first so many candles.")
 @common_options
 @with_context
-def evaluate(context: Context, file: Path, count: int | None) -> None:
+def evaluate(context: Context, candle_file: Path, count: int | None) -> None:
     """Run the session over FILE exactly as it runs live, and score it. Nothing of it stays in the data folder.
 
     Without --seed the seed is 0, so that two evaluations agree.
@@ -31,12 +31,12 @@ def evaluate(context: Context, file: Path, count: int | None) -> None:
             context,
             settings=dataclasses.replace(
                 settings,
-                market=dataclasses.replace(settings.market, feed="replay", file=str(file), speed=0.0),
+                market=dataclasses.replace(settings.market, feed="replay", file=str(candle_file), speed=0.0),
                 training=dataclasses.replace(settings.training, seed=seed),
             ),
             folder=DataFolder(Path(folder)),
             candles=count,
         )
         replayed.folder.ensure()
-        summary = {"file": file.name, **run_headless(replayed)}
+        summary = {"file": candle_file.name, **run_headless(replayed)}
     print_json(summary) if context.as_json else print_summary(summary)

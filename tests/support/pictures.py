@@ -1,0 +1,106 @@
+"""The README's pictures: the real window, over the shipped sample, at its sizes and in both themes.
+
+python -m tests.support.pictures docs/pictures [--steps 400]
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import os
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+import resources
+from core.settings import MarketSettings, Settings, TrainingSettings
+from core.storage.folder import DataFolder
+from desktop.app import Application
+from desktop.commands.options import Context
+
+SIZES = ((1600, 900), (1280, 720))
+THEMES = ("dark", "light")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--file", type=Path, default=Path(resources.__file__).parent / "sample_eurusd_1h.csv")
+    chosen = parser.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    qt = QApplication(["ghostcandle"])
+    qt.setQuitOnLastWindowClosed(False)
+    with tempfile.TemporaryDirectory() as data, QEventLoop(qt) as loop:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(_shoot(qt, chosen.folder, Path(data), chosen.file, chosen.steps))
+
+
+async def _shoot(qt: QApplication, folder: Path, data: Path, file: Path, steps: int) -> None:
+    market = MarketSettings(feed="replay", file=str(file), speed=1.0, catch_up_candles=steps)
+    settings = Settings(market=market, training=TrainingSettings(seed=1))
+    context = Context(settings, DataFolder(data), as_json=False)
+    context.folder.ensure()
+    application = Application(context, qt)
+    application.window.resize(*SIZES[0])
+    application.start()
+    try:
+        await _until(lambda: _is_caught_up(application, steps))
+        await asyncio.sleep(3.0)
+        for theme in THEMES:
+            for size in SIZES:
+                await _one(application, theme, size, folder)
+        await _tooltip(application, folder)
+    finally:
+        application.window.close()
+        await application.close()
+
+
+def _is_caught_up(application: Application, steps: int) -> bool:
+    status, forecast = application.state.status, application.state.forecast
+    return status is not None and forecast is not None and status.step >= steps + 2
+
+
+async def _until(condition: object, timeout_s: float = 240.0) -> None:
+    assert callable(condition)
+    async with asyncio.timeout(timeout_s):
+        while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
+            await asyncio.sleep(0.1)
+
+
+async def _one(application: Application, theme: str, size: tuple[int, int], folder: Path) -> None:
+    window = application.window
+    appearance = dataclasses.replace(window.settings.appearance, theme=theme)
+    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    window.resize(*size)
+    await asyncio.sleep(0.8)
+    path = folder / f"window-{theme}-{size[0]}x{size[1]}.png"
+    assert window.grab().save(str(path)), path
+
+
+async def _tooltip(application: Application, folder: Path) -> None:
+    """The mouse on a candle of the past: what was forecast for it, and how it came out."""
+    chart = application.chart
+    place = QPointF(chart.width() * 0.5, chart.height() * 0.4)
+    event = QMouseEvent(
+        QMouseEvent.Type.MouseMove,
+        place,
+        chart.mapToGlobal(place),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(chart, event)
+    await asyncio.sleep(0.8)
+    assert chart.grab().save(str(folder / "chart-hindsight.png"))
+
+
+if __name__ == "__main__":
+    main()
