@@ -170,7 +170,7 @@ class Application(QObject):
     def _on_feed_event(self, event: object) -> None:
         self.state.apply(event)  # type: ignore[arg-type]
         if isinstance(event, FeedStatus):
-            self.chart.set_live(event.state is FeedState.LIVE)
+            self.chart.set_live(event.state in (FeedState.LIVE, FeedState.SIMULATED))
 
     def _on_ready(self, ready: TrainerReady) -> None:
         """The run is known: show what it has done so far."""

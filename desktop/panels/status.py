@@ -134,7 +134,13 @@ class StatusPanel(Panel):
             self.feed.setText("No feed yet")
             self._dot.show_colour(palette.muted_text)
             return
-        colours = {FeedState.LIVE: palette.good, FeedState.FAILED: palette.bad, FeedState.ENDED: palette.muted_text}
+        colours = {
+            FeedState.LIVE: palette.good,
+            FeedState.REPLAYING: palette.accent,
+            FeedState.SIMULATED: palette.accent,
+            FeedState.FAILED: palette.bad,
+            FeedState.ENDED: palette.muted_text,
+        }
         self._dot.show_colour(colours.get(feed.state, palette.warning))
         set_text(self.feed, f"{feed.state.value.capitalize()}: {feed.sentence}")
         self.feed.setToolTip(feed.sentence)

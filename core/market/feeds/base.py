@@ -24,6 +24,8 @@ class FeedState(StrEnum):
     CONNECTING = "connecting"
     CATCHING_UP = "catching up"
     LIVE = "live"
+    REPLAYING = "replaying"
+    SIMULATED = "simulated"
     RECONNECTING = "reconnecting"
     ENDED = "ended"
     FAILED = "failed"

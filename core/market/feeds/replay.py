@@ -75,8 +75,8 @@ class ReplayFeed:
 
     async def _paced(self, candles: Sequence[Candle]) -> AsyncIterator[FeedEvent]:
         if candles and not self._closed.is_set():
-            pace = f"{self._speed:g} candles a second"
-            yield self._status(FeedState.LIVE, f"Replaying {self._market.symbol} at {pace}.")
+            pace = f"{self._speed:g} candle{'' if self._speed == 1.0 else 's'} a second"
+            yield self._status(FeedState.REPLAYING, f"{self._market.symbol} at {pace}.")
         for candle in candles:
             if await self._wait(1.0 / self._speed):
                 return

@@ -99,7 +99,7 @@ class SimulatedFeed:
                     await asyncio.sleep(0)
             else:
                 if not is_live:
-                    yield self._status(FeedState.LIVE, "A simulated market runs; nothing of it is real.")
+                    yield self._status(FeedState.SIMULATED, "an invented market; nothing of it is real.")
                     is_live = True
                 async for event in self._live(stages):
                     yield event

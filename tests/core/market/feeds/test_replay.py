@@ -74,7 +74,7 @@ def test_after_the_catch_up_candles_come_at_their_pace() -> None:
     assert time.monotonic() - began >= 0.09
     assert candles(events, is_live=False) == CANDLES[:180]
     assert candles(events, is_live=True) == CANDLES[180:190]
-    assert states(events) == [FeedState.CATCHING_UP, FeedState.LIVE, FeedState.ENDED]
+    assert states(events) == [FeedState.CATCHING_UP, FeedState.REPLAYING, FeedState.ENDED]
 
 
 def test_a_resumed_replay_does_not_catch_up_twice() -> None:
@@ -90,14 +90,14 @@ def test_closing_interrupts_the_waiting() -> None:
         events: list[FeedEvent] = []
         async for event in feed.events():
             events.append(event)
-            if isinstance(event, FeedStatus) and event.state is FeedState.LIVE:
+            if isinstance(event, FeedStatus) and event.state is FeedState.REPLAYING:
                 asyncio.get_running_loop().call_soon(asyncio.ensure_future, feed.aclose())
         await feed.aclose()
         return events
 
     events = asyncio.run(asyncio.wait_for(closed_while_waiting(), 10.0))
     assert candles(events) == CANDLES[:2]
-    assert states(events) == [FeedState.CATCHING_UP, FeedState.LIVE]
+    assert states(events) == [FeedState.CATCHING_UP, FeedState.REPLAYING]
 
 
 def test_a_closed_feed_says_nothing_more() -> None:
@@ -108,7 +108,7 @@ def test_a_closed_feed_says_nothing_more() -> None:
 
     events = asyncio.run(closed_early())
     assert candles(events) == []
-    assert FeedState.LIVE not in states(events)
+    assert FeedState.REPLAYING not in states(events)
 
 
 def test_another_content_is_another_market(tmp_path: Path) -> None:

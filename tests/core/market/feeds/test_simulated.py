@@ -64,7 +64,7 @@ def test_forming_candles_grow_into_the_closed_one() -> None:
             assert [c.volume for c in forming] == sorted(c.volume for c in forming)
             forming = []
     assert len(candles(events, is_live=True)) == 2
-    assert states(events) == [FeedState.CATCHING_UP, FeedState.LIVE, FeedState.ENDED]
+    assert states(events) == [FeedState.CATCHING_UP, FeedState.SIMULATED, FeedState.ENDED]
 
 
 @pytest.mark.parametrize(("count", "speed", "total"), [(300, 0.0, 300), (12, 500.0, 10)])
@@ -80,11 +80,11 @@ def test_closing_interrupts_the_waiting() -> None:
         async for event in feed.events():
             if isinstance(event, FeedStatus):
                 seen.append(event.state)
-                if event.state is FeedState.LIVE:
+                if event.state is FeedState.SIMULATED:
                     asyncio.get_running_loop().call_soon(asyncio.ensure_future, feed.aclose())
         return seen
 
-    assert asyncio.run(asyncio.wait_for(closed_while_waiting(), 10.0)) == [FeedState.CATCHING_UP, FeedState.LIVE]
+    assert asyncio.run(asyncio.wait_for(closed_while_waiting(), 10.0)) == [FeedState.CATCHING_UP, FeedState.SIMULATED]
 
 
 def correlation(values: np.ndarray) -> float:
