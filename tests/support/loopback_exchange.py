@@ -63,6 +63,11 @@ class _Socket:
     is_combined: bool
     last_sent_ms: dict[str, int] = field(default_factory=dict)
 
+    def freeze(self) -> None:
+        """Read nothing any more, as a host that has vanished behind a router."""
+        if self.request.transport is not None:
+            self.request.transport.pause_reading()
+
     def abort(self) -> None:
         transport = self.request.transport
         if transport is not None:
@@ -139,8 +144,10 @@ class LoopbackExchange:
             socket.abort()
 
     def stall(self) -> None:
-        """Streams stay open, but nothing comes through them any more. Requests are answered."""
+        """Streams stay open, but nothing goes through them any more, not even a goodbye. Requests are answered."""
         self._is_stalled = True
+        for socket in self._sockets:
+            socket.freeze()
 
     def refuse(self) -> None:
         """Hang up on everybody, as when there is no network."""

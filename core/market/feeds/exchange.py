@@ -104,6 +104,8 @@ class ExchangeFeed:
         return FeedKind.EXCHANGE
 
     async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+        # No `finally` that awaits: qasync's loop does not close generators, and one that is dropped could not end.
+        # Sockets belong to `aclose`.
         yield self._status(FeedState.CONNECTING, f"Connecting to {self._market.venue} for {self._market.symbol}.")
         self._position_ms = after_ms
         try:
@@ -112,15 +114,16 @@ class ExchangeFeed:
                     async for event in self._connection():
                         yield event
                 except VenueError as trouble:
+                    await self._disconnect()
                     if trouble.is_final:
                         raise FeedError(str(trouble)) from trouble
                     wait_s = self._backoff.next_s(trouble.wait_s)
                     yield self._status(FeedState.RECONNECTING, f"{trouble} Next try in {_in_words(wait_s)}.")
                     await self._unless_closed(asyncio.sleep(wait_s))
-            yield self._status(FeedState.ENDED, f"{self._yielded} candles of {self._market.symbol} have come.")
+            await self._disconnect()
+            if not self._closed.is_set():
+                yield self._status(FeedState.ENDED, f"{_counted(self._yielded)} of {self._market.symbol} have come.")
         except _ClosedError:
-            return
-        finally:
             await self._disconnect()
 
     async def aclose(self) -> None:
@@ -273,10 +276,13 @@ class ExchangeFeed:
         return self._position_ms
 
     def _is_done(self) -> bool:
-        return self._limit is not None and self._yielded >= self._limit
+        return self._closed.is_set() or (self._limit is not None and self._yielded >= self._limit)
 
     async def _unless_closed(self, work: Coroutine[Any, Any, T]) -> T:
         """Wait for `work`, but not after the feed was closed."""
+        if self._closed.is_set():
+            work.close()
+            raise _ClosedError
         task = asyncio.ensure_future(work)
         stop = asyncio.ensure_future(self._closed.wait())
         try:

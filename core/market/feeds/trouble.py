@@ -96,7 +96,7 @@ def _by_class(error: Exception, name: str) -> VenueError:
     import ccxt  # noqa: PLC0415 - 0.7 s and more; whoever has an error to explain has loaded it
 
     if isinstance(error, ccxt.BadSymbol):
-        return VenueError(f"{name} does not have this market ({error}). Choose another symbol.", is_final=True)
+        return VenueError(f"{name} does not have the market asked for ({error}).", is_final=True)
     if isinstance(error, ccxt.OnMaintenance):
         return VenueError(f"{name} is down for maintenance.", wait_s=_MAINTENANCE_WAIT_S)
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):

@@ -84,6 +84,8 @@ class Venue:
 
     async def updates(self, timeout_s: float) -> list[Candle]:
         """What the stream brings next, ascending; empty where nothing comes in time."""
+        if self._closing is not None:  # ccxt would open a new session for it, which nobody closes
+            raise VenueError(f"The connection to {self.name} was closed.", is_brief=True)
         if self._updates is None:
             self._updates = asyncio.create_task(self._watch())
         done, _ = await asyncio.wait({self._updates}, timeout=max(0.0, timeout_s))
@@ -131,7 +133,12 @@ class Venue:
             raise self._told(error) from error
 
     def _told(self, error: Exception, is_stream: bool = False) -> VenueError:
+        from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
+
         _log.info("%s: %s: %s", self.name, type(error).__name__, error)
+        if isinstance(error, BadSymbol):
+            known = self._exchange.markets
+            return VenueError(_no_such_market(self.name, self._market.symbol, known), is_final=True)
         return explain(error, self.name, self._answer, is_stream)
 
     async def _sync(self) -> None:

@@ -31,9 +31,9 @@ FAST = ExchangeTimes(
 HISTORY = 40
 
 
-def an_exchange(speed: float = 5.0, history: int = HISTORY, **options: Any) -> LoopbackExchange:
+def an_exchange(speed: float = 10.0, history: int = HISTORY, **options: Any) -> LoopbackExchange:
     clock = AcceleratedClock(time.time_ns() // 1_000_000, speed)
-    return LoopbackExchange(generated_tape(SECOND, clock(), history, future=2000), clock, push_s=0.02, **options)
+    return LoopbackExchange(generated_tape(SECOND, clock(), history, future=2000), clock, push_s=0.01, **options)
 
 
 def a_feed(exchange: LoopbackExchange, catch_up: int = 10, **options: Any) -> ExchangeFeed:
@@ -121,13 +121,13 @@ def test_candles_of_a_long_outage_are_fetched_and_do_not_count_as_live() -> None
                     heard.events.append(event)
                     if len(heard.live) == 2 and FeedState.RECONNECTING not in heard.states:
                         exchange.refuse()
-                        asyncio.get_running_loop().call_later(1.5, exchange.resume)
+                        asyncio.get_running_loop().call_later(0.8, exchange.resume)
                     if heard.states[-1] is FeedState.LIVE and len(heard.states) > 4 and len(heard.live) >= 5:
                         break
             await feed.aclose()
             assert_whole(heard, exchange)
             missed = [closed for closed in heard.closed[10:] if not closed.is_live]
-            assert len(missed) >= 5  # 1.5 s at five candles a second
+            assert len(missed) >= 5  # 0.8 s at ten candles a second
             assert "cannot be reached" in heard.sentence(FeedState.RECONNECTING)
 
     asyncio.run(scenario())
@@ -247,13 +247,55 @@ def test_closing_is_prompt_leaves_no_socket_and_may_be_repeated() -> None:
     gc.collect()  # what ccxt or aiohttp did not close would warn now
 
 
-def test_a_stalled_socket_does_not_hold_up_closing() -> None:
+def test_a_feed_whose_iteration_was_dropped_is_closed_all_the_same() -> None:
+    async def scenario() -> None:
+        async with an_exchange() as exchange:
+            feed = a_feed(exchange)
+            events = feed.events()
+            async with asyncio.timeout(10.0):
+                while not isinstance(await anext(events), FormingCandle):
+                    pass
+            await feed.aclose()
+            await asyncio.wait_for(exchange.is_deserted.wait(), 2.0)
+            await events.aclose()  # type: ignore[attr-defined]
+
+    asyncio.run(scenario())
+
+
+def test_a_dead_peer_does_not_hold_up_closing() -> None:
     async def scenario() -> float:
         async with an_exchange() as exchange:
             feed = a_feed(exchange)
-            await hear(feed, until=lambda heard: bool(heard.forming) and (exchange.stall() or True))
+            events = feed.events()
+            async with asyncio.timeout(10.0):
+                while not isinstance(await anext(events), FormingCandle):
+                    pass
+            exchange.stall()
             began = time.monotonic()
             await feed.aclose()
-            return time.monotonic() - began
+            took_s = time.monotonic() - began
+            await events.aclose()  # type: ignore[attr-defined]
+            return took_s
 
     assert asyncio.run(scenario()) < 2.0
+
+
+def test_of_candles_that_closed_while_nobody_listened_only_the_newest_is_live() -> None:
+    async def scenario() -> None:
+        async with an_exchange() as exchange:
+            feed, heard, pauses = a_feed(exchange), Heard(), 0
+            async with asyncio.timeout(15.0):
+                async for event in feed.events():
+                    heard.events.append(event)
+                    if len(heard.live) == 1 and not pauses:
+                        pauses = len(heard.closed)
+                        await asyncio.sleep(0.8)  # eight candles, during which the subscriber is busy
+                    if len(heard.live) >= 3:
+                        break
+            await feed.aclose()
+            assert_whole(heard, exchange)
+            held_back = [closed.is_live for closed in heard.closed[pauses:-1]]
+            assert held_back.count(False) >= 4
+            assert held_back == sorted(held_back)
+
+    asyncio.run(scenario())
