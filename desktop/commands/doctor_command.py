@@ -1,0 +1,33 @@
+"""`ghostcandle doctor`: check this machine, and say what to do."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from desktop.commands.doctor import State, collect
+from desktop.commands.options import Context, common_options, print_json, with_context
+
+_STYLES = {State.OK: "green", State.WARN: "yellow", State.BAD: "red"}
+
+
+@click.command()
+@common_options
+@with_context
+def doctor(context: Context) -> None:
+    """Check Python, Qt, the display, torch, ccxt, the data folder and the database. Exit code 1 if one is bad."""
+    findings = collect(context.folder)
+    ok = all(finding.state is not State.BAD for finding in findings)
+    if context.as_json:
+        print_json({"ok": ok, "findings": [dataclasses.asdict(finding) for finding in findings]})
+    else:
+        table = Table(box=None, pad_edge=False, show_header=False)
+        for finding in findings:
+            style = _STYLES[finding.state]
+            table.add_row(f"[{style}]{finding.state.value}[/]", finding.name, finding.what, finding.advice)
+        Console().print(table)
+    if not ok:
+        raise SystemExit(1)
