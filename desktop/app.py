@@ -88,6 +88,11 @@ class Application(QObject):
         if opened.notice is not None:
             self.window.tell(opened.notice, Severity.WARNING)
 
+    @property
+    def series(self) -> CandleSeries | None:
+        """The candles on the chart."""
+        return self._series
+
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
         if not self._context.folder.layout.exists():

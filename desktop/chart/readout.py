@@ -141,7 +141,7 @@ def outcome_rows(outcome: ForecastScored | str, palette: Palette, decimals: int)
     """The rows of the tooltip. A text is shown as it is, line by line."""
     if isinstance(outcome, str):
         return [(Span(line, palette.text),) for line in outcome.splitlines()]
-    header = "Forecast one candle before"
+    header = "Forecast made one candle before"
     if outcome.mode is not ForecastMode.LIVE:
         header += f" ({outcome.mode.value})"
     facts: list[tuple[str, str, QColor]] = [

@@ -87,8 +87,11 @@ async def _one(application: Application, theme: str, size: tuple[int, int], fold
 
 async def _tooltip(application: Application, folder: Path) -> None:
     """The mouse on a candle of the past: what was forecast for it, and how it came out."""
-    chart = application.chart
-    place = QPointF(chart.width() * 0.5, chart.height() * 0.4)
+    chart, series = application.chart, application.series
+    assert series is not None
+    index = len(series) - 24
+    middle = (series[index].open + series[index].close) / 2.0
+    place = QPointF(chart.frame.x(index), chart.frame.y(middle)) / chart.devicePixelRatio()
     event = QMouseEvent(
         QMouseEvent.Type.MouseMove,
         place,

@@ -1,0 +1,69 @@
+"""Run in a process of its own, because a scale factor holds for a process: checks the pixels of a chart that sits at
+an odd place in a window. Ends with 0, or with a sentence that says what is wrong."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
+
+from core.market.candle import Interval
+from core.market.series import CandleSeries
+from desktop.chart.widget import ChartWidget
+from desktop.theme import Theme
+from tests.desktop.chart.support import candle
+
+OFFSET_X, OFFSET_Y = 7, 5
+
+
+def main() -> int:
+    application = QApplication([])
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(60):
+        series.add(candle(index, 101.0, opened=100.0, reach=2.0))
+    window = QWidget()
+    layout = QVBoxLayout(window)
+    layout.setContentsMargins(OFFSET_X, OFFSET_Y, 3, 3)
+    chart = ChartWidget(Theme("dark"))
+    chart.set_series(series, "test")
+    layout.addWidget(chart)
+    window.resize(701, 433)
+    window.show()
+    if not QTest.qWaitForWindowExposed(window):
+        return _fail("the window was not exposed")
+    chart.flush()
+    chart.repaint()
+    shown = window.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    rows = np.frombuffer(shown.constBits(), dtype=np.uint32).reshape(shown.height(), shown.bytesPerLine() // 4)
+    result = _check(chart, rows & np.uint32(0xFFFFFF))
+    window.close()
+    application.processEvents()
+    return result
+
+
+def _check(chart: ChartWidget, pixels: np.ndarray) -> int:
+    frame = chart.frame
+    up = pixels == (frame.palette.up.rgb() & 0xFFFFFF)
+    left, top = round(OFFSET_X * frame.ratio), round(OFFSET_Y * frame.ratio)
+    half = int(frame.spacing / 2)
+    for index in range(40, 60):
+        centre = left + frame.x(index)
+        body = np.flatnonzero(up[top + frame.y(100.3), centre - half : centre + half])
+        wick = np.flatnonzero(up[top + frame.y(98.5), centre - half : centre + half])
+        if (len(body), len(wick)) != (frame.widths.body, frame.widths.wick):
+            return _fail(f"candle {index}: {len(body)} and {len(wick)} sharp pixels, not {frame.widths}")
+        if body[0] + body[-1] != wick[0] + wick[-1]:
+            return _fail(f"candle {index}: the wick is not in the middle")
+    return 0
+
+
+def _fail(sentence: str) -> int:
+    print(sentence, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
