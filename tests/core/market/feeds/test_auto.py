@@ -1,0 +1,98 @@
+"""Which feed is built, and what is said where it is not the one asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+import pytest
+
+from core.clock import SystemClock
+from core.market.candle import Interval
+from core.market.feeds.auto import BuiltFeed, build_feed
+from core.market.feeds.base import FeedError, FeedKind
+from core.market.feeds.urls import ExchangeUrls
+from core.market.files import CandleFileError
+from core.market.sample import SAMPLE_NAME
+from core.settings import MarketSettings
+from tests.support.candles import random_walk
+from tests.support.feeds import hear
+from tests.support.loopback_exchange import LoopbackExchange
+from tests.support.tape import generated_tape
+
+SECOND = Interval.parse("1s")
+NOWHERE = ExchangeUrls("http://127.0.0.1:9/api/v3", "ws://127.0.0.1:9/ws")
+
+
+async def built(settings: MarketSettings, urls: ExchangeUrls | None = None, limit: int | None = None) -> BuiltFeed:
+    return await build_feed(settings, seed=5, clock=SystemClock(), limit=limit, urls=urls)
+
+
+@pytest.mark.venue
+def test_auto_is_live_where_the_exchange_answers() -> None:
+    async def scenario() -> None:
+        tape = generated_tape(SECOND, time.time_ns() // 1_000_000, history=40, future=300)
+        async with LoopbackExchange(tape, push_s=0.02) as exchange:
+            found = await built(MarketSettings(feed="auto", interval="1s"), exchange.urls, limit=10)
+            assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
+            assert len((await hear(found.feed)).candles) == 10
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.venue
+def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_why() -> None:
+    async def scenario() -> None:
+        found = await built(MarketSettings(feed="auto"), NOWHERE, limit=30)
+        assert found.feed.kind is FeedKind.REPLAY
+        assert found.feed.market.symbol == SAMPLE_NAME
+        assert found.notice is not None
+        assert "no network" in found.notice
+        assert "EUR/USD" in found.notice
+        heard = await hear(found.feed)
+        assert len(heard.candles) == 30
+        assert not heard.live
+
+    asyncio.run(scenario())
+
+
+def test_live_means_live_whatever_comes_of_it() -> None:
+    found = asyncio.run(built(MarketSettings(feed="live"), NOWHERE))
+    assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
+
+
+def test_a_simulation_follows_the_seed_and_ends_with_the_candles_asked_for() -> None:
+    async def scenario() -> None:
+        settings = MarketSettings(feed="simulate", interval="5m")
+        first, second = [await hear((await built(settings, limit=50)).feed) for _ in range(2)]
+        assert len(first.candles) == 50
+        assert first.candles == second.candles
+
+    asyncio.run(scenario())
+
+
+def test_a_replay_is_named_after_its_file_and_content(tmp_path: Path) -> None:
+    rows = ["open_time_ms,open,high,low,close,volume"]
+    rows += [f"{c.open_time_ms},{c.open!r},{c.high!r},{c.low!r},{c.close!r},{c.volume!r}" for c in random_walk(20)]
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    feed = asyncio.run(built(MarketSettings(feed="replay", file=str(path)))).feed
+    assert feed.market.symbol.startswith("mine#")
+    assert asyncio.run(hear(feed)).candles == random_walk(20)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        (MarketSettings(feed="replay"), FeedError, "--file"),
+        (MarketSettings(feed="replay", file="no/such.csv"), CandleFileError, "such.csv"),
+        (MarketSettings(feed="live", interval="soon"), FeedError, "soon"),
+        (MarketSettings(feed="simulate", interval="0m"), FeedError, "0m"),
+    ],
+)
+def test_what_cannot_be_built_is_told_in_a_sentence(
+    settings: MarketSettings, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        asyncio.run(built(settings))
