@@ -188,16 +188,18 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
         return
     painter.setPen(_pen(frame.palette.divider, frame.pixel, is_dashed=True))
     painter.drawLine(x, 0, x, frame.layout.plot_bottom)
-    row = (Span(_divider_text(model), frame.palette.ghost_text),)
-    size = box_size((row,), frame.fonts)
-    corner = QPoint(x + frame.scaled(4), max(frame.layout.price_top - size.height(), 0))
     ground = QColor(frame.palette.background)
     ground.setAlpha(200)
-    if corner.x() + size.width() <= frame.layout.plot_right:
-        paint_box(painter, Box(QRect(corner, size), (row,), ground), frame.fonts)
+    for text in _divider_texts(model):
+        row = (Span(text, frame.palette.ghost_text),)
+        size = box_size((row,), frame.fonts)
+        corner = QPoint(x + frame.scaled(4), max(frame.layout.price_top - size.height(), 0))
+        if corner.x() + size.width() <= frame.layout.plot_right:
+            paint_box(painter, Box(QRect(corner, size), (row,), ground), frame.fonts)
+            return
 
 
-def _divider_text(model: ChartModel) -> str:
-    """Only a live forecast goes without saying how it was made."""
+def _divider_texts(model: ChartModel) -> tuple[str, ...]:
+    """The first that fits is shown. Only a live forecast goes without saying how it was made."""
     mode = ForecastMode.LIVE if model.forecast is None else model.forecast.mode
-    return "forecast" if mode is ForecastMode.LIVE else f"forecast ({mode.value})"
+    return ("forecast",) if mode is ForecastMode.LIVE else (f"forecast ({mode.value})", "forecast")

@@ -19,12 +19,13 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-import resources
 from core.settings import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app import Application
 from desktop.commands.options import Context
 
+_NO_VENUE = "no-exchange"
+"""Answers nowhere, so that the shipped sample is shown: the pictures are the same on every machine."""
 SIZES = ((1600, 900), (1280, 720))
 THEMES = ("dark", "light")
 
@@ -33,18 +34,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--file", type=Path, default=Path(resources.__file__).parent / "sample_eurusd_1h.csv")
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
     qt = QApplication(["ghostcandle"])
     qt.setQuitOnLastWindowClosed(False)
     with tempfile.TemporaryDirectory() as data, QEventLoop(qt) as loop:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(_shoot(qt, chosen.folder, Path(data), chosen.file, chosen.steps))
+        loop.run_until_complete(_shoot(qt, chosen.folder, Path(data), chosen.steps))
 
 
-async def _shoot(qt: QApplication, folder: Path, data: Path, file: Path, steps: int) -> None:
-    market = MarketSettings(feed="replay", file=str(file), speed=1.0, catch_up_candles=steps)
+async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None:
+    market = MarketSettings(feed="auto", venue=_NO_VENUE, catch_up_candles=steps)
     settings = Settings(market=market, training=TrainingSettings(seed=1))
     context = Context(settings, DataFolder(data), as_json=False)
     context.folder.ensure()
@@ -54,6 +54,8 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, file: Path, steps: 
     try:
         await _until(lambda: _is_caught_up(application, steps))
         await asyncio.sleep(3.0)
+        while application.window.banner.shown is not None:
+            application.window.banner.dismiss()
         for theme in THEMES:
             for size in SIZES:
                 await _one(application, theme, size, folder)
