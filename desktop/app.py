@@ -8,7 +8,7 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
@@ -29,11 +29,12 @@ from core.market.candle import Candle, Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
 from core.settings import Settings
-from core.storage.candles import CandleStore
-from core.storage.database import open_or_recover
+from core.storage.errors import StorageError
 from desktop.chart.widget import ChartWidget
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
+from desktop.database import WindowDatabase
+from desktop.first_paint import FirstPaint
 from desktop.layout import LayoutStore
 from desktop.library import Library
 from desktop.resources import icon_path
@@ -59,10 +60,8 @@ class Application(QObject):
         super().__init__()
         self._context = context
         self._clock = clock or SystemClock()
-        opened = open_or_recover(context.folder.database, quarantine=context.folder.quarantine)
-        self._db = opened.db
-        self._store = CandleStore(self._db)
-        self._library = Library(self._db, self._clock)
+        self._database = WindowDatabase(context.folder)
+        self._library = Library(self._database, self._clock)
         self.theme = Theme(parent=self)
         self.theme.apply_to(qt)
         self.state = RunState(self._clock, self)
@@ -74,7 +73,7 @@ class Application(QObject):
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self.runs = RunController(
             context.folder,
-            self._store,
+            self._database,
             self._clock,
             context.urls,
             limit=context.candles,
@@ -85,8 +84,7 @@ class Application(QObject):
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
-        if opened.notice is not None:
-            self.window.tell(opened.notice, Severity.WARNING)
+        self._first_paint = FirstPaint(self.window, self)
 
     @property
     def series(self) -> CandleSeries | None:
@@ -97,8 +95,8 @@ class Application(QObject):
         """Show the window; the feed and the trainer come after the first paint."""
         if not self._context.folder.layout.exists():
             self._take_first_size()
+        self._first_paint.happened.connect(self._begin)
         self.window.show()
-        QTimer.singleShot(0, self, self._open_market)
 
     def _take_first_size(self) -> None:
         """At the first start: most of the screen, but not more than is useful."""
@@ -107,17 +105,36 @@ class Application(QObject):
         self.window.resize(min(width, _LARGEST_FIRST_SIZE[0]), min(height, _LARGEST_FIRST_SIZE[1]))
 
     async def close(self) -> None:
-        """End feed and training, then let go of the database."""
+        """End feed and training, then let go of the database and of every widget."""
         await self.runs.close()
         self.close_database()
+        self.window.deleteLater()
+        self.deleteLater()
 
     def close_database(self) -> None:
         """The last thing: nothing may read or write after it."""
-        self._db.close()
+        self._database.close()
+
+    def open_database(self) -> None:
+        """The first thing after the first paint. Raises StorageError where there is no way to go on."""
+        notice = self._database.open()
+        if notice is not None:
+            self.window.tell(notice, Severity.WARNING, key="database")
+
+    @Slot()
+    def _begin(self) -> None:
+        try:
+            self.open_database()
+        except StorageError as error:
+            self.window.tell(str(error), Severity.ERROR, key="database")
+            self.chart.set_empty_text(str(error))
+            return
+        self._open_market()
 
     @Slot()
     def _open_market(self) -> None:
-        self.runs.open(self.window.settings)
+        if self._database.is_open:
+            self.runs.open(self.window.settings)
 
     def _connect_user(self) -> None:
         window, send = self.window, self.runs.send
@@ -159,7 +176,7 @@ class Application(QObject):
         self._market = market
         self.state.begin(None)
         series = CandleSeries(market.interval)
-        series.extend(self._store.newest(market, _SHOWN_AT_FIRST))
+        series.extend(self._database.candles.newest(market, _SHOWN_AT_FIRST))
         self._series = series
         title = f"{market} · simulated" if market.is_simulated else str(market)
         self.chart.set_series(series, title)
@@ -239,7 +256,6 @@ async def _live(context: Context, qt: QApplication, door: SingleInstance, progre
         sys.excepthook = sys.__excepthook__
         signals.close()
         await application.close()
-        window.deleteLater()
 
 
 def _close(window: MainWindow) -> None:

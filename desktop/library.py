@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlite_utils import Database
-
 from core.clock import Clock
 from core.events import CheckpointInfo, ForecastMade, ForecastScored, Incident
 from core.market.candle import Interval
@@ -14,15 +12,22 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
 from core.storage.records import StoredStep
 from core.training.issued import from_rows, scored_event
+from desktop.database import WindowDatabase
 
 
 class Library:
     """Implements the panels' `CheckpointLibrary`, and primes the state at the start of a run."""
 
-    def __init__(self, db: Database, clock: Clock) -> None:
-        self._db = db
+    def __init__(self, database: WindowDatabase, clock: Clock) -> None:
+        self._database = database
         self._clock = clock
-        self._rows = CheckpointRows(db)
+
+    @property
+    def _rows(self) -> CheckpointRows:
+        return CheckpointRows(self._database.db)
+
+    def _reader(self, run_id: str) -> RecordReader:
+        return RecordReader(self._database.db, run_id)
 
     def list(self, run_id: str) -> Sequence[CheckpointInfo]:
         return self._rows.list(run_id)
@@ -38,14 +43,14 @@ class Library:
 
     def steps(self, run_id: str, newest: int) -> Sequence[StoredStep]:
         """For the curves, before the first event comes."""
-        return RecordReader(self._db, run_id).steps(newest)
+        return self._reader(run_id).steps(newest)
 
     def incidents(self, run_id: str, newest: int) -> Sequence[Incident]:
-        return RecordReader(self._db, run_id).incidents(newest)
+        return self._reader(run_id).incidents(newest)
 
     def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
         """The forecast that stood when the window was closed."""
-        reader = RecordReader(self._db, run_id)
+        reader = self._reader(run_id)
         origin = reader.latest_origin_ms()
         rows = [] if origin is None else reader.forecasts_of(origin)
         return from_rows(rows, interval).event(run_id) if rows else None
@@ -53,7 +58,7 @@ class Library:
     def outcome(self, run_id: str, series: CandleSeries, open_time_ms: int) -> ForecastScored | None:
         """What was forecast for this candle one step ahead, and how it came out."""
         index = series.index_at(open_time_ms)
-        found = None if index is None else RecordReader(self._db, run_id).outcome(open_time_ms)
+        found = None if index is None else self._reader(run_id).outcome(open_time_ms)
         if index is None or found is None:
             return None
         forecast, score = found

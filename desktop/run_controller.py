@@ -7,7 +7,6 @@ import logging
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
-from core.market.files import CandleFileError
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
@@ -16,11 +15,12 @@ from core.events import EventBatch, TrainerFailed
 from core.market.candle import Candle, Market
 from core.market.feeds.base import FeedError, FeedState, FeedStatus
 from core.market.feeds.urls import ExchangeUrls
+from core.market.files import CandleFileError
 from core.settings import Settings
-from core.storage.candles import CandleStore
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.training.spec import SessionSpec
+from desktop.database import WindowDatabase
 from desktop.market_feed import MarketFeed
 from desktop.worker import TrainingWorker
 
@@ -48,7 +48,7 @@ class RunController(QObject):
     def __init__(
         self,
         folder: DataFolder,
-        store: CandleStore,
+        database: WindowDatabase,
         clock: Clock,
         urls: ExchangeUrls | None,
         *,
@@ -58,7 +58,7 @@ class RunController(QObject):
     ) -> None:
         super().__init__(parent)
         self._folder = folder
-        self._store = store
+        self._database = database
         self._clock = clock
         self._urls = urls
         self._limit = limit
@@ -105,7 +105,7 @@ class RunController(QObject):
             await self._close_market()
             self._settings = settings
             self._say(FeedState.CONNECTING, "Looking for candles …")
-            feed = MarketFeed(self._store, self._clock, self._urls, self)
+            feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
             try:
                 built = await feed.build(settings.market, settings.training.seed, self._limit)
             except (FeedError, CandleFileError, StorageError) as error:

@@ -134,4 +134,5 @@ def _active_timers() -> list[str]:
 
     # type(), because isinstance() asks some lazy objects of torch for their class, which warns
     timers = [item for item in gc.get_objects() if issubclass(type(item), core.QTimer)]
-    return [repr(timer) for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
+    active = [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
+    return [f"every {timer.interval()} ms in {timer.parent()!r}" for timer in active]

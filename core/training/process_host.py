@@ -54,12 +54,17 @@ class ProcessHost:
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        self._process = context.Process(
+        process = context.Process(
             target=_child_main, args=(self._spec, theirs), name="ghostcandle-trainer", daemon=True
         )
-        self._process.start()
-        theirs.close()
-        self._pipe = ours
+        try:
+            process.start()
+        except (OSError, RuntimeError) as error:
+            ours.close()
+            raise HostDiedError(f"The trainer process could not be started: {error}.") from error
+        finally:
+            theirs.close()
+        self._process, self._pipe = process, ours
 
     def send(self, command: TrainerCommand) -> None:
         pipe = self._open_pipe()

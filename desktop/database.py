@@ -1,0 +1,49 @@
+"""The window's own connection to SQLite, opened after the first paint: sqlite-utils brings pandas along."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.storage.folder import DataFolder
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from core.storage.candles import CandleStore
+
+
+class WindowDatabase:
+    """Belongs to the window's thread. `open` comes first; what uses it before that is a mistake in the code."""
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._folder = folder
+        self._db: Database | None = None
+
+    def open(self) -> str | None:
+        """Open it, or set a damaged one aside and begin anew; then the sentence for the user. Raises StorageError."""
+        from core.storage.database import open_or_recover  # noqa: PLC0415 - after the first paint
+
+        opened = open_or_recover(self._folder.database, quarantine=self._folder.quarantine)
+        self._db = opened.db
+        return opened.notice
+
+    @property
+    def is_open(self) -> bool:
+        return self._db is not None
+
+    @property
+    def db(self) -> Database:
+        assert self._db is not None, "the window's database is used before it was opened"
+        return self._db
+
+    @property
+    def candles(self) -> CandleStore:
+        from core.storage.candles import CandleStore  # noqa: PLC0415 - after the first paint
+
+        return CandleStore(self.db)
+
+    def close(self) -> None:
+        """Nothing may read or write after it. Safe to call twice."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None

@@ -1,0 +1,73 @@
+"""The packaged program, on its own: no environment, no checkout's .venv."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "dist" / "ghostcandle"
+PROGRAM = FOLDER / ("ghostcandle-console.exe" if sys.platform == "win32" else "ghostcandle")
+
+pytestmark = [
+    pytest.mark.bundle,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(
+        not PROGRAM.exists() and not os.environ.get("GHOSTCANDLE_TEST_BUNDLE"), reason="make bundle comes first"
+    ),
+]
+
+
+@pytest.fixture
+def without_venv() -> Iterator[None]:
+    """Move .venv away, so that nothing of it can be used; this test's own modules are loaded already."""
+    venv, aside = ROOT / ".venv", ROOT / ".venv-aside"
+    if not os.environ.get("GHOSTCANDLE_TEST_BUNDLE") or not venv.exists():
+        yield
+        return
+    venv.rename(aside)
+    try:
+        yield
+    finally:
+        aside.rename(venv)
+
+
+def ask(home: Path, *arguments: str) -> dict[str, Any]:
+    """Run it with an empty environment but for a home, and return its one object."""
+    done = subprocess.run(
+        [str(PROGRAM), *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={"HOME": str(home)} if sys.platform != "win32" else None,
+        cwd=home,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def test_the_selftest_passes_without_the_checkout(tmp_path: Path, without_venv: None) -> None:
+    answer = ask(tmp_path, "selftest")
+    assert answer["ok"], answer
+    assert set(answer["checks"]) == {"trainer", "resume", "window", "ccxt"}
+
+
+def test_it_says_what_its_torch_is_for() -> None:
+    info = json.loads((FOLDER / "BUILD_INFO.json").read_text())
+    assert info["torch_build"].startswith(("CPU", "CUDA"))
+
+
+def test_what_nobody_needs_is_left_out() -> None:
+    shipped = {path.relative_to(FOLDER / "_internal").as_posix() for path in (FOLDER / "_internal").glob("torch/*")}
+    assert "torch/test" not in shipped and "torch/include" not in shipped
+    left = [path.name for path in (FOLDER / "_internal" / "torch" / "bin").glob("*")]
+    assert left in ([], ["torch_shm_manager"]), left

@@ -1,0 +1,190 @@
+"""The whole window, composed as it is for the user: real feed, real worker, real database; only the model is small."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+import resources
+from core.events import TrainerState
+from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.app import Application
+from desktop.commands.options import Context
+
+SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
+CATCH_UP = 40
+Story = Callable[[Application], Awaitable[None]]
+
+
+def context(root: Path, host: str = "thread", **market: object) -> Context:
+    chosen = {"feed": "replay", "file": str(SAMPLE), "speed": 20.0, "catch_up_candles": CATCH_UP, **market}
+    settings = Settings(
+        market=MarketSettings(**chosen),  # type: ignore[arg-type]
+        model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
+        training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host=host),  # type: ignore[arg-type]
+        checkpoints=CheckpointSettings(every_steps=10),
+    )
+    folder = DataFolder(root)
+    folder.ensure()
+    return Context(settings, folder, as_json=False)
+
+
+def live(qapp: QApplication, context: Context, story: Story) -> None:
+    """Open the window, let the story happen, close the window, and wait until all of it has ended."""
+
+    async def run() -> None:
+        application = Application(context, qapp)
+        application.window.resize(1280, 720)
+        application.start()
+        try:
+            await story(application)
+        finally:
+            application.window.close()
+            await application.close()
+
+    qapp.setQuitOnLastWindowClosed(False)  # as run_application does
+    with QEventLoop(qapp) as loop:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(asyncio.wait_for(run(), 60.0))
+    asyncio.set_event_loop(None)
+
+
+async def until(condition: Callable[[], bool], what: str, timeout_s: float = 30.0) -> None:
+    try:
+        async with asyncio.timeout(timeout_s):
+            while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        pytest.fail(f"waited {timeout_s} s for {what}")
+
+
+def step_of(application: Application) -> int:
+    status = application.state.status
+    return 0 if status is None else status.step
+
+
+@pytest.mark.parametrize("host", ["thread", "process"])
+def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
+    qapp: QApplication, tmp_path: Path, host: str
+) -> None:
+    reached = 0
+
+    async def first(application: Application) -> None:
+        nonlocal reached
+        await until(lambda: step_of(application) > CATCH_UP, "training beyond the catch-up")
+        assert application.series is not None and len(application.series) > CATCH_UP
+        assert application.state.forecast is not None and len(application.state.forecast.ghosts) == 3
+        assert application.chart.model.forecast is not None
+        reached = step_of(application)
+
+    async def second(application: Application) -> None:
+        await until(lambda: application.state.trainer is not None, "the trainer")
+        assert application.state.trainer is not None and application.state.trainer.step >= reached
+        assert len(application.state.steps) >= reached, "the curves show what was learned before"
+        assert application.series is not None and len(application.series) >= CATCH_UP
+        await until(lambda: step_of(application) > reached + 2, "further steps")
+
+    live(qapp, context(tmp_path, host), first)
+    live(qapp, context(tmp_path, host), second)
+
+
+def test_pause_step_resume_stop_and_start_by_their_keys(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        window, state = application.window, application.state
+        await until(lambda: step_of(application) > 5, "training")
+        QTest.keyClick(window, Qt.Key.Key_F6)
+        await until(lambda: state.trainer_state is TrainerState.PAUSED, "the pause")
+        paused_at = step_of(application)
+        QTest.keyClick(window, Qt.Key.Key_F7)
+        await until(lambda: step_of(application) == paused_at + 1, "one step")
+        QTest.keyClick(window, Qt.Key.Key_F6)
+        await until(lambda: step_of(application) > paused_at + 2, "going on")
+        window.actions_of_window[ActionId.STOP].trigger()
+        await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
+        await until(lambda: not application.runs.is_training, "the worker's end")
+        stopped_at = step_of(application)
+        QTest.keyClick(window, Qt.Key.Key_F5)
+        await until(lambda: step_of(application) > stopped_at, "training again")
+
+    live(qapp, context(tmp_path), story)
+
+
+def test_rate_and_clip_reach_the_trainer_and_the_settings_file(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 3, "training")
+        application.window.inputs.learning_rate_changed.emit(0.002)
+        application.window.inputs.clip_norm_changed.emit(0.25)
+
+        def has_both() -> bool:
+            status = application.state.status
+            return status is not None and (status.learning_rate, status.clip_norm) == (0.002, 0.25)
+
+        await until(has_both, "the new values")
+
+    live(qapp, context(tmp_path), story)
+    assert '"learning_rate": 0.002' in DataFolder(tmp_path).settings.read_text()
+
+
+def test_a_checkpoint_is_restored_and_the_incident_says_so(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: len(application.window.source.checkpoints()) >= 2, "two checkpoints")
+        oldest = application.window.source.checkpoints()[-1]
+        application.window.restore_requested.emit(oldest.checkpoint_id)
+        await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
+
+    live(qapp, context(tmp_path), story)
+
+
+def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 3, "training")
+        first = application.state.run_id
+        market = dataclasses.replace(application.window.settings.market, feed="simulate", file=None, interval="1m")
+        settings = dataclasses.replace(application.window.settings, market=market)
+        application.window.apply_settings(settings)
+        application.window.market_chosen.emit(market)
+        await until(lambda: application.state.run_id not in (None, first) and step_of(application) > 3, "the other run")
+        assert "SIM-1" in application.window.windowTitle() and "simulated" in application.window.windowTitle()
+
+    live(qapp, context(tmp_path), story)
+
+
+def test_a_missing_file_is_a_sentence_and_the_window_stays(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.window.banner.shown is not None, "the banner")
+        shown = application.window.banner.shown
+        assert shown is not None and "nowhere.csv" in shown.text
+        assert application.window.isVisible()
+
+    live(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), story)
+
+
+def test_no_exchange_means_the_sample_and_a_banner_that_says_so(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "the sample")
+        shown = application.window.banner.shown
+        assert shown is not None and "sample" in shown.text
+        assert "EUR/USD sample" in application.window.windowTitle()
+
+    live(qapp, context(tmp_path, feed="auto", venue="no-exchange", file=None), story)
+
+
+def test_a_damaged_database_is_set_aside_and_the_window_goes_on(qapp: QApplication, tmp_path: Path) -> None:
+    chosen = context(tmp_path)
+    chosen.folder.database.write_bytes(b"this is no database" * 100)
+
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 3, "training on a new database")
+
+    live(qapp, chosen, story)
+    assert list(chosen.folder.quarantine.iterdir()) != []

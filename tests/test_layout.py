@@ -1,0 +1,88 @@
+"""The house rules that a program can check."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("core", "models", "desktop")
+MOST_LINES = 450
+MEDIAN_FUNCTION_LINES = 10
+LONGEST_FUNCTION_LINES = 60
+HEAVY = ("torch", "ccxt", "pandas")
+
+
+def sources(*packages: str) -> list[Path]:
+    return [path for package in packages for path in sorted((ROOT / package).rglob("*.py"))]
+
+
+def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    assert function.end_lineno is not None
+    return function.end_lineno - function.lineno + 1
+
+
+def test_no_file_outgrows_its_room() -> None:
+    long = {
+        path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
+        for path in sources(*PACKAGES)
+    }
+    assert {name: lines for name, lines in long.items() if lines > MOST_LINES} == {}
+
+
+def test_functions_are_short() -> None:
+    lengths = {
+        f"{path.relative_to(ROOT)}:{function.lineno}": length(function)
+        for path in sources(*PACKAGES)
+        for function in functions(path)
+    }
+    assert statistics.median(lengths.values()) <= MEDIAN_FUNCTION_LINES
+    assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FUNCTION_LINES} == {}
+
+
+def test_every_module_says_what_it_is() -> None:
+    silent = [
+        path.relative_to(ROOT).as_posix()
+        for path in sources(*PACKAGES, "resources")
+        if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None
+    ]
+    assert silent == []
+
+
+def test_only_the_clock_reads_the_time_in_core_and_models() -> None:
+    """`import time` elsewhere would be a second clock. The database waits for a lock, which is no decision."""
+    readers = {
+        path.relative_to(ROOT).as_posix()
+        for path in sources("core", "models")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import) and any(alias.name == "time" for alias in node.names)
+    }
+    assert readers == {"core/clock.py", "core/storage/database.py"}
+
+
+def test_no_dialog_nests_the_event_loop() -> None:
+    nested = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources("desktop")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if ".exec()" in line or "processEvents" in line
+    ]
+    assert nested == []
+
+
+@pytest.mark.parametrize("module", ["desktop.__main__", "desktop.window", "desktop.app", "desktop.worker"])
+def test_what_the_window_imports_is_light(module: str) -> None:
+    """In a fresh interpreter: neither torch nor ccxt nor pandas before the first paint asks for them."""
+    code = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.strip() == ""
