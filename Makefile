@@ -1,7 +1,7 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what it needs; the second time that takes no time.
 
 PYTHON ?= $(shell for name in python3.12 python3.13 python3.11 python3; do \
-	command -v $$name >/dev/null 2>&1 && $$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' \
+	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& echo $$name && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -19,15 +19,14 @@ setup: $(VENV)/.installed $(VENV)/.system ## Make .venv, install from the lock, 
 
 $(VENV)/.installed: requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed, and none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing from requirements.lock (the first time this takes minutes)"
 	@$(PIP) install --quiet -r requirements.lock
 	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.system: .ci/system_libraries.py $(VENV)/.installed
-	@$(BIN)/python .ci/system_libraries.py
-	@touch $@
+	@$(BIN)/python .ci/system_libraries.py $@
 
 run: setup ## Open the window (without a display: the same job in the terminal)
 	@$(BIN)/ghostcandle run
