@@ -22,7 +22,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "Installing from requirements.lock (the first time this takes minutes)"
 	@$(PIP) install --quiet -r requirements.lock
-	@$(PIP) install --quiet --no-deps --no-build-isolation -e .
+	@PYTHONWARNINGS=ignore $(PIP) install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.system: .ci/system_libraries.py $(VENV)/.installed

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
 
@@ -58,6 +59,8 @@ def nothing_is_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     assert not left, f"top-level widgets left: {left}"
     timers = _active_timers()
     assert not timers, f"timers left active: {timers}"
+    running = _wait_until_gone(_running_qthreads)
+    assert not running, f"QThreads left running: {running}"
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -127,12 +130,24 @@ def _top_level_widgets() -> list[object]:
 
 
 def _active_timers() -> list[str]:
+    active = [timer for timer in _living("QTimer") if timer.isActive()]
+    return [f"every {timer.interval()} ms in {timer.parent()!r}" for timer in active]
+
+
+def _running_qthreads() -> list[str]:
+    core = sys.modules.get("PySide6.QtCore")
+    here = None if core is None else core.QThread.currentThread()  # the main thread, which always runs
+    running = [thread for thread in _living("QThread") if thread is not here and thread.isRunning()]
+    return [f"{type(thread).__name__} {thread.objectName()!r}" for thread in running]
+
+
+def _living(name: str) -> list[Any]:
+    """The objects of this class of QtCore that Python holds and Qt has not deleted."""
     if _application() is None:
         return []
-    core = sys.modules["PySide6.QtCore"]
     import shiboken6  # noqa: PLC0415 - only where Qt is loaded
 
+    kind = getattr(sys.modules["PySide6.QtCore"], name)
     # type(), because isinstance() asks some lazy objects of torch for their class, which warns
-    timers = [item for item in gc.get_objects() if issubclass(type(item), core.QTimer)]
-    active = [timer for timer in timers if shiboken6.isValid(timer) and timer.isActive()]
-    return [f"every {timer.interval()} ms in {timer.parent()!r}" for timer in active]
+    found = [item for item in gc.get_objects() if issubclass(type(item), kind)]
+    return [item for item in found if shiboken6.isValid(item)]
