@@ -18,6 +18,11 @@ LONGEST_FUNCTION_LINES = 60
 HEAVY = ("torch", "ccxt", "pandas")
 
 
+TOP_LEVEL = {"core", "desktop", "docs", "models", "resources", "tests", "build.spec", "pyproject.toml"}
+TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "Makefile"}
+TOP_LEVEL |= {"requirements.lock", ".ci", ".gitignore"}
+
+
 def sources(*packages: str) -> list[Path]:
     return [path for package in packages for path in sorted((ROOT / package).rglob("*.py"))]
 
@@ -30,6 +35,23 @@ def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     assert function.end_lineno is not None
     return function.end_lineno - function.lineno + 1
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout: what else lies here is nobody's fault")
+def test_the_top_level_is_as_agreed() -> None:
+    """Of what git tracks: what was asked for by name, and what people expect beside it."""
+    listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert {line.split("/")[0] for line in listed.splitlines()} - TOP_LEVEL == set()
+
+
+def test_no_import_is_relative() -> None:
+    relative = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sources(*PACKAGES, "tests")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.level > 0
+    ]
+    assert relative == []
 
 
 def test_no_file_outgrows_its_room() -> None:
