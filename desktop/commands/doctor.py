@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ctypes.util
+import ctypes
 import json
 import os
 import platform
@@ -22,7 +22,6 @@ from core.storage.folder import DataFolder
 
 _PYTHONS = ((3, 11), (3, 14))
 _FEWEST_FREE_BYTES = 2 * 1024**3
-_QT_LIBRARIES = ("EGL", "GL", "xkbcommon", "xkbcommon-x11", "xcb-cursor", "xcb-icccm", "dbus-1", "fontconfig")
 _TORCH_QUESTION = (
     "import json, torch; print(json.dumps({'version': torch.__version__, 'cuda': torch.version.cuda, "
     "'device': torch.cuda.get_device_name(0) if torch.cuda.is_available() else None}))"
@@ -54,6 +53,7 @@ def collect(folder: DataFolder) -> list[Finding]:
         _qt,
         _display,
         _libraries,
+        _fonts,
         _torch,
         _ccxt,
         lambda: _data_folder(folder),
@@ -91,9 +91,23 @@ def _qt() -> Finding:
     except ImportError as error:
         return Finding("Qt", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
     found = str(PySide6.__version__)
-    if found.startswith("6.9."):
-        return Finding("Qt", State.OK, f"PySide6 {found}")
-    return Finding("Qt", State.WARN, f"PySide6 {found}", "Use 6.9: later ones leak or abort under pyqtgraph.")
+    what = f"PySide6 {found}, platforms: {', '.join(sorted(_platform_plugins())) or 'none'}"
+    if not found.startswith("6.9."):
+        return Finding("Qt", State.WARN, what, "Use 6.9: later ones leak or abort under pyqtgraph.")
+    wanted = os.environ.get("QT_QPA_PLATFORM", "").split(":")[0]
+    if wanted and wanted not in _platform_plugins():
+        advice = "Unset QT_QPA_PLATFORM, or name one of these."
+        return Finding("Qt", State.BAD, f"{what}; QT_QPA_PLATFORM asks for {wanted}", advice)
+    return Finding("Qt", State.OK, what)
+
+
+def _platform_plugins() -> dict[str, Path]:
+    """Qt's ways to reach a screen, by the name that QT_QPA_PLATFORM knows."""
+    from PySide6.QtCore import QLibraryInfo  # noqa: PLC0415
+
+    folder = Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms"
+    files = [path for path in folder.glob("*q*") if path.suffix in (".so", ".dll", ".dylib")]
+    return {path.stem.removeprefix("lib").removeprefix("q"): path for path in files}
 
 
 def _display() -> Finding:
@@ -108,13 +122,37 @@ def _display() -> Finding:
 
 
 def _libraries() -> Finding:
+    """By loading Qt's X11 plugin: the system names what it cannot find."""
     if not sys.platform.startswith("linux"):
         return Finding("System libraries", State.OK, "come with Qt on this system")
-    missing = [name for name in _QT_LIBRARIES if ctypes.util.find_library(name) is None]
-    if not missing:
-        return Finding("System libraries", State.OK, "all that Qt needs")
-    what = "missing: " + ", ".join(f"lib{name}" for name in missing)
-    return Finding("System libraries", State.WARN, what, "Run: make setup (it installs them, or prints the command)")
+    try:
+        ctypes.CDLL(str(_platform_plugins()["xcb"]))
+    except (ImportError, KeyError, OSError) as error:
+        advice = "In a checkout run: make setup (it installs them, or prints the command)"
+        return Finding("System libraries", State.WARN, f"not all there ({error})", advice)
+    return Finding("System libraries", State.OK, "all that Qt needs for X11")
+
+
+def _fonts() -> Finding:
+    """Asked of fontconfig, as Qt does: a font database of Qt's would need an application object in this process."""
+    if not sys.platform.startswith("linux"):
+        return Finding("Fonts", State.OK, "those of this system")
+    try:
+        count = _count_fonts(ctypes.CDLL("libfontconfig.so.1"))
+    except OSError as error:
+        return Finding("Fonts", State.WARN, f"not known ({error})", "In a checkout run: make setup")
+    if count:
+        return Finding("Fonts", State.OK, f"{count} installed")
+    return Finding("Fonts", State.BAD, "none: the window would show boxes", "Install one, such as DejaVu Sans.")
+
+
+def _count_fonts(fontconfig: ctypes.CDLL) -> int:
+    fontconfig.FcInitLoadConfigAndFonts.restype = ctypes.c_void_p
+    fontconfig.FcConfigGetFonts.restype = ctypes.POINTER(ctypes.c_int)  # its first field is the number of fonts
+    fontconfig.FcConfigGetFonts.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    configuration = fontconfig.FcInitLoadConfigAndFonts()
+    fonts = fontconfig.FcConfigGetFonts(configuration, 0) if configuration else None
+    return int(fonts[0]) if fonts else 0
 
 
 def _torch() -> Finding:
@@ -136,7 +174,10 @@ def _torch() -> Finding:
 
 def _asked_in_a_child() -> dict[str, Any]:
     command = [sys.executable, "-c", _TORCH_QUESTION]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise ValueError(last[0])
     told: dict[str, Any] = json.loads(done.stdout)
     return told
 
