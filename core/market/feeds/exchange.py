@@ -8,6 +8,7 @@ are the same question, so a break leaves no hole.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -33,6 +34,8 @@ _FARTHEST_BACK = 20_000
 """Candles fetched at most after a long pause; what lies before them stays a hole, and is drawn as one."""
 _VOLUME_TOLERANCE = 1e-9
 _SEEN_CANDLES = 4
+_DIAL_LOOK_S = 0.25
+"""Between two looks whether the stream stands: a quiet market sends nothing that would tell."""
 
 T = TypeVar("T")
 
@@ -186,8 +189,10 @@ class ExchangeFeed:
         is_said = False
         while not self._is_done():
             look_s = (due_ms + step_ms - venue.now_ms()) / 1000.0 + self._times.first_look_s
-            newest = self._notice(await self._unless_closed(watch.next(look_s)))
-            if not is_said:
+            newest = self._notice(
+                await self._unless_closed(watch.next(look_s if is_said else min(look_s, _DIAL_LOOK_S)))
+            )
+            if not is_said and (newest is not None or venue.is_streaming):
                 is_said = self._was_live = True
                 yield self._status(FeedState.LIVE, said)
             over_ms = self._over_ms(venue, newest, due_ms)
@@ -226,11 +231,14 @@ class ExchangeFeed:
         """Ask for the candle that closed, and any before it that is still missing, until its numbers are final."""
         deadline_s = self._clock.monotonic_s() + self._times.patience_s
         retry_s = self._times.retry_s
+        before: Candle | None = None
         while True:
             is_late = self._clock.monotonic_s() >= deadline_s
             page = await self._asked_again(venue, is_last=is_late)
-            if is_late or self._is_final(page, over_ms):
+            found = next((candle for candle in page.closed if candle.open_time_ms == over_ms), None)
+            if is_late or self._is_final(found, before, over_ms, page.newest_ms):
                 break
+            before = found
             await self._unless_closed(asyncio.sleep(retry_s))
             retry_s *= 2.0
         newest_ms = page.newest_ms or 0
@@ -248,14 +256,19 @@ class ExchangeFeed:
                 raise
             return _Page([], None)
 
-    def _is_final(self, page: _Page, over_ms: int) -> bool:
-        """The candle is there, with no less volume than the stream showed of it (a request may be answered from an
-        older copy); or it is not, though a later one is: nothing was traded in it."""
-        for candle in page.closed:
-            if candle.open_time_ms == over_ms:
-                seen = self._seen.get(over_ms)
-                return seen is None or candle.volume >= seen.volume * (1.0 - _VOLUME_TOLERANCE)
-        return over_ms not in self._seen and page.newest_ms is not None and page.newest_ms > over_ms
+    def _is_final(self, found: Candle | None, before: Candle | None, over_ms: int, newest_ms: int | None) -> bool:
+        """Whether the answer can be believed, for a request may be answered from an older copy.
+
+        It agrees with what the stream showed last, or, where the stream showed less, with the answer `before`. A
+        candle that is not there although a later one is had no trades.
+        """
+        seen = self._seen.get(over_ms)
+        if found is None:
+            return seen is None and newest_ms is not None and newest_ms > over_ms
+        if seen is not None and math.isclose(found.volume, seen.volume, rel_tol=_VOLUME_TOLERANCE):
+            return True
+        is_older = seen is not None and found.volume < seen.volume
+        return found == before and not is_older
 
     async def _page(self, venue: Venue, since_ms: int) -> _Page:
         """The last row is left out unless its time is well over: it may be unfinished."""

@@ -82,6 +82,11 @@ class Venue:
         self._learn_from(found)
         return found
 
+    @property
+    def is_streaming(self) -> bool:
+        """Whether the stream's socket stands, though it may not have said anything yet."""
+        return any(client.isConnected and not client.closed() for client in (self._exchange.clients or {}).values())
+
     async def updates(self, timeout_s: float) -> list[Candle]:
         """What the stream brings next, ascending; empty where nothing comes in time."""
         if self._closing is not None:  # ccxt would open a new session for it, which nobody closes
