@@ -29,6 +29,7 @@ def main() -> int:
     layout.setContentsMargins(OFFSET_X, OFFSET_Y, 3, 3)
     chart = ChartWidget(Theme("dark"))
     chart.set_series(series, "test")
+    chart.set_forming(candle(60, 101.0, opened=100.0, reach=2.0))
     layout.addWidget(chart)
     window.resize(701, 433)
     window.show()
@@ -49,7 +50,9 @@ def _check(chart: ChartWidget, pixels: np.ndarray) -> int:
     up = pixels == (frame.palette.up.rgb() & 0xFFFFFF)
     left, top = round(OFFSET_X * frame.ratio), round(OFFSET_Y * frame.ratio)
     half = int(frame.spacing / 2)
-    for index in range(40, 60):
+    extents = set()
+    # The last one is the forming candle, which another layer paints.
+    for index in range(40, 61):
         centre = left + frame.x(index)
         body = np.flatnonzero(up[top + frame.y(100.3), centre - half : centre + half])
         wick = np.flatnonzero(up[top + frame.y(98.5), centre - half : centre + half])
@@ -57,6 +60,12 @@ def _check(chart: ChartWidget, pixels: np.ndarray) -> int:
             return _fail(f"candle {index}: {len(body)} and {len(wick)} sharp pixels, not {frame.widths}")
         if body[0] + body[-1] != wick[0] + wick[-1]:
             return _fail(f"candle {index}: the wick is not in the middle")
+        inked_rows = np.flatnonzero(
+            up[top + frame.layout.price_top : top + frame.layout.price_bottom, centre - half + wick[0]]
+        )
+        extents.add((int(body[0]), int(inked_rows[0]), int(inked_rows[-1])))
+    if len(extents) != 1:
+        return _fail(f"candles of the same prices cover other pixels: {extents}")
     return 0
 
 
