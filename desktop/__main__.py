@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
 import multiprocessing
 import os
 import sys
@@ -11,6 +13,8 @@ def main() -> None:
     """Start Ghostcandle from a terminal, a double click, or as the frozen program's child process."""
     multiprocessing.freeze_support()  # in a frozen child this runs the child and does not return
     _replace_missing_streams()
+    with contextlib.suppress(OSError, ValueError):  # a stderr without a file behind it
+        faulthandler.enable()
     from desktop.commands.cli import run_command_line  # noqa: PLC0415 - not in a spawned child
 
     sys.exit(run_command_line())

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import importlib
+import json
+import logging
 import sys
+import traceback
 from collections.abc import Sequence
 
 import click
 
+_INTERRUPTED = 130
+_log = logging.getLogger("ghostcandle")
 _COMMANDS = {
     "run": ("desktop.commands.run", "run", "Open the window (the default)."),
     "headless": ("desktop.commands.headless", "headless", "Watch, learn and forecast without a window."),
@@ -51,12 +56,47 @@ def ghostcandle() -> None:
 
 
 def run_command_line(arguments: Sequence[str] | None = None) -> int:
-    """Run and return the exit code."""
+    """Run and return the exit code. Whatever goes wrong is one sentence, or with --json one object."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given or (given[0].startswith("-") and given[0] not in ("-h", "--help", "--version")):
         given = ["run", *given]
+    as_json = "--json" in given
     try:
-        ghostcandle.main(given, prog_name="ghostcandle")
+        ghostcandle.main(given, prog_name="ghostcandle", standalone_mode=False)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 1
+    except click.ClickException as error:
+        return _report_usage(error, as_json)
+    except click.Abort:
+        return _INTERRUPTED
+    except Exception as error:
+        return _report_fault(error, as_json)
     return 0
+
+
+def _report_usage(error: click.ClickException, as_json: bool) -> int:
+    if as_json:
+        _print_error(error.format_message(), as_json)
+    else:
+        error.show()
+    return error.exit_code
+
+
+def _report_fault(error: Exception, as_json: bool) -> int:
+    """A mistake of ours: its traceback goes to the log file, or where there is none yet, to stderr."""
+    file = next((handler for handler in _log.handlers if isinstance(handler, logging.FileHandler)), None)
+    if file is None:
+        traceback.print_exception(error)
+        where = "on stderr"
+    else:
+        _log.info("The command ended with an error.", exc_info=error)  # info: what is worse is shown on stderr too
+        where = f"in {file.baseFilename}"
+    _print_error(f"Ghostcandle made a mistake ({type(error).__name__}: {error}). The details are {where}.", as_json)
+    return 1
+
+
+def _print_error(sentence: str, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"error": sentence}))
+    else:
+        click.echo(sentence, err=True)

@@ -1,0 +1,80 @@
+"""What the command line itself answers for: usage errors, mistakes of ours, and where the log goes."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from desktop.commands import cli, options
+from tests.support import commands
+
+
+@pytest.fixture
+def own_log() -> Iterator[logging.Logger]:
+    """The program's logger, as it was before a command added its handlers."""
+    logger = logging.getLogger("ghostcandle")
+    before, level = list(logger.handlers), logger.level
+    yield logger
+    for handler in [handler for handler in logger.handlers if handler not in before]:
+        logger.removeHandler(handler)
+        handler.close()
+    logger.setLevel(level)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("headless", "--speed", "fast"), "--speed"),
+        (("headless", "--no-such-option"), "--no-such-option"),
+        (("no-such-command",), "no-such-command"),
+        (("--trainer", "elsewhere"), "elsewhere"),
+    ],
+)
+def test_a_wrong_option_is_one_object_too(arguments: tuple[str, ...], words: str) -> None:
+    done = commands.run(*arguments, "--json")
+    assert done.returncode == 2
+    assert words in json.loads(done.stdout)["error"]
+
+
+def test_without_json_a_wrong_option_leaves_stdout_empty() -> None:
+    done = commands.run("headless", "--speed", "fast")
+    assert done.returncode == 2 and done.stdout == ""
+    assert "--speed" in done.stderr and "Usage" in done.stderr
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_mistake_of_ours_is_a_sentence_and_its_traceback_is_in_the_log(
+    data_dir: Path,
+    own_log: logging.Logger,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    as_json: bool,
+) -> None:
+    @click.command()
+    @options.common_options
+    @options.with_context
+    def broken(context: options.Context) -> None:
+        raise KeyError("a name that no one gave")
+
+    monkeypatch.setitem(cli.ghostcandle.commands, "broken", broken)
+    monkeypatch.setattr(cli.LazyGroup, "get_command", lambda self, ctx, name: self.commands.get(name))
+    code = cli.run_command_line(["broken", "--data-dir", str(data_dir), *(["--json"] if as_json else [])])
+    shown = capsys.readouterr()
+    sentence = json.loads(shown.out)["error"] if as_json else shown.err
+    assert code == 1
+    assert "a name that no one gave" in sentence and "ghostcandle.log" in sentence
+    assert "Traceback" not in shown.out + shown.err
+    assert "Traceback" in (data_dir / "logs" / "ghostcandle.log").read_text()
+
+
+def test_data_dir_comes_from_the_option_then_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GHOSTCANDLE_DATA_DIR", str(tmp_path / "named"))
+    assert options.data_folder(None).root == tmp_path / "named"
+    assert options.data_folder(tmp_path / "chosen").root == tmp_path / "chosen"
+    monkeypatch.delenv("GHOSTCANDLE_DATA_DIR")
+    assert options.data_folder(None).root.name == "ghostcandle"
