@@ -9,13 +9,14 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from core import settings as settings_file
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -46,17 +47,23 @@ class Finding:
     advice: str = ""
 
 
-def collect(folder: DataFolder) -> list[Finding]:
-    """Look at everything. Takes a few seconds: torch is asked in a process of its own."""
+def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
+    """Look at everything. Takes a few seconds: torch is asked in a process of its own.
+
+    device: the one that training is to use; without it, the settings'.
+    """
+    settings, warnings = settings_file.load(folder.settings)
+    wanted = device or settings.training.device
     looks: tuple[Callable[[], Finding], ...] = (
         _python,
         _qt,
         _display,
         _libraries,
         _fonts,
-        _torch,
+        lambda: _torch(wanted),
         _ccxt,
         lambda: _data_folder(folder),
+        lambda: _settings(warnings),
         lambda: _database(folder),
     )
     return [*_build(), *(look() for look in looks)]
@@ -155,7 +162,7 @@ def _count_fonts(fontconfig: ctypes.CDLL) -> int:
     return int(fonts[0]) if fonts else 0
 
 
-def _torch() -> Finding:
+def _torch(wanted: str) -> Finding:
     """Asked in a child process: whoever asks stays without torch. The packaged program has no other Python to ask."""
     try:
         told = _asked_here() if getattr(sys, "frozen", False) else _asked_in_a_child()
@@ -164,6 +171,8 @@ def _torch() -> Finding:
     build = "CPU build" if told["cuda"] is None else f"CUDA {told['cuda']} build"
     device = told["device"] or "no CUDA device"
     what = f"{told['version']} ({build}), {device}"
+    if wanted == "cuda" and told["device"] is None:
+        return Finding("torch", State.BAD, what, "Training is to use CUDA; choose --device cpu, or auto.")
     has_idle_gpu = told["device"] is None and shutil.which("nvidia-smi") is not None
     if has_idle_gpu:
         return Finding(
@@ -209,11 +218,17 @@ def _data_folder(folder: DataFolder) -> Finding:
     return Finding("Data folder", State.OK, what)
 
 
+def _settings(warnings: Sequence[str]) -> Finding:
+    if not warnings:
+        return Finding("Settings", State.OK, "read without a complaint")
+    return Finding("Settings", State.WARN, " ".join(warnings), "Correct settings.json, or choose anew in the window.")
+
+
 def _database(folder: DataFolder) -> Finding:
-    if not folder.database.exists():
-        return Finding("Database", State.OK, "none yet: it is made at the first start")
     try:
+        if not folder.database.exists():
+            return Finding("Database", State.OK, "none yet: it is made at the first start")
         open_database(folder.database, readonly=True, quick_check=True).close()
-    except StorageError as error:
+    except (OSError, StorageError) as error:
         return Finding("Database", State.BAD, "not usable", str(error))
     return Finding("Database", State.OK, f"whole, {folder.database.stat().st_size / 1e6:.1f} MB")

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from desktop.commands.doctor import State, collect
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, data_folder, print_json
 
 _STYLES = {State.OK: "green", State.WARN: "yellow", State.BAD: "red"}
 
 
 @click.command()
 @common_options
-@with_context
-def doctor(context: Context) -> None:
-    """Check Python, Qt, the display, torch, ccxt, the data folder and the database. Exit code 1 if one is bad."""
-    findings = collect(context.folder)
+def doctor(as_json: bool, data_dir: Path | None, seed: int | None, device: str | None) -> None:
+    """Check Python, Qt, the display, torch, ccxt, the data folder and the database. Exit code 1 if one is bad.
+
+    --seed changes nothing here.
+    """
+    findings = collect(data_folder(data_dir), device)  # a folder that cannot be written is a finding like the others
     ok = all(finding.state is not State.BAD for finding in findings)
-    if context.as_json:
+    if as_json:
         print_json({"ok": ok, "findings": [dataclasses.asdict(finding) for finding in findings]})
     else:
         table = Table(box=None, pad_edge=False, show_header=False)

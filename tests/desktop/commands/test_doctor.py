@@ -70,3 +70,24 @@ def test_no_font_is_bad(tmp_path: Path) -> None:
     done = commands.run("doctor", "--json", "--data-dir", str(tmp_path / "data"), FONTCONFIG_FILE=os.fspath(empty))
     fonts = next(found for found in json.loads(done.stdout)["findings"] if found["name"] == "Fonts")
     assert done.returncode == 1 and fonts["state"] == "bad"
+
+
+def test_a_folder_that_cannot_be_written_is_one_finding_among_all(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    done = commands.run("doctor", "--json", "--data-dir", str(tmp_path / "taken"))
+    findings = {found["name"]: found["state"] for found in json.loads(done.stdout)["findings"]}
+    assert done.returncode == 1 and findings["Data folder"] == "bad" and findings["Python"] == "ok"
+
+
+def test_dropped_settings_are_named(data_dir: Path) -> None:
+    data_dir.mkdir()
+    (data_dir / "settings.json").write_text('{"training": {"clip_norm": -1}}')
+    found = finding("Settings", data_dir)
+    assert found.state is State.WARN and "training.clip_norm" in found.what and found.advice
+
+
+def test_cuda_that_is_asked_for_and_not_there_is_bad(data_dir: Path) -> None:
+    found = next(found for found in collect(DataFolder(data_dir), "cuda") if found.name == "torch")
+    if "no CUDA device" not in found.what:
+        pytest.skip("this machine has CUDA")
+    assert found.state is State.BAD and "--device" in found.advice
