@@ -7,15 +7,15 @@ import contextlib
 import importlib
 from collections.abc import Sequence
 
-from core.market.feeds.auto import BuiltFeed, build_feed
-from core.market.pipeline import MarketPipeline
-from core.market.validate import Rejection
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
 from core.market.candle import Candle
+from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
 from core.market.feeds.urls import ExchangeUrls
+from core.market.pipeline import MarketPipeline
+from core.market.validate import Rejection
 from core.settings import MarketSettings
 from core.storage.candles import CandleStore
 

@@ -8,10 +8,10 @@ import signal
 from typing import Any
 
 import click
-from core.market.feeds.auto import BuiltFeed, build_feed
 
 from core.clock import SystemClock
 from core.headless import HeadlessRun
+from core.market.feeds.auto import BuiltFeed, build_feed
 from core.storage.database import open_database, open_or_recover
 from core.storage.ownership import own
 from core.storage.runs import RunStore

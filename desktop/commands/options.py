@@ -97,9 +97,8 @@ def with_context(command: Command) -> Command:
 
 def expected_errors() -> tuple[type[Exception], ...]:
     """Exceptions whose message is a sentence for the user."""
-    from core.market.files import CandleFileError  # noqa: PLC0415
-
     from core.market.feeds.base import FeedError  # noqa: PLC0415 - not needed for --help
+    from core.market.files import CandleFileError  # noqa: PLC0415
     from core.storage.errors import StorageError  # noqa: PLC0415
     from core.storage.ownership import FolderInUse  # noqa: PLC0415
 
