@@ -8,9 +8,11 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
 FAST := not slow and not bundle
+BUNDLE := dist/ghostcandle
+MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-fast test-slow soak bundle bundle-test pictures lock clean
+.PHONY: help setup run test lint test-fast test-slow soak bundle bundle-test menu-entry icons pictures lock clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -54,8 +56,18 @@ bundle: setup ## The program as a folder: dist/ghostcandle
 bundle-test: setup ## Try the bundle without the checkout's .venv
 	GHOSTCANDLE_TEST_BUNDLE=1 $(PYTEST) -m bundle --timeout 600
 
+menu-entry: ## Put the bundle into the desktop's menu (Linux)
+	@test -x $(BUNDLE)/ghostcandle || { echo "There is no $(BUNDLE) yet. Run: make bundle"; exit 1; }
+	@mkdir -p "$(MENU)"
+	@sed -e 's|^Exec=.*|Exec="$(CURDIR)/$(BUNDLE)/ghostcandle"|' -e 's|^Icon=.*|Icon=$(CURDIR)/$(BUNDLE)/ghostcandle-256.png|' \
+		$(BUNDLE)/ghostcandle.desktop > "$(MENU)/ghostcandle.desktop"
+	@echo "Wrote $(MENU)/ghostcandle.desktop"
+
 pictures: setup ## The README's pictures, from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures
+
+icons: setup ## The icon's sizes and forms, from resources/icon.svg
+	$(BIN)/python .ci/icons.py
 
 lock: ## Make requirements.lock anew (needs uv)
 	.ci/lock
