@@ -15,7 +15,7 @@ from desktop.chart.model import ChartModel
 from desktop.chart.price_scale import PriceRange, round_prices
 from desktop.chart.text import Row, box_size, padding_px
 
-_PRICE_LABEL_LINES = 3.4
+_PRICE_LABEL_LINES = 2.7
 _TIME_LABEL_CHARACTERS = 13
 _AT_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 

@@ -19,6 +19,7 @@ _VOLUME_ALPHA = 70
 _EDGE_ALPHA = 110
 _NARROWEST_DASHED_PX = 5
 _LABEL_CHARACTERS = 30
+_FLATTEST_FRAMED_PX = 3
 
 
 class ForecastLayer:
@@ -139,6 +140,11 @@ def _paint_ghost(painter: QPainter, frame: Frame, placed: PlacedGhost, widths: C
     left, right = _body_columns(frame, placed.index, widths)
     top, bottom = sorted((frame.y(ghost.open), frame.y(ghost.close)))
     is_dashed = right - left + 1 >= _NARROWEST_DASHED_PX * frame.pixel
+    if bottom - top < _FLATTEST_FRAMED_PX * frame.pixel:
+        # Dashes would tear so flat a body into specks.
+        fill_rects(painter, rects(left, top, right, max(bottom, top + frame.pixel)), colour)
+        _paint_wicks(painter, frame, placed, widths, (top, bottom), is_dashed)
+        return
     fill = QColor(colour)
     fill.setAlpha(_RISING_ALPHA if ghost.close >= ghost.open else _FALLING_ALPHA)
     fill_rects(painter, rects(left, top, right, bottom), fill)
@@ -146,9 +152,22 @@ def _paint_ghost(painter: QPainter, frame: Frame, placed: PlacedGhost, widths: C
     painter.setPen(_pen(colour, frame.pixel, is_dashed))
     inset = frame.pixel // 2
     painter.drawRect(QRect(QPoint(left + inset, top), QPoint(right - frame.pixel + inset, bottom)))
-    x = frame.x(placed.index) - widths.wick // 2 + inset
-    painter.drawLine(x, frame.y(ghost.high), x, top)
-    painter.drawLine(x, bottom, x, frame.y(ghost.low))
+    _paint_wicks(painter, frame, placed, widths, (top, bottom), is_dashed)
+
+
+def _paint_wicks(
+    painter: QPainter,
+    frame: Frame,
+    placed: PlacedGhost,
+    widths: CandleWidths,
+    body: tuple[int, int],
+    is_dashed: bool,
+) -> None:
+    """From the body outwards, so that the dashes begin at it."""
+    painter.setPen(_pen(_colour(frame, placed), frame.pixel, is_dashed))
+    x = frame.x(placed.index) - widths.wick // 2 + frame.pixel // 2
+    painter.drawLine(x, body[0], x, frame.y(placed.ghost.high))
+    painter.drawLine(x, body[1], x, frame.y(placed.ghost.low))
 
 
 def _framing(frame: Frame) -> CandleWidths:

@@ -138,13 +138,13 @@ class TimeScale:
     def _resting_place(self) -> float:
         # A wide zoom must not fill the view with margin alone.
         most = 0.6 * self._width / self._spacing
-        return self._count - 1 + min(self._margin, max(most, 1.0))
+        return self._count - 1 + min(self._margin, most)
 
     def _settle(self) -> None:
         if self._is_resting:
             self._right = self._resting_place()
         if self._is_resting or self._count == 0:
             return
-        kept = min(_ALWAYS_VISIBLE, self._count)
-        rightmost = self._count - kept + self._width / self._spacing
-        self._right = min(max(self._right, kept - 1.0), max(rightmost, kept - 1.0))
+        page = self._width / self._spacing
+        kept = max(1, min(_ALWAYS_VISIBLE, self._count, int(page)))
+        self._right = min(max(self._right, kept - 1.0), self._count - kept + page)

@@ -1,6 +1,7 @@
 """What is painted, how often, and that parts painted anew equal the whole."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -312,3 +313,16 @@ def test_all_candles_in_view_are_grouped(show_chart: ShowChart) -> None:
     assert chart.frame.first == 0 and chart.frame.stop == 20_000
     assert chart.frame.group > 1
     assert columns_with(picture(chart), chart.frame.palette.up)
+
+
+def test_a_flat_ghost_has_a_whole_body(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    forecast = forecast_after(series)
+    flat = replace(forecast.ghosts[4], close=forecast.ghosts[4].open)
+    chart.set_forecast(replace(forecast, ghosts=(*forecast.ghosts[:4], flat, *forecast.ghosts[5:])))
+    settle(chart)
+    frame, shown = chart.frame, picture(chart)
+    row, centre = frame.y(flat.close), frame.x(104)
+    around = shown[row, centre - frame.widths.body : centre + frame.widths.body + 1]
+    assert (around == (frame.palette.ghost_up.rgb() & 0xFFFFFF)).sum() == frame.widths.body
