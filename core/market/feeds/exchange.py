@@ -197,6 +197,9 @@ class ExchangeFeed:
                 yield self._status(FeedState.LIVE, said)
             over_ms = self._over_ms(venue, newest, due_ms)
             if over_ms is not None:
+                if over_ms - self._position() > venue.page_rows * step_ms:  # a long sleep that the socket outlived
+                    async for event in self._back_fill(venue):
+                        yield event
                 async for closed in self._settle(venue, over_ms):
                     yield closed
                 due_ms = max(over_ms + step_ms, venue.forming_ms())

@@ -46,6 +46,12 @@ def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False
     """Tell the faults of ccxt, the network and the exchange called `name` apart."""
     if isinstance(error, VenueError):
         return error
+    proxy_status = _proxy_status(error)
+    if proxy_status is not None:
+        return VenueError(
+            f"The proxy on the way to {name} does not let this through ({proxy_status}). "
+            "Check the proxy that this computer is set to use, or replay a file."
+        )
     status = _handshake_status(error) or answer.status
     by_status = _by_status(status, name, answer)
     return by_status or (_of_stream(error, name) if is_stream else None) or _by_class(error, name)
@@ -56,6 +62,16 @@ def _handshake_status(error: Exception) -> int | None:
     inner = error.args[0] if error.args else None
     status = getattr(inner, "status", None)
     return status if isinstance(status, int) else None
+
+
+def _proxy_status(error: Exception) -> int | None:
+    """What a proxy between here and the exchange answered, where it was one that refused."""
+    import aiohttp  # noqa: PLC0415 - comes with ccxt
+
+    for inner in (error.__cause__, *error.args[:1]):
+        if isinstance(inner, aiohttp.ClientHttpProxyError):
+            return inner.status
+    return None
 
 
 def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | None:

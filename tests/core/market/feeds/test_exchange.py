@@ -198,6 +198,29 @@ def test_without_a_stream_to_compare_with_an_answer_must_be_given_twice() -> Non
     asyncio.run(scenario())
 
 
+def test_a_sleep_of_many_pages_that_the_socket_outlived_is_fetched_at_once() -> None:
+    async def scenario() -> None:
+        clock = AcceleratedClock(time.time_ns() // 1_000_000, speed=10.0)
+        tape = generated_tape(SECOND, clock(), HISTORY, future=4000)
+        async with LoopbackExchange(tape, clock, push_s=0.01) as exchange:
+            patient = replace(FAST, patience_s=60.0)
+            feed = ExchangeFeed(MARKET, SystemClock(), catch_up=10, urls=exchange.urls, times=patient)
+            slept = False
+
+            def sleep_once(heard: Heard) -> bool:
+                nonlocal slept
+                if len(heard.live) == 2 and not slept:
+                    slept = True
+                    clock.start_ms += 2500 * STEP_MS
+                return len(heard.candles) > 2500 and len(heard.live) >= 5
+
+            heard = await hear(feed, until=sleep_once, within_s=20.0)
+            assert_whole(heard, exchange)
+            assert FeedState.RECONNECTING not in heard.states
+
+    asyncio.run(scenario())
+
+
 def test_a_candle_that_the_exchange_does_not_have_stays_missing() -> None:
     async def scenario() -> None:
         async with an_exchange(speed=5.0) as exchange:

@@ -1,0 +1,94 @@
+"""Whom the exchange feed talks to, seen by a proxy that notes every name and lets nothing through."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from core.clock import SystemClock
+from core.market.candle import Interval, Market
+from core.market.feeds import venue as venue_module
+from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.trouble import VenueError
+from core.market.feeds.venue import Venue
+from tests.support.feeds import hear
+from tests.support.loopback_exchange import LoopbackExchange
+from tests.support.tape import generated_tape
+
+pytestmark = pytest.mark.venue
+
+SECOND = Interval.parse("1s")
+MARKET = Market("binance", "BTC/USDT", SECOND)
+
+
+@asynccontextmanager
+async def refusing_proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[str]]:
+    """The proxy that this process is set to use for all but 127.0.0.1. Yields the names it was asked for."""
+    asked: list[str] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append((await reader.readline()).decode().split()[1])
+        writer.write(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as server:
+        address = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "WS_PROXY", "WSS_PROXY"):
+            monkeypatch.setenv(name, address)
+            monkeypatch.setenv(name.lower(), address)
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        yield asked
+
+
+def an_exchange() -> LoopbackExchange:
+    return LoopbackExchange(generated_tape(SECOND, time.time_ns() // 1_000_000, history=30, future=300), push_s=0.02)
+
+
+def test_requests_and_stream_go_to_binances_market_data_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
+            informed = Venue(MARKET, SystemClock(), exchange.urls, 2.0)
+            await informed.open(None)
+            await informed.close()
+            venue = Venue(MARKET, SystemClock(), None, 2.0)
+            with pytest.raises(VenueError, match="proxy"):
+                await venue.open(informed)
+            with pytest.raises(VenueError, match="proxy"):
+                await venue.candles(0)
+            assert set(asked) == {"data-api.binance.vision:443"}
+            asked.clear()
+            with pytest.raises(VenueError, match="proxy"):
+                await venue.updates(2.0)
+            assert set(asked) == {"data-stream.binance.vision:443"}
+            await venue.close()
+
+    asyncio.run(scenario())
+
+
+def test_from_connecting_to_live_no_other_host_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
+            monkeypatch.setattr(venue_module, "BINANCE_MARKET_DATA", exchange.urls)
+            heard = await hear(ExchangeFeed(MARKET, SystemClock(), catch_up=5), lambda heard: bool(heard.live))
+            assert len(heard.candles) >= 5
+            assert asked == []
+
+    asyncio.run(scenario())
+
+
+def test_a_proxy_that_refuses_is_named_as_the_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        async with refusing_proxy(monkeypatch) as asked:
+            problem = await probe(MARKET, None, 5.0, SystemClock())
+            assert problem is not None
+            assert "proxy" in problem
+            assert "502" in problem
+            assert asked
+
+    asyncio.run(scenario())
