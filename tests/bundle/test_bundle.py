@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import subprocess
@@ -61,9 +62,24 @@ def test_the_selftest_passes_without_the_checkout(tmp_path: Path, without_venv: 
     assert set(answer["checks"]) == {"trainer", "resume", "window", "ccxt"}
 
 
-def test_it_says_what_its_torch_is_for() -> None:
+def test_it_says_what_its_torch_is_for(tmp_path: Path) -> None:
     info = json.loads((FOLDER / "BUILD_INFO.json").read_text())
     assert info["torch_build"].startswith(("CPU", "CUDA"))
+    findings = {found["name"]: found for found in ask(tmp_path, "doctor")["findings"]}
+    assert info["torch_build"] in findings["Package"]["what"]
+    assert findings["torch"]["state"] != "bad" and info["torch"] in findings["torch"]["what"]
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="desktop entries are how Linux lists programs")
+def test_the_menu_entry_names_this_program(tmp_path: Path) -> None:
+    command = ["make", "--no-print-directory", "menu-entry"]
+    subprocess.run(
+        command, check=True, capture_output=True, cwd=ROOT, env={**os.environ, "XDG_DATA_HOME": str(tmp_path)}
+    )
+    entry = configparser.ConfigParser(interpolation=None)
+    entry.read(tmp_path / "applications" / "ghostcandle.desktop")
+    assert entry["Desktop Entry"]["Exec"] == f'"{PROGRAM}"'
+    assert Path(entry["Desktop Entry"]["Icon"]).is_file()
 
 
 def test_what_nobody_needs_is_left_out() -> None:
