@@ -46,6 +46,8 @@ def nothing_is_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
     """No thread, child process, QTimer, QThread or top-level widget outlives the test that made it."""
     threads, children = set(threading.enumerate()), _children()
     widgets = {id(widget) for widget in _top_level_widgets()}
+    gc.freeze()  # what is there already is not looked through after each test: with torch that is a million objects
+    request.addfinalizer(gc.unfreeze)
     yield
     _let_qt_delete()
     leaked = _wait_until_gone(lambda: [thread.name for thread in _own_threads() if thread not in threads])
