@@ -80,10 +80,9 @@ class RunController(QObject):
         self._spawn(self._open(settings))
 
     def start_training(self, settings: Settings) -> None:
-        """Train on the watched market, unless that goes on already."""
+        """Train on the watched market, unless that goes on already. One that is just ending is waited for."""
         self._settings = settings
-        if self._market is not None and not self.is_training:
-            self._start_worker(self._market)
+        self._spawn(self._start_again())
 
     def stop_training(self) -> None:
         """End training with a last checkpoint. The chart goes on."""
@@ -120,6 +119,13 @@ class RunController(QObject):
             self._start_worker(self._market)
             self._task = asyncio.ensure_future(feed.run())
             self._task.add_done_callback(self._on_feed_done)
+
+    async def _start_again(self) -> None:
+        async with self._turn:
+            if self._worker is not None and self._worker.inbox.is_stopped:
+                await self._end_worker()
+            if self._market is not None and not self.is_training:
+                self._start_worker(self._market)
 
     def _adopt(self, feed: MarketFeed) -> None:
         self._feed = feed

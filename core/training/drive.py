@@ -35,6 +35,8 @@ _BREAKER_CRASHES = 3
 _BREAKER_WINDOW_S = 600.0
 _RESTART_PAUSE_S = 0.5
 _STOP_WITHIN_S = 30.0
+_CLOSED_MEANWHILE = 100
+"""Candles that may close while the trainer of a new run starts: none of them is passed over."""
 
 
 @dataclass(slots=True)
@@ -198,7 +200,8 @@ class TrainingDriver:
         """Where a new run begins: a live one with the newest stored candles, any other with the first."""
         if self._spec.own_mode is not ForecastMode.LIVE:
             return None
-        newest = self._store.newest(self._spec.market, self._spec.settings.market.catch_up_candles)
+        wanted = self._spec.settings.market.catch_up_candles + _CLOSED_MEANWHILE
+        newest = self._store.newest(self._spec.market, wanted)
         return newest[0].open_time_ms - 1 if newest else None
 
     def _next_candles(self, limit: int) -> list[Candle]:
