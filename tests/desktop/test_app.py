@@ -145,6 +145,31 @@ def test_a_checkpoint_is_restored_and_the_incident_says_so(qapp: QApplication, t
     live(qapp, context(tmp_path), story)
 
 
+def test_pin_note_and_deletion_reach_the_table_and_the_trainer(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        source = application.window.source
+        await until(lambda: len(source.checkpoints()) >= 3, "three checkpoints")
+        pinned, victim = source.checkpoints()[-1], source.checkpoints()[-2]
+        source.set_pinned([pinned.checkpoint_id], True)
+        source.set_note(pinned.checkpoint_id, "the first one")
+        source.request_deletion([victim.checkpoint_id])
+
+        def is_done() -> bool:
+            known = {info.checkpoint_id: info for info in source.checkpoints()}
+            kept = known.get(pinned.checkpoint_id)
+            return (
+                kept is not None
+                and kept.is_pinned
+                and kept.note == "the first one"
+                and victim.checkpoint_id not in known
+            )
+
+        await until(is_done, "pin, note and deletion")
+        assert not (tmp_path / victim.file).exists() and (tmp_path / pinned.file).exists()
+
+    live(qapp, context(tmp_path), story)
+
+
 def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         await until(lambda: step_of(application) > 3, "training")
