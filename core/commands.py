@@ -31,6 +31,13 @@ class SetClipNorm:
 
 
 @dataclass(frozen=True, slots=True)
+class SetDuty:
+    """Take another share of the time for training from the next step on, so that the desktop stays fluid."""
+
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
 class SetPaused:
     """A paused session scores and forecasts, but does not train; pausing writes a checkpoint."""
 
@@ -70,6 +77,7 @@ TrainerCommand = (
     ObserveCandle
     | SetLearningRate
     | SetClipNorm
+    | SetDuty
     | SetPaused
     | StepOnce
     | SaveCheckpoint

@@ -46,6 +46,13 @@ class ModelSettings:
     heads: int = Field(default=4, ge=1, le=32, description="Attention heads; they divide the width.")
     context: int = Field(default=64, ge=8, le=512, description="Candles that the model looks back on.")
     horizons: int = Field(default=8, ge=1, le=64, description="Candles that are forecast ahead.")
+    activation: Literal["gelu", "relu", "silu", "tanh"] = Field(
+        default="gelu", description="The non-linearity of the feed-forward nets."
+    )
+    initialisation: Literal["torch", "by-activation"] = Field(
+        default="torch",
+        description="First weights: torch's own, or He's for gelu, relu and silu and Xavier's for tanh.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
@@ -61,7 +68,30 @@ class TrainingSettings:
     )
     learning_rate: float = Field(default=1e-4, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
-    clip_norm: float = Field(default=1.0, gt=0.0, le=1e6, description="Gradients are scaled to at most this 2-norm.")
+    schedule: Literal["constant", "cosine", "plateau"] = Field(
+        default="constant",
+        description="The rate after the warm-up. cosine: down to a tenth; plateau: halved when the loss is stuck.",
+    )
+    warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps in which the rate rises from nothing.")
+    schedule_steps: int = Field(
+        default=10_000,
+        ge=10,
+        le=10_000_000,
+        description="Length of the cosine, or the steps without progress of plateau.",
+    )
+    ema_decay: float = Field(
+        default=0.0, ge=0.0, lt=1.0, description="Forecast with a moving average of the weights; 0: with the newest."
+    )
+    precision: Literal["float32", "bfloat16", "float16"] = Field(
+        default="float32", description="The arithmetic of the forward pass; the weights stay float32."
+    )
+    recompute_activations: bool = Field(
+        default=False,
+        description="Save memory in deep models: compute the forward pass twice (gradient checkpointing).",
+    )
+    duty_percent: int = Field(
+        default=100, ge=5, le=100, description="Share of the time that training may take; less keeps the desktop fluid."
+    )
     replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
     replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
     poor_forecast_weight: float = Field(
@@ -69,6 +99,52 @@ class TrainingSettings:
     )
     wrong_direction_weight: float = Field(
         default=1.5, ge=1.0, le=10.0, description="Loss weight of the close where the forecast's direction was wrong."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class GradientSettings:
+    """What happens to the gradients between the backward pass and the optimizer."""
+
+    clip_mode: Literal["norm", "value", "layer", "adaptive", "off", "observe"] = Field(
+        default="norm",
+        description="norm: the total 2-norm; value: each number; layer: each layer's norm; adaptive: a percentile of "
+        "recent norms; observe: only say when norm would have clipped.",
+    )
+    clip_norm: float = Field(default=1.0, gt=0.0, le=1e6, description="Gradients are scaled to at most this 2-norm.")
+    clip_value: float = Field(default=0.5, gt=0.0, le=1e6, description="The bound of each number, for clip mode value.")
+    clip_percentile: float = Field(
+        default=90.0, ge=1.0, le=100.0, description="The percentile of recent norms, for clip mode adaptive."
+    )
+    accumulation: int = Field(
+        default=1, ge=1, le=64, description="Micro-batches that each step is split into; less memory, same result."
+    )
+    noise: float = Field(
+        default=0.0, ge=0.0, le=1.0, description="Standard deviation of noise added before clipping; 0: none."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class RecoverySettings:
+    """What is done when a step goes wrong."""
+
+    spike_action: Literal["mark", "clip", "skip"] = Field(
+        default="mark",
+        description="What a loss spike leads to: only a mark, a tenth of the clip threshold, or no step.",
+    )
+    spike_factor: float = Field(
+        default=4.0, ge=1.5, le=1000.0, description="A loss of so many times the running median is a spike."
+    )
+    skips_before_rollback: int = Field(
+        default=3, ge=1, le=100, description="Skipped steps in a row that lead back to the last good state."
+    )
+    rollbacks: int = Field(default=3, ge=0, le=100, description="Rollbacks within the window before training pauses.")
+    rollback_window_steps: int = Field(default=1000, ge=10, le=1_000_000, description="The window of that budget.")
+    hang_seconds: float = Field(
+        default=30.0,
+        ge=1.0,
+        le=3600.0,
+        description="Silence after which the trainer process is ended and started anew.",
     )
 
 
@@ -103,6 +179,8 @@ class Settings:
     market: MarketSettings = field(default_factory=MarketSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
+    gradients: GradientSettings = field(default_factory=GradientSettings)
+    recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
 

@@ -98,7 +98,7 @@ class MainWindow(QMainWindow):
         self.docks = self._make_docks()
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
         self.actions_of_window = ActionRegistry(standard_actions(), self, toggles)
-        self.inputs = TrainingInputs(settings.training.learning_rate, settings.training.clip_norm)
+        self.inputs = TrainingInputs(settings.training.learning_rate, settings.gradients.clip_norm)
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)
         self._build()
@@ -293,20 +293,20 @@ class MainWindow(QMainWindow):
 
     def _on_clip_norm(self, value: float) -> None:
         self.clip_norm_changed.emit(value)
-        self._store(replace(self._settings, training=replace(self._settings.training, clip_norm=value)))
+        self._store(replace(self._settings, gradients=replace(self._settings.gradients, clip_norm=value)))
 
     def _on_market(self, market: MarketSettings) -> None:
         self._store(replace(self._settings, market=market))
         self.market_chosen.emit(market)
 
     def _on_preferences(self, settings: Settings) -> None:
-        before = self._settings.training
+        before = self._settings
         self._store(settings)
         self._show_settings()
-        if settings.training.learning_rate != before.learning_rate:
+        if settings.training.learning_rate != before.training.learning_rate:
             self.learning_rate_changed.emit(settings.training.learning_rate)
-        if settings.training.clip_norm != before.clip_norm:
-            self.clip_norm_changed.emit(settings.training.clip_norm)
+        if settings.gradients.clip_norm != before.gradients.clip_norm:
+            self.clip_norm_changed.emit(settings.gradients.clip_norm)
 
     def _on_appearance(self) -> None:
         """A switch of the View menu was used."""
@@ -328,7 +328,7 @@ class MainWindow(QMainWindow):
 
     def _show_settings(self) -> None:
         """Make theme, chart, actions and inputs agree with the settings."""
-        appearance, training = self._settings.appearance, self._settings.training
+        appearance = self._settings.appearance
         actions = self.actions_of_window
         actions[_THEME_ACTIONS[appearance.theme]].setChecked(True)
         actions[ActionId.SHOW_VOLUME].setChecked(appearance.show_volume)
@@ -337,7 +337,7 @@ class MainWindow(QMainWindow):
         self._theme.set_colours(appearance.colours)
         self._chart.set_volume_visible(appearance.show_volume)
         self._chart.set_bands_visible(appearance.show_bands)
-        self.inputs.show_values(training.learning_rate, training.clip_norm)
+        self.inputs.show_values(self._settings.training.learning_rate, self._settings.gradients.clip_norm)
 
     def _open_data_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):

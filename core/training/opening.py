@@ -115,5 +115,5 @@ def _build_engine(settings: Settings, device: Device, seed: int) -> TrainingEngi
         device.torch_device,
         training.learning_rate,
         training.weight_decay,
-        training.clip_norm,
+        settings.gradients.clip_norm,
     )

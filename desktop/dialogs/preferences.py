@@ -11,7 +11,7 @@ from core.settings import Settings
 from desktop.dialogs.forms import GroupForm, words
 
 _OWN_DIALOG = frozenset({"market"})
-_AT_ONCE = frozenset({("training", "learning_rate"), ("training", "clip_norm")})
+_AT_ONCE = frozenset({("training", "learning_rate"), ("gradients", "clip_norm")})
 
 
 _TITLES = {

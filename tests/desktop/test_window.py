@@ -109,7 +109,7 @@ def test_a_market_is_chosen_and_stored(qtbot: QtBot, bench: Bench) -> None:
 
 def test_preferences_reach_the_trainer_and_the_theme_at_once(qtbot: QtBot, bench: Bench) -> None:
     dialog = bench.window.open_preferences()
-    dialog.form("training").editor("clip_norm").put(2.0)
+    dialog.form("gradients").editor("clip_norm").put(2.0)
     dialog.form("appearance").editor("theme").put("light")
     with qtbot.waitSignals([bench.window.clip_norm_changed, bench.window.settings_changed]):
         dialog.accept()

@@ -81,9 +81,9 @@ def test_a_folder_that_cannot_be_written_is_one_finding_among_all(tmp_path: Path
 
 def test_dropped_settings_are_named(data_dir: Path) -> None:
     data_dir.mkdir()
-    (data_dir / "settings.json").write_text('{"training": {"clip_norm": -1}}')
+    (data_dir / "settings.json").write_text('{"gradients": {"clip_norm": -1}}')
     found = finding("Settings", data_dir)
-    assert found.state is State.WARN and "training.clip_norm" in found.what and found.advice
+    assert found.state is State.WARN and "gradients.clip_norm" in found.what and found.advice
 
 
 def test_cuda_that_is_asked_for_and_not_there_is_bad(data_dir: Path) -> None:
