@@ -1,0 +1,103 @@
+"""What an exception says of the device: short of memory, unusable in this process, or gone.
+
+By the error's number, not its text. The numbers are CUDA's `cudaError` (driver_types.h of the toolkit, CUDA 13.0),
+which `torch.AcceleratorError.error_code` hands on. Texts serve only where torch raises a plain RuntimeError.
+Imports no torch: an error of torch can only be met where torch is loaded already.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+
+
+class DeviceFault(StrEnum):
+    """What must be done about it differs: take less; leave the process; leave the device."""
+
+    NONE = "none"
+    OUT_OF_MEMORY = "out of memory"
+    STICKY = "sticky device error"
+    GONE = "device gone"
+
+
+_OUT_OF_MEMORY_CODES = frozenset({2})
+_STICKY_CODES = frozenset({226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911})
+"""Those of which the header says that any further CUDA work fails and the process must be relaunched."""
+_DEAD_CONTEXT_CODES = frozenset({214, 220, 709})
+"""Uncorrectable memory or link errors and a destroyed context: undocumented, but nothing works afterwards either."""
+_GONE_CODES = frozenset({3, 34, 35, 46, 100, 101, 102, 304, 802, 803, 804, 805, 807, 999})
+"""No driver, no device, a device that is not available; 999 is what a card says that fell off the bus."""
+
+_OUT_OF_MEMORY_TEXTS = (
+    "DefaultCPUAllocator: can't allocate memory",
+    "DefaultCPUAllocator: not enough memory",  # Windows
+    "CUDA out of memory",
+    "CUBLAS_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+)
+_STICKY_TEXTS = (
+    "an illegal memory access was encountered",
+    "device-side assert triggered",
+    "unspecified launch failure",
+    "misaligned address",
+    "an illegal instruction was encountered",
+    "the launch timed out and was terminated",
+)
+_GONE_TEXTS = (
+    "No CUDA GPUs are available",
+    "no CUDA-capable device",
+    "CUDA-capable device(s) is/are busy or unavailable",
+    "Found no NVIDIA driver",
+    "CUDA unknown error",
+)
+
+
+def classify(error: BaseException) -> DeviceFault:
+    """The fault that this error, or the one it was raised from, tells of. NONE for everything else."""
+    for link in _chain(error):
+        fault = _classify_one(link)
+        if fault is not DeviceFault.NONE:
+            return fault
+    return DeviceFault.NONE
+
+
+def _classify_one(error: BaseException) -> DeviceFault:
+    if isinstance(error, MemoryError):
+        return DeviceFault.OUT_OF_MEMORY
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(error, RuntimeError):
+        return DeviceFault.NONE
+    if isinstance(error, torch.OutOfMemoryError):
+        return DeviceFault.OUT_OF_MEMORY
+    code = getattr(error, "error_code", None) if isinstance(error, torch.AcceleratorError) else None
+    return _by_text(str(error)) if code is None else _by_code(int(code))
+
+
+def _by_code(code: int) -> DeviceFault:
+    if code in _OUT_OF_MEMORY_CODES:
+        return DeviceFault.OUT_OF_MEMORY
+    if code in _STICKY_CODES or code in _DEAD_CONTEXT_CODES:
+        return DeviceFault.STICKY
+    return DeviceFault.GONE if code in _GONE_CODES else DeviceFault.NONE
+
+
+def _by_text(text: str) -> DeviceFault:
+    for texts, fault in (
+        (_OUT_OF_MEMORY_TEXTS, DeviceFault.OUT_OF_MEMORY),
+        (_STICKY_TEXTS, DeviceFault.STICKY),
+        (_GONE_TEXTS, DeviceFault.GONE),
+    ):
+        if any(part in text for part in texts):
+            return fault
+    return DeviceFault.NONE
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and those that led to it. A chain can be made to loop, so each is looked at once."""
+    seen: set[int] = set()
+    link: BaseException | None = error
+    while link is not None and id(link) not in seen:
+        seen.add(id(link))
+        yield link
+        link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
