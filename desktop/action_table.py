@@ -38,7 +38,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.PREFERENCES,
             "&Preferences…",
-            "Model, training, checkpoints and appearance",
+            "Model, training, gradients, recovery, checkpoints and appearance",
             "Ctrl+,",
             "cog",
             menu,
@@ -144,6 +144,12 @@ def _view_actions() -> tuple[ActionInfo, ...]:
 def _panel_actions() -> tuple[ActionInfo, ...]:
     docks = (
         (ActionId.SHOW_LOSS, "&Loss", "Loss curves and learning rate", "chart-line"),
+        (
+            ActionId.SHOW_GRADIENTS,
+            "&Gradients",
+            "What each step did to the gradients, and what is wrong",
+            "stethoscope",
+        ),
         (ActionId.SHOW_ACCURACY, "&Accuracy", "How good the forecasts have been, and how sure that is", "target"),
         (ActionId.SHOW_BEST, "&Best checkpoint", "The checkpoint with the highest score", "trophy-outline"),
         (ActionId.SHOW_CHECKPOINTS, "&Checkpoints", "All checkpoints that are kept", "history"),

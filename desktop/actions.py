@@ -32,6 +32,7 @@ class ActionId(StrEnum):
     PREFERENCES = "preferences"
     OPEN_DATA_FOLDER = "open_data_folder"
     SHOW_LOSS = "show_loss"
+    SHOW_GRADIENTS = "show_gradients"
     SHOW_ACCURACY = "show_accuracy"
     SHOW_BEST = "show_best"
     SHOW_CHECKPOINTS = "show_checkpoints"

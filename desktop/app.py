@@ -20,6 +20,7 @@ from core.commands import (
     RestoreCheckpoint,
     SaveCheckpoint,
     SetClipNorm,
+    SetDuty,
     SetLearningRate,
     SetPaused,
     StepOnce,
@@ -35,13 +36,14 @@ from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
 from desktop.first_paint import FirstPaint
+from desktop.history import STEPS_KEPT
 from desktop.layout import LayoutStore
 from desktop.library import Library
 from desktop.resources import icon_path
 from desktop.run_controller import RunController
 from desktop.signals import SignalWatcher
 from desktop.single_instance import SingleInstance
-from desktop.state import INCIDENTS_KEPT, STEPS_KEPT, RunState
+from desktop.state import INCIDENTS_KEPT, RunState
 from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
 from desktop.window import MainWindow
@@ -147,6 +149,7 @@ class Application(QObject):
         window.deletions_requested.connect(lambda: send(ApplyDeletions()))
         window.learning_rate_changed.connect(lambda rate: send(SetLearningRate(rate)))
         window.clip_norm_changed.connect(lambda norm: send(SetClipNorm(norm)))
+        window.duty_changed.connect(lambda percent: send(SetDuty(percent)))
         window.market_chosen.connect(lambda _market: self._open_market())
         window.settings_changed.connect(self._save_settings)
 
@@ -199,10 +202,8 @@ class Application(QObject):
         library, market = self._library, self._market
         if market is None or len(self.state.steps):
             return
-        for step in library.steps(ready.run_id, STEPS_KEPT):
-            self.state.steps.add(step)
+        self.state.add_steps(library.steps(ready.run_id, STEPS_KEPT))
         self.state.add_incidents(library.incidents(ready.run_id, INCIDENTS_KEPT))
-        self.state.steps_changed.emit()
         forecast = library.newest_forecast(ready.run_id, market.interval)
         if forecast is not None:
             self.state.apply(forecast)

@@ -16,6 +16,8 @@ MINUS = "−"
 _MAX_DECIMALS = 14
 _SIGNIFICANT_DIGITS = 8
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
+_SMALLEST_PLAIN, _LARGEST_PLAIN = -4, 5
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
@@ -88,6 +90,25 @@ def format_volume(volume: float | None) -> str:
         decimals = min(2 - math.floor(math.log10(size)), _MAX_DECIMALS)
         return sign + (f"{size:.{decimals}f}".rstrip("0").rstrip(".") or "0")
     return f"{sign}{size:.1f}"
+
+
+def format_significant(value: float | None, digits: int = 3) -> str:
+    """A number of any size to `digits` significant digits: ``0.00123``, ``2.10``, ``12,345``, ``3.20×10⁻⁷``."""
+    if value is None or not math.isfinite(value):
+        return MISSING
+    if value == 0.0:
+        return "0"
+    mantissa, exponent = f"{abs(value):.{digits - 1}e}".split("e")
+    magnitude = int(exponent)
+    if _SMALLEST_PLAIN <= magnitude <= _LARGEST_PLAIN:
+        return format_number(value, max(digits - 1 - magnitude, 0))
+    sign = MINUS if value < 0 else ""
+    return f"{sign}{mantissa}×{power_of_ten(magnitude)}"
+
+
+def power_of_ten(exponent: int) -> str:
+    """``10⁻⁷``"""
+    return "10" + str(exponent).translate(_SUPERSCRIPTS)
 
 
 def format_percent(fraction: float | None, decimals: int = 2, *, signed: bool = False) -> str:

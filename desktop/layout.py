@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-LAYOUT_VERSION = 1
+LAYOUT_VERSION = 2
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
 
 
@@ -49,33 +49,37 @@ class LayoutStore:
 def arrange_docks(
     window: QMainWindow,
     loss: QDockWidget,
+    gradients: QDockWidget,
     accuracy: QDockWidget,
     best: QDockWidget,
     checkpoints: QDockWidget,
     incidents: QDockWidget,
 ) -> None:
-    """The default. Right: loss over accuracy over the best checkpoint. Below the chart: checkpoints and incidents."""
+    """The default. Right: loss before gradients, accuracy, the best checkpoint. Below the chart: checkpoints before
+    incidents."""
     areas = Qt.DockWidgetArea
     window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
     window.setCorner(Qt.Corner.TopRightCorner, areas.RightDockWidgetArea)
-    docks = (loss, accuracy, best, checkpoints, incidents)
+    docks = (loss, gradients, accuracy, best, checkpoints, incidents)
     for dock in docks:
         dock.setFloating(False)
         window.removeDockWidget(dock)
     window.addDockWidget(areas.RightDockWidgetArea, loss)
     window.splitDockWidget(loss, accuracy, Qt.Orientation.Vertical)
     window.splitDockWidget(accuracy, best, Qt.Orientation.Vertical)
+    window.tabifyDockWidget(loss, gradients)
     window.addDockWidget(areas.BottomDockWidgetArea, checkpoints)
     window.tabifyDockWidget(checkpoints, incidents)
     for dock in docks:
         dock.show()
+    loss.raise_()
     checkpoints.raise_()
     size_docks(window, *docks)
 
 
 def size_docks(window: QMainWindow, *docks: QDockWidget) -> None:
     """Sizes that fit the window it is in; they hold only once it is shown."""
-    loss, accuracy, best, checkpoints, _incidents = docks
+    loss, _gradients, accuracy, best, checkpoints, _incidents = docks
     width, height = window.width(), window.height()
     right = min(max(round(width * 0.315), 372), 520)
     bottom = min(max(round(height * 0.26), 180), 280)

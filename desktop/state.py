@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Iterable
 from functools import singledispatchmethod
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
 from core.events import (
     CheckpointsChanged,
+    Diagnosis,
     EventBatch,
     ForecastMade,
     ForecastScored,
@@ -27,64 +25,19 @@ from core.events import (
     TrainerStatus,
 )
 from core.market.feeds.base import CatchUpProgress, FeedStatus
-from core.storage.records import StoredStep
+from desktop.history import RecentGradients, StepHistory
 from desktop.jobs import JobList
 
-STEPS_KEPT = 1_000
 INCIDENTS_KEPT = 500
 _CATCH_UP_JOB = "feed catch-up"
-
-FloatArray = NDArray[np.float64]
-
-
-class StepHistory:
-    """The newest steps, as columns in ascending order of steps. What was not measured is NaN, which no curve draws."""
-
-    _COLUMNS = ("step", "loss", "prequential_loss", "gradient_norm", "learning_rate", "clip_norm", "duration_ms")
-
-    def __init__(self, capacity: int = STEPS_KEPT) -> None:
-        self._capacity = capacity
-        # Twice the room: the columns move to the front once in `capacity` steps, not with each.
-        self._values = np.full((len(self._COLUMNS), 2 * capacity), np.nan)
-        self._first = 0
-        self._end = 0
-        self.last: StepDone | StoredStep | None = None
-
-    def __len__(self) -> int:
-        return self._end - self._first
-
-    def add(self, step: StepDone | StoredStep) -> None:
-        """Append. A step at or before the newest means that the model went back: what came after is taken away."""
-        kept = int(np.searchsorted(self.column("step"), step.step))
-        self._end = self._first + kept
-        if self._end == self._values.shape[1]:
-            self._values[:, : self._capacity - 1] = self._values[:, self._end - self._capacity + 1 : self._end]
-            self._first, self._end = 0, self._capacity - 1
-        row = (_finite(getattr(step, name)) for name in self._COLUMNS)
-        self._values[:, self._end] = np.fromiter(row, np.float64, len(self._COLUMNS))
-        self._end += 1
-        self._first = max(self._first, self._end - self._capacity)
-        self.last = step
-
-    def column(self, name: str) -> FloatArray:
-        """One of step, loss, prequential_loss, gradient_norm, learning_rate, clip_norm, duration_ms.
-
-        A view that holds until the next `add`.
-        """
-        view = self._values[self._COLUMNS.index(name), self._first : self._end]
-        view.flags.writeable = False
-        return view
-
-    def clear(self) -> None:
-        """Forget all steps."""
-        self._first = self._end = 0
-        self.last = None
 
 
 class RunState(QObject):
     """Takes events, and says with one coarse signal for each kind what changed. Lives in the window's thread."""
 
     steps_changed = Signal()
+    diagnosis_changed = Signal()
+    """The gradient doctor said something new."""
     status_changed = Signal()
     forecast_changed = Signal()
     scored = Signal(object)
@@ -106,6 +59,8 @@ class RunState(QObject):
         super().__init__(parent)
         self.clock = clock
         self.steps = StepHistory()
+        self.gradients = RecentGradients()
+        self.diagnosis: Diagnosis | None = None
         self.jobs = JobList(clock)
         self.run_id: str | None = None
         self.trainer: TrainerReady | None = None
@@ -131,16 +86,21 @@ class RunState(QObject):
     def prime(
         self,
         run_id: str | None = None,
-        steps: Iterable[StepDone | StoredStep] = (),
+        steps: Iterable[StepDone] = (),
         incidents: Iterable[Incident] = (),
     ) -> None:
         """Start from what SQLite holds, both in ascending order of time, before the first event comes."""
         self.begin(run_id)
-        for step in steps:
-            self.steps.add(step)
-        self.steps_changed.emit()
+        self.add_steps(steps)
         self.add_incidents(incidents)
         self.checkpoints_changed.emit()
+
+    def add_steps(self, steps: Iterable[StepDone]) -> None:
+        """Take steps in ascending order: from SQLite, or as they come."""
+        for step in steps:
+            self.steps.add(step)
+            self.gradients.add(step)
+        self.steps_changed.emit()
 
     def add_incidents(self, older: Iterable[Incident]) -> None:
         """Put history, in ascending order, before what came already; none of it counts as happening now."""
@@ -179,8 +139,12 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: StepDone) -> None:
-        self.steps.add(event)
-        self.steps_changed.emit()
+        self.add_steps((event,))
+
+    @_take.register
+    def _(self, event: Diagnosis) -> None:
+        self.diagnosis = event
+        self.diagnosis_changed.emit()
 
     @_take.register
     def _(self, event: TrainerStatus) -> None:
@@ -249,15 +213,13 @@ class RunState(QObject):
     def _forget_run(self, run_id: str | None) -> None:
         self.run_id = run_id
         self.steps.clear()
+        self.gradients.clear()
         self._incidents.clear()
         self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
+        self.diagnosis = None
         self.run_changed.emit()
 
     def _use_checkpoint(self, checkpoint_id: str) -> None:
         if checkpoint_id != self.checkpoint_in_use:
             self.checkpoint_in_use = checkpoint_id
             self.checkpoints_changed.emit()
-
-
-def _finite(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) else math.nan

@@ -10,13 +10,14 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
-from core.events import Severity, TrainerState
+from core.events import SettingChange, Severity, TrainerState
 from core.settings import MarketSettings, Settings
 from desktop.action_table import checkpoint_actions, incident_actions, standard_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts
 from desktop.dialogs.preferences import PreferencesDialog
+from desktop.dialogs.setting_words import with_change
 from desktop.layout import LayoutStore, arrange_docks, size_docks
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
@@ -25,6 +26,7 @@ from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.panels.checkpoint_source import CheckpointLibrary, CheckpointSource
 from desktop.panels.checkpoints import CheckpointsPanel
 from desktop.panels.controls import TrainingInputs, make_tool_bar
+from desktop.panels.gradients import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.notices import NoticeWriter
@@ -66,6 +68,8 @@ class MainWindow(QMainWindow):
     """Requests to delete checkpoints lie in the table."""
     learning_rate_changed = Signal(float)
     clip_norm_changed = Signal(float)
+    duty_changed = Signal(int)
+    """In percent of the time."""
     market_chosen = Signal(object)
     """MarketSettings. `settings_changed` comes too, with the same market in it."""
     settings_changed = Signal(object)
@@ -98,7 +102,9 @@ class MainWindow(QMainWindow):
         self.docks = self._make_docks()
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
         self.actions_of_window = ActionRegistry(standard_actions(), self, toggles)
-        self.inputs = TrainingInputs(settings.training.learning_rate, settings.gradients.clip_norm)
+        self.inputs = TrainingInputs(
+            settings.training.learning_rate, settings.gradients.clip_norm, settings.training.duty_percent
+        )
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)
         self._build()
@@ -165,7 +171,7 @@ class MainWindow(QMainWindow):
         return dialog
 
     def reset_layout(self) -> None:
-        """Right: loss over accuracy over the best checkpoint. Below the chart: checkpoints and incidents."""
+        """Right: loss and gradients, accuracy, the best checkpoint. Below the chart: checkpoints and incidents."""
         arrange_docks(self, *self.docks.values())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -187,8 +193,10 @@ class MainWindow(QMainWindow):
         state, theme = self._state, self._theme
         self.best_checkpoint = BestCheckpointPanel(self.source, theme)
         self.checkpoints = CheckpointsPanel(self.source, theme)
+        self.gradients = GradientsPanel(state, theme, self._settings)
         panels: dict[ActionId, tuple[str, Panel]] = {
             ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
+            ActionId.SHOW_GRADIENTS: ("Gradients", self.gradients),
             ActionId.SHOW_ACCURACY: ("Accuracy", AccuracyPanel(state, theme)),
             ActionId.SHOW_BEST: ("Best checkpoint", self.best_checkpoint),
             ActionId.SHOW_CHECKPOINTS: ("Checkpoints", self.checkpoints),
@@ -227,6 +235,8 @@ class MainWindow(QMainWindow):
         self._state.run_changed.connect(self._on_status)
         self.inputs.learning_rate_changed.connect(self._on_learning_rate)
         self.inputs.clip_norm_changed.connect(self._on_clip_norm)
+        self.inputs.duty_changed.connect(self._on_duty)
+        self.gradients.change_requested.connect(self._on_change)
         self.best_checkpoint.restore_requested.connect(self.restore_requested)
         self.checkpoints.restore_requested.connect(self.restore_requested)
         self.source.deletion_requested.connect(self.deletions_requested)
@@ -295,6 +305,14 @@ class MainWindow(QMainWindow):
         self.clip_norm_changed.emit(value)
         self._store(replace(self._settings, gradients=replace(self._settings.gradients, clip_norm=value)))
 
+    def _on_duty(self, percent: int) -> None:
+        self.duty_changed.emit(percent)
+        self._store(replace(self._settings, training=replace(self._settings.training, duty_percent=percent)))
+
+    def _on_change(self, change: SettingChange) -> None:
+        """The gradient doctor's advice was taken, or taken back."""
+        self._on_preferences(with_change(self._settings, change))
+
     def _on_market(self, market: MarketSettings) -> None:
         self._store(replace(self._settings, market=market))
         self.market_chosen.emit(market)
@@ -307,6 +325,8 @@ class MainWindow(QMainWindow):
             self.learning_rate_changed.emit(settings.training.learning_rate)
         if settings.gradients.clip_norm != before.gradients.clip_norm:
             self.clip_norm_changed.emit(settings.gradients.clip_norm)
+        if settings.training.duty_percent != before.training.duty_percent:
+            self.duty_changed.emit(settings.training.duty_percent)
 
     def _on_appearance(self) -> None:
         """A switch of the View menu was used."""
@@ -324,6 +344,7 @@ class MainWindow(QMainWindow):
     def _store(self, settings: Settings) -> None:
         if settings != self._settings:
             self._settings = settings
+            self.gradients.show_settings(settings)
             self.settings_changed.emit(settings)
 
     def _show_settings(self) -> None:
@@ -338,6 +359,8 @@ class MainWindow(QMainWindow):
         self._chart.set_volume_visible(appearance.show_volume)
         self._chart.set_bands_visible(appearance.show_bands)
         self.inputs.show_values(self._settings.training.learning_rate, self._settings.gradients.clip_norm)
+        self.inputs.show_duty(self._settings.training.duty_percent)
+        self.gradients.show_settings(self._settings)
 
     def _open_data_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from types import NoneType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 
 _LARGEST_INT = 2**31 - 1
@@ -29,7 +30,7 @@ _LARGEST_FLOAT = 1e12
 _SMALLEST_POSITIVE = 1e-8
 _LOG_FROM_RATIO = 1e4
 _EDITOR_WIDTH = 150
-_DESCRIPTION_WIDTH = 330
+_DESCRIPTION_WIDTH = 300
 
 T = TypeVar("T")
 
@@ -71,20 +72,13 @@ def field_infos(group: type) -> dict[str, FieldInfo]:
     return {field.name: described[field.name] for field in fields(group)}
 
 
-def words(name: str) -> str:
-    """``learning_rate`` as ``Learning rate``."""
-    return name.replace("_", " ").capitalize()
-
-
 class GroupForm(QWidget, Generic[T]):
     """All fields of one settings class, one in a row: name, editor, description."""
 
     changed = Signal()
 
-    def __init__(
-        self, value: T, titles: Mapping[str, str] | None = None, note: str = "", parent: QWidget | None = None
-    ) -> None:
-        """titles: names that say more than those of the fields. note: a sentence over the form."""
+    def __init__(self, value: T, note: str = "", parent: QWidget | None = None) -> None:
+        """note: a sentence over the form."""
         super().__init__(parent)
         self._group: type[T] = type(value)
         self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
@@ -101,7 +95,7 @@ class GroupForm(QWidget, Generic[T]):
             editor.widget.setObjectName(name)
             editor.widget.setToolTip(info.description or "")
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
-            label = QLabel((titles or {}).get(name, words(name)))
+            label = QLabel(title(name))
             label.setBuddy(editor.widget)
             grid.addWidget(label, row, 0)
             grid.addWidget(editor.widget, row, 1)
@@ -119,15 +113,15 @@ class GroupForm(QWidget, Generic[T]):
             return self._group(**given)
         except ValidationError as error:
             problem = error.errors()[0]
-            where = words(str(problem["loc"][0])) if problem["loc"] else "These settings"
+            where = title(str(problem["loc"][0])) if problem["loc"] else "These settings"
             raise ValueError(f"{where}: {problem['msg']}.") from error
 
 
 def _description(text: str) -> QLabel:
     label = QLabel(text)
-    label.setWordWrap(True)
     label.setMinimumWidth(_DESCRIPTION_WIDTH)
     label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+    label.setWordWrap(True)  # after the policy, which would take the height that follows from the width away
     label.setForegroundRole(label.palette().ColorRole.PlaceholderText)
     return label
 

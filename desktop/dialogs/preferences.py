@@ -8,29 +8,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from core.settings import Settings
-from desktop.dialogs.forms import GroupForm, words
+from desktop.dialogs.forms import GroupForm
+from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
 _OWN_DIALOG = frozenset({"market"})
-_AT_ONCE = frozenset({("training", "learning_rate"), ("gradients", "clip_norm")})
-
-
-_TITLES = {
-    "catch_up_seconds": "Seconds between, catching up",
-    "clip_norm": "Clip threshold",
-    "every_steps": "Steps between",
-    "host": "Runs in",
-    "poor_forecast_weight": "Weight of poor forecasts",
-    "wrong_direction_weight": "Weight of wrong directions",
-}
-
-
-def effect(group: str, name: str) -> str:
-    """When a change of this setting takes effect, in words."""
-    if group == "appearance" or (group, name) in _AT_ONCE:
-        return "at once"
-    if group == "model":
-        return "when training is started again, as a new run"
-    return "when training is started again"
 
 
 class PreferencesDialog(QDialog):
@@ -54,7 +35,7 @@ class PreferencesDialog(QDialog):
         layout.addWidget(self.tabs)
         layout.addWidget(self._message)
         layout.addWidget(self.buttons)
-        self.resize(720, 560)
+        self.resize(820, 660)
         self._check()
 
     def form(self, group: str) -> GroupForm[object]:
@@ -82,7 +63,7 @@ class PreferencesDialog(QDialog):
             self.applied.emit(settings)
 
     def _add_page(self, group: str) -> None:
-        form: GroupForm[object] = GroupForm(getattr(self._settings, group), _TITLES, _note(group))
+        form: GroupForm[object] = GroupForm(getattr(self._settings, group), _note(group))
         form.changed.connect(self._check)
         self._forms[group] = form
         scroll = QScrollArea()
@@ -122,7 +103,7 @@ class PreferencesDialog(QDialog):
     def _waiting(self, settings: Settings) -> int:
         return sum(
             getattr(getattr(settings, group), field.name) != getattr(getattr(self._settings, group), field.name)
-            and effect(group, field.name) != "at once"
+            and not is_at_once(group, field.name)
             for group in self._forms
             for field in fields(getattr(settings, group))
         )
@@ -133,11 +114,12 @@ def _note(group: str) -> str:
     names = [field.name for field in fields(getattr(Settings(), group))]
     effects = {name: effect(group, name) for name in names}
     common = max(set(effects.values()), key=list(effects.values()).count)
-    others = [_TITLES.get(name, words(name)).lower() for name in names if effects[name] != common]
+    others = [title(name).lower() for name in names if effects[name] != common]
     if not others:
         return f"Changes take effect {common}."
     listed = " and ".join((", ".join(others[:-1]), others[-1])) if len(others) > 1 else others[0]
-    return f"{listed.capitalize()} take effect at once, all else {common}."
+    verb = "take" if len(others) > 1 else "takes"
+    return f"{listed.capitalize()} {verb} effect at once, all else {common}."
 
 
 def _count(changes: int) -> str:

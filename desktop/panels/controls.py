@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolBar, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
@@ -14,17 +14,24 @@ from desktop.panels.inputs import LogSpinBox
 _SMALLEST_RATE, _LARGEST_RATE = 1e-8, 1.0
 _SMALLEST_NORM, _LARGEST_NORM = 1e-4, 1e6
 _WIDTH_LETTERS = 13
+_DUTY_STEP = 5
+_SLIDER_WIDTH = 90
 _ICON_SIZE = 20
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
 
 class TrainingInputs(QWidget):
-    """Learning rate and clip threshold. The signals carry what the user chose; `show_values` is silent."""
+    """Learning rate, clip threshold, share of the time. The signals carry what the user chose; what is
+    shown by `show_values` and `show_duty` makes none."""
 
     learning_rate_changed = Signal(float)
     clip_norm_changed = Signal(float)
+    duty_changed = Signal(int)
+    """In percent: when the slider is let go, or moved by a key or the wheel."""
 
-    def __init__(self, learning_rate: float, clip_norm: float, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, learning_rate: float, clip_norm: float, duty_percent: int = 100, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, "Learning rate")
         self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, "Clip threshold")
@@ -43,9 +50,14 @@ class TrainingInputs(QWidget):
             label.setToolTip(box.toolTip())
             layout.addWidget(label)
             layout.addWidget(box)
+        self.duty, self.duty_percent = self._make_slider(), QLabel()
+        self._add_slider(layout)
         self.show_values(learning_rate, clip_norm)
+        self.show_duty(duty_percent)
         self.learning_rate.valueChanged.connect(self.learning_rate_changed)
         self.clip_norm.valueChanged.connect(self.clip_norm_changed)
+        self.duty.sliderMoved.connect(lambda steps: self._show_percent(steps * _DUTY_STEP))
+        self.duty.valueChanged.connect(self._on_duty)
 
     def show_values(self, learning_rate: float, clip_norm: float) -> None:
         """Show what holds now. An input in which the user is typing is left alone."""
@@ -56,6 +68,46 @@ class TrainingInputs(QWidget):
             box.blockSignals(True)
             box.setValue(value)
             box.blockSignals(False)
+
+    def show_duty(self, percent: int) -> None:
+        """Show the share of the time that holds now. A slider that is being dragged is left alone."""
+        if self.duty.isSliderDown():
+            return
+        self.duty.blockSignals(True)
+        self.duty.setValue(round(percent / _DUTY_STEP))
+        self.duty.blockSignals(False)
+        self._show_percent(percent)
+
+    def _on_duty(self, steps: int) -> None:
+        self._show_percent(steps * _DUTY_STEP)
+        self.duty_changed.emit(steps * _DUTY_STEP)
+
+    def _show_percent(self, percent: int) -> None:
+        self.duty_percent.setText(f"{percent} %")
+
+    def _make_slider(self) -> QSlider:
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setRange(1, 100 // _DUTY_STEP)
+        slider.setPageStep(2)
+        slider.setTracking(False)
+        slider.setFixedWidth(_SLIDER_WIDTH)
+        slider.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        slider.setAccessibleName("Share of the time for training")
+        slider.setToolTip(
+            "Share of the time that training may take. Less makes training slower and keeps the desktop fluid;\n"
+            "no candle is left out. Takes effect at the next step."
+        )
+        return slider
+
+    def _add_slider(self, layout: QHBoxLayout) -> None:
+        title = QLabel("Time for training")
+        title.setBuddy(self.duty)
+        for part in (title, self.duty, self.duty_percent):
+            part.setToolTip(self.duty.toolTip())
+            layout.addWidget(part)
+        self.duty_percent.setFont(tabular(self.duty_percent.font()))
+        self.duty_percent.setFixedWidth(self.duty_percent.fontMetrics().horizontalAdvance("100 %"))
+        self.duty_percent.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
     def _make_input(self, low: float, high: float, name: str) -> LogSpinBox:
         box = LogSpinBox(low, high)

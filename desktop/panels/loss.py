@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -16,10 +13,9 @@ from desktop.formatting import MISSING, format_age, format_count, format_duratio
 from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.inputs import readable_decimal
+from desktop.panels.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
-
-FloatArray = NDArray[np.float64]
 
 _SMOOTHING_STEPS = 25
 _TRENDS = {
@@ -38,38 +34,6 @@ _TERMS = {
 }
 
 
-def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
-    """The mean of the newest `window` measured values at each place; NaN before the first. values: [n], with NaN."""
-    measured = np.isfinite(values)
-    sums = np.concatenate([[0.0], np.cumsum(np.where(measured, values, 0.0))])
-    counts = np.concatenate([[0], np.cumsum(measured)])
-    ends = np.arange(1, values.size + 1)
-    starts = np.maximum(ends - window, 0)
-    n = counts[ends] - counts[starts]
-    with np.errstate(invalid="ignore"):
-        mean: FloatArray = np.where(n > 0, (sums[ends] - sums[starts]) / np.maximum(n, 1), np.nan)
-    return mean
-
-
-def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-    """At most `most` points that keep every peak: the lowest and highest of each bucket, in order. NaN is left out.
-
-    x, y: [n]. Buckets lie on a fixed grid of x, so that a curve does not shimmer while it grows.
-    """
-    measured = np.isfinite(y)
-    x, y = x[measured], y[measured]
-    if x.size <= most or most < 4:
-        return x, y
-    width = 2.0 ** math.ceil(math.log2(max((x[-1] - x[0]) / (most // 2 - 1), 1.0)))
-    starts = np.flatnonzero(np.diff(np.floor(x / width), prepend=-np.inf))
-    kept: set[int] = set()
-    for first, end in zip(starts, [*starts[1:], x.size], strict=True):
-        kept.add(int(first + np.argmin(y[first:end])))
-        kept.add(int(first + np.argmax(y[first:end])))
-    indices = np.array(sorted(kept))
-    return x[indices], y[indices]
-
-
 class LossPanel(Panel):
     """Curves of the newest 1,000 steps over a strip with the learning rate, under the numbers of now."""
 
@@ -86,14 +50,14 @@ class LossPanel(Panel):
         self._legend = QLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._legend)
-        self._plot = _plot_widget()
+        self._plot = plot_widget(NumberAxis)
         self._raw = self._plot.plot(connect="finite")
         self._prequential = self._plot.plot(connect="finite")
         self._mean = self._plot.plot(connect="finite")
         layout.addWidget(self._plot, 1)
         self._rate_label = QLabel()
         self._rate_label.setToolTip("How far one step moves the weights. Change it in the tool bar.")
-        self._rate_plot = _plot_widget()
+        self._rate_plot = plot_widget(NumberAxis)
         self._rate_plot.setFixedHeight(26)
         self._rate_plot.hideAxis("left")
         self._rate_plot.hideAxis("bottom")
@@ -124,11 +88,7 @@ class LossPanel(Panel):
 
     def apply_palette(self, palette: Palette) -> None:
         for plot in (self._plot, self._rate_plot):
-            plot.setBackground(palette.background)
-        for name in ("left", "bottom"):
-            axis = self._plot.getAxis(name)
-            axis.setPen(palette.border)
-            axis.setTextPen(palette.muted_text)
+            apply_plot_palette(plot, palette)
         training, prequential, rate = palette.curves[:3]
         faint = QColor(training)
         faint.setAlpha(60)
@@ -232,27 +192,3 @@ class LossPanel(Panel):
         set_text(self._values[name], text)
         if more:
             self._values[name].setToolTip(f"{_TERMS[name]}\nThe last one {more}.")
-
-
-class _NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """An axis that writes numbers as the rest of the window does, all with the same decimals."""
-
-    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        decimals = max(0, math.ceil(-math.log10(spacing * scale) - 1e-9)) if spacing > 0 else 0
-        return [format_number(value * scale, decimals) for value in values]
-
-
-def _plot_widget() -> pg.PlotWidget:
-    plot = pg.PlotWidget(axisItems={name: _NumberAxis(name) for name in ("left", "bottom")})
-    plot.setMenuEnabled(False)
-    plot.setMouseEnabled(x=False, y=False)
-    plot.hideButtons()
-    plot.disableAutoRange()
-    plot.getPlotItem().layout.setContentsMargins(0, 2, 2, 0)
-    plot.getAxis("left").setWidth(44)
-    plot.getAxis("bottom").setHeight(18)
-    plot.getAxis("bottom").enableAutoSIPrefix(False)
-    plot.getAxis("left").enableAutoSIPrefix(False)
-    for name in ("left", "bottom"):
-        plot.getAxis(name).setStyle(tickLength=-3, tickTextOffset=3)
-    return plot

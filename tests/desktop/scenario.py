@@ -12,12 +12,17 @@ from core.events import (
     QUANTILE_LEVELS,
     AccuracySummary,
     CheckpointInfo,
+    Diagnosis,
+    Disease,
     Estimate,
     ForecastMade,
     ForecastMode,
     Ghost,
+    GradientStatistics,
     Incident,
+    LayerStatistics,
     LossSummary,
+    SettingChange,
     Severity,
     StepDone,
     TrainerReady,
@@ -33,6 +38,21 @@ RUN = "btcusdt-1m-7f3a"
 NOW_MS = 1_795_234_567_000
 MINUTE = Interval.parse("1m")
 NOTHING = Estimate(None, None, None, 0)
+_IN_A_BLOCK = (
+    "attention_norm",
+    "attention.project_in",
+    "attention.project_out",
+    "feed_forward_norm",
+    "feed_forward.0",
+    "feed_forward.2",
+)
+LAYERS = (
+    "embed",
+    "position",
+    *(f"blocks.{block}.{part}" for block in range(2) for part in _IN_A_BLOCK),
+    "final_norm",
+    "head",
+)
 
 
 def market(count: int = 1_200, seed: int = 11) -> list[Candle]:
@@ -52,26 +72,68 @@ def market(count: int = 1_200, seed: int = 11) -> list[Candle]:
 
 
 def steps(count: int = 800, first: int = 11_541, seed: int = 3) -> Iterator[StepDone]:
-    """A loss that falls slowly through noise; one step was skipped."""
-    generator = np.random.default_rng(seed)
+    """A loss that falls slowly through noise; one step was skipped, and those of a norm above 1 were clipped."""
+    generator, of_layers = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     for index in range(count):
         is_skipped = index == count // 2
         fall = 0.05 * math.exp(-index / 400)
+        norm = float(of_layers.lognormal(-0.4, 0.5))
         yield StepDone(
             run_id=RUN,
             step=first + index,
             candle_open_time_ms=NOW_MS - (count - index) * MINUTE.duration_ms,
             loss=None if is_skipped else 0.31 + fall + 0.05 * float(generator.gamma(2.0, 0.5) - 1.0),
             prequential_loss=0.33 + 0.6 * fall + 0.14 * float(generator.gamma(2.0, 0.5) - 1.0),
-            gradient_norm=None if is_skipped else float(generator.gamma(3.0, 0.3)),
-            clipped=bool(generator.random() < 0.2),
+            gradient_norm=None if is_skipped else norm,
+            clipped=norm > 1.0 and not is_skipped,
             learning_rate=1e-4 if index < 500 else 5e-5,
             clip_norm=1.0,
             samples=32,
             duration_ms=38.4,
             at_ms=NOW_MS - (count - index) * 900,
             skipped_because="The gradient was not finite." if is_skipped else None,
+            gradients=gradients(of_layers, None if is_skipped else norm),
         )
+
+
+def gradients(generator: np.random.Generator, norm: float | None, clip_norm: float = 1.0) -> GradientStatistics:
+    """Of one step with this total norm, None for a step whose gradients are not finite."""
+    if norm is None:
+        nothing = LayerStatistics(None, None, None, None, None, 0.0)
+        return GradientStatistics((nothing,) * len(LAYERS), None, 21.4, 0.0, (None,) * 6)
+    shares = 10.0 ** (np.linspace(-1.4, 0.0, len(LAYERS)) + generator.normal(0.0, 0.15, len(LAYERS)))
+    shares[3:-1:3] *= 0.15
+    shares /= np.sqrt((shares**2).sum())
+    layers = tuple(
+        LayerStatistics(
+            norm=norm * float(share),
+            mean=norm * float(share) * 1e-3,
+            std=norm * float(share) / 64,
+            largest=norm * float(share) / 9,
+            gradient_ratio=norm * float(share) / 5,
+            update_ratio=1.2e-3 * float(share) ** 0.3,
+        )
+        for share in shares
+    )
+    parts = tuple(float(each) for each in generator.dirichlet((8, 6, 4, 4, 9, 14)) * 0.31)
+    return GradientStatistics(layers, min(norm, clip_norm), 21.4, 1.3e-3, parts)
+
+
+NEW_RUN = SettingChange("model", "initialisation", "by-activation")
+"""A change that takes effect when training is started again, as a new run."""
+
+
+def diagnosis(disease: Disease = Disease.ALWAYS_CLIPPING, **changes: object) -> Diagnosis:
+    """The gradient doctor's verdict, with a change of the clip threshold."""
+    verdict = Diagnosis(
+        run_id=RUN,
+        step=12_340,
+        disease=disease,
+        evidence="97 % of the last 200 steps were clipped; the median norm is 2.1, the threshold 1.",
+        advice="Raise the threshold to the 90th percentile of the norms, so that only outliers are clipped.",
+        change=SettingChange("gradients", "clip_norm", 3.4),
+    )
+    return replace(verdict, **changes)  # type: ignore[arg-type]
 
 
 def accuracy(**changes: object) -> AccuracySummary:
@@ -148,6 +210,7 @@ def ready(run_id: str = RUN) -> TrainerReady:
         recorded_until_ms=NOW_MS,
         resumed_from="checkpoint-11540",
         parameters=118_432,
+        layers=LAYERS,
     )
 
 

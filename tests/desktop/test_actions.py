@@ -53,7 +53,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
     menus = {menu.title().replace("&", ""): menu for menu in window.menuBar().findChildren(QMenu)}
     assert texts(menus["File"]) == ["Choose market…", "-", "Open data folder", "Preferences…", "-", "Quit"]
     assert texts(menus["View"])[-3:] == ["-", "Panels", "Reset layout"]
-    assert texts(menus["Panels"]) == ["Loss", "Accuracy", "Best checkpoint", "Checkpoints", "Incidents"]
+    assert texts(menus["Panels"]) == ["Loss", "Gradients", "Accuracy", "Best checkpoint", "Checkpoints", "Incidents"]
 
 
 def test_the_tool_bar_holds_those_that_are_meant_for_it(qtbot: QtBot) -> None:

@@ -14,9 +14,10 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.events import JobProgress, Severity, TrainerFailed
+from core.events import Disease, JobProgress, Severity, TrainerFailed
 from desktop.actions import ActionId
 from desktop.panels.status import ElidedLabel
+from desktop.panels.wrapping_button import WrappingButton
 from desktop.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -49,7 +50,7 @@ def cut_texts(root: QWidget) -> list[str]:
         if not widget.isVisible() or widget.visibleRegion().isEmpty() or not widget.text():
             continue
         needed = widget.sizeHint()
-        is_wrapped = isinstance(widget, QLabel) and widget.wordWrap()
+        is_wrapped = isinstance(widget, WrappingButton) or (isinstance(widget, QLabel) and widget.wordWrap())
         height = widget.heightForWidth(widget.width()) if is_wrapped else needed.height()
         seen = widget.visibleRegion().boundingRect()
         if (not is_wrapped and needed.width() > seen.width() + 1) or height > seen.height() + 2:
@@ -83,6 +84,22 @@ def test_a_run_in_full_swing_has_nothing_cut(
     keep_picture(bench.window, f"window-{mode}-{size[0]}x{size[1]}")
     assert bench.window.width() == size[0] and bench.window.height() == size[1]
     assert cut_texts(bench.window) == []
+
+
+@pytest.mark.parametrize("width", (260, 420, 900))
+@pytest.mark.parametrize("mode", ("dark", "light"))
+def test_the_gradients_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, width: int) -> None:
+    bench = make_dressed(make_bench, mode, (1280, 720))
+    fill(bench)
+    layers = ("blocks.0.attention.project_in", "head")
+    bench.state.apply(scenario.diagnosis(Disease.VANISHING, change=scenario.NEW_RUN, layers=layers))
+    dock = bench.window.docks[ActionId.SHOW_GRADIENTS]
+    dock.setFloating(True)
+    dock.resize(width, 1_000)
+    settle(qtbot, bench)
+    keep_picture(dock, f"gradients-{mode}-{width}")
+    assert dock.width() == width
+    assert cut_texts(dock) == []
 
 
 @pytest.mark.parametrize("mode", ("dark", "light"))

@@ -4,13 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from core.events import CheckpointsChanged, EventBatch, JobProgress, TrainerEvent, TrainerFailed, TrainerState
 from core.market.feeds.base import CatchUpProgress
-from desktop.state import INCIDENTS_KEPT, RunState, StepHistory
+from desktop.state import INCIDENTS_KEPT, RunState
 from tests.desktop import scenario
 
 
@@ -19,6 +17,7 @@ from tests.desktop import scenario
     [
         (next(scenario.steps(1)), "steps_changed"),
         (scenario.status(), "status_changed"),
+        (scenario.diagnosis(), "diagnosis_changed"),
         (scenario.forecast(scenario.market(40)), "forecast_changed"),
         (CheckpointsChanged(scenario.RUN, None, ("gone",)), "checkpoints_changed"),
         (scenario.incidents()[0], "incidents_changed"),
@@ -56,16 +55,18 @@ def test_a_new_run_takes_the_former_away(state: RunState) -> None:
     state.apply(EventBatch(tuple(scenario.steps(5))))
     state.apply(scenario.incidents()[0])
     state.apply(scenario.live_feed())
+    state.apply(scenario.diagnosis())
     state.apply(scenario.ready("next"))
     assert state.run_id == "next"
     assert state.feed == scenario.live_feed()
     assert len(state.steps) == 0 and state.incidents == ()
+    assert len(state.gradients) == 0 and state.diagnosis is None
 
 
 def test_the_same_run_keeps_its_history_when_it_is_ready_again(state: RunState) -> None:
     state.prime(scenario.RUN, scenario.steps(5), scenario.incidents())
     state.apply(scenario.ready())
-    assert len(state.steps) == 5 and len(state.incidents) == 3
+    assert len(state.steps) == len(state.gradients) == 5 and len(state.incidents) == 3
 
 
 def test_a_skipped_step_has_no_loss_and_is_not_zero(state: RunState) -> None:
@@ -114,14 +115,3 @@ def test_catch_up_is_a_job_that_ends(state: RunState) -> None:
     assert [(job.done, job.total) for job in state.jobs.running()] == [(3, 10)]
     state.apply(CatchUpProgress(10, 10))
     assert state.jobs.running() == ()
-
-
-@given(st.lists(st.integers(1, 60), max_size=120), st.integers(2, 20))
-def test_the_history_is_the_newest_steps_of_the_model_s_own_past(numbers: list[int], capacity: int) -> None:
-    """Against a plain list: a step takes away all at or after it, and only the newest are kept."""
-    history, expected = StepHistory(capacity), list[int]()
-    template = next(scenario.steps(1))
-    for number in numbers:
-        history.add(replace(template, step=number))
-        expected = ([each for each in expected if each < number] + [number])[-capacity:]
-        assert history.column("step").tolist() == expected

@@ -12,7 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from core.events import EventBatch, Trend
 from desktop.panels.base import Refresher
-from desktop.panels.loss import LossPanel, smoothed_mean, thinned
+from desktop.panels.loss import LossPanel
+from desktop.panels.plots import smoothed_mean, thinned
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario

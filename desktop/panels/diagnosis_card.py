@@ -1,0 +1,255 @@
+"""The gradient doctor's verdict: the disease in words, its evidence, and a button that applies the one change."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from core.events import Diagnosis, Disease, SettingChange
+from core.settings import Settings
+from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
+from desktop.formatting import format_count
+from desktop.icons import icon, tabular
+from desktop.panels.base import colour_text, set_text
+from desktop.panels.inputs import readable_decimal
+from desktop.panels.wrapping_button import WrappingButton
+from desktop.theme import Palette, Theme
+
+_ICONS = {
+    Disease.UNKNOWN: "timer-sand",
+    Disease.HEALTHY: "check-circle-outline",
+    Disease.EXPLODING: "trending-up",
+    Disease.VANISHING: "trending-down",
+    Disease.UPDATES_TOO_LARGE: "arrow-expand-horizontal",
+    Disease.ALWAYS_CLIPPING: "content-cut",
+    Disease.NEVER_CLIPPING: "content-cut",
+    Disease.DEAD_LAYERS: "power-plug-off-outline",
+    Disease.NOT_FINITE: "alert-circle-outline",
+}
+_GRAVE = frozenset({Disease.EXPLODING, Disease.NOT_FINITE})
+_FINE = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
+_RATIOS = {0.5: "Halve", 0.1: "Take a tenth of", 2.0: "Double"}
+_NO_CHANGE = "No setting mends this"
+_TINT = 26
+_STRIPE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """What the button did, and what undoes it."""
+
+    change: SettingChange
+    undo: SettingChange
+
+
+class DiagnosisCard(QWidget):
+    """`change_requested` carries a SettingChange: the verdict's, or the one that takes it back."""
+
+    change_requested = Signal(object)
+
+    def __init__(self, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._settings = settings
+        self._diagnosis: Diagnosis | None = None
+        self._applied: _Applied | None = None
+        self._icon, self.headline, self.step, self.evidence, self.advice, self.note = (QLabel() for _ in range(6))
+        self.apply_button = WrappingButton()
+        self.apply_button.clicked.connect(self._on_apply)
+        self.undo_button = QPushButton("Undo")
+        self.undo_button.clicked.connect(self._on_undo)
+        self._build_layout()
+        self.apply_palette(theme.palette)
+
+    def show_diagnosis(self, diagnosis: Diagnosis | None) -> None:
+        """Show a verdict, None before the first. One that says the same again leaves Undo where it is."""
+        before = self._diagnosis
+        if diagnosis is None or before is None or _essence(diagnosis) != _essence(before):
+            self._applied = None
+        self._diagnosis = diagnosis
+        self._refresh()
+
+    def show_settings(self, settings: Settings) -> None:
+        """The settings as they are now: they say what the button would do."""
+        self._settings = settings
+        self._refresh()
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        for label in (self.step, self.evidence, self.note):
+            colour_text(label, palette.muted_text)
+        self.undo_button.setIcon(icon("undo", palette.text))
+        self._refresh()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colour = self._colour()
+        tint = QColor(colour)
+        tint.setAlpha(_TINT)
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), tint)
+        painter.fillRect(0, 0, _STRIPE, self.height(), colour)
+        painter.end()
+
+    def _build_layout(self) -> None:
+        self.headline.setFont(tabular(self.font(), scale=1.15, bold=True))
+        self.step.setFont(tabular(self.font()))
+        for label in (self.headline, self.evidence, self.advice, self.note):
+            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self._icon.setFixedSize(QSize(18, 18))
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self.headline, 1)
+        top.addWidget(self.step, 0, Qt.AlignmentFlag.AlignTop)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(6)
+        buttons.addWidget(self.apply_button, 0, Qt.AlignmentFlag.AlignTop)
+        buttons.addWidget(self.undo_button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 8, 6)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.evidence)
+        layout.addWidget(self.advice)
+        layout.addLayout(buttons)
+        layout.addWidget(self.note)
+
+    def _refresh(self) -> None:
+        diagnosis = self._diagnosis
+        disease = Disease.UNKNOWN if diagnosis is None else diagnosis.disease
+        self._icon.setPixmap(icon(_ICONS[disease], self._colour()).pixmap(18, 18))
+        set_text(self.headline, disease.value[:1].upper() + disease.value[1:])
+        colour_text(self.headline, self._theme.palette.text if disease in _FINE else self._colour())
+        set_text(self.step, "" if diagnosis is None else f"step {format_count(diagnosis.step)}")
+        evidence = "The first verdict comes when enough steps have been measured."
+        set_text(self.evidence, evidence if diagnosis is None else diagnosis.evidence)
+        set_text(self.advice, "" if diagnosis is None else diagnosis.advice)
+        for label in (self.step, self.evidence, self.advice):
+            label.setVisible(bool(label.text()))
+        self._refresh_buttons(diagnosis)
+        self.update()
+
+    def _refresh_buttons(self, diagnosis: Diagnosis | None) -> None:
+        change = None if diagnosis is None else diagnosis.change
+        is_ill = diagnosis is not None and diagnosis.disease not in _FINE
+        applied = self._applied_now()
+        self.undo_button.setVisible(applied is not None)
+        self.apply_button.setVisible(applied is None and (is_ill or change is not None))
+        if applied is not None:
+            set_text(self.note, _done_text(applied.change))
+            self.undo_button.setToolTip(_phrase(applied.undo, self._settings))
+        elif change is None:
+            set_text(self.note, "")
+            self._offer(_NO_CHANGE, "" if diagnosis is None else diagnosis.advice, is_possible=False)
+        else:
+            self._offer_change(change)
+        self.note.setVisible(bool(self.note.text()))
+
+    def _offer_change(self, change: SettingChange) -> None:
+        """Say what the button would do and when it takes effect, or why it cannot."""
+        try:
+            changed = with_change(self._settings, change)
+        except ValueError as error:
+            set_text(self.note, str(error))
+            self._offer(_NO_CHANGE, str(error), is_possible=False)
+            return
+        if changed == self._settings:
+            reason = f"{title(change.name)} is {_value_text(change.value)} already."
+            set_text(self.note, reason)
+            self._offer(_phrase(change, self._settings), reason, is_possible=False)
+            return
+        when = "" if is_at_once(change.group, change.name) else _when_text(change)
+        set_text(self.note, when)
+        self._offer(_phrase(change, self._settings), when or "It takes effect at the next step.", is_possible=True)
+
+    def _offer(self, text: str, tooltip: str, *, is_possible: bool) -> None:
+        if self.apply_button.text() != text:
+            self.apply_button.setText(text)
+        self.apply_button.setToolTip(tooltip)
+        self.apply_button.setEnabled(is_possible)
+
+    def _applied_now(self) -> _Applied | None:
+        """What was applied, as long as nobody has changed that setting since."""
+        applied = self._applied
+        if applied is None:
+            return None
+        current = setting(self._settings, applied.change.group, applied.change.name)
+        return applied if _is_same(current, applied.change.value) else None
+
+    def _on_apply(self) -> None:
+        change = None if self._diagnosis is None else self._diagnosis.change
+        if change is None:
+            return
+        former = setting(self._settings, change.group, change.name)
+        if former is not None:
+            self._applied = _Applied(change, SettingChange(change.group, change.name, former))
+        self.change_requested.emit(change)
+        self._refresh()
+
+    def _on_undo(self) -> None:
+        applied, self._applied = self._applied, None
+        if applied is not None:
+            self.change_requested.emit(applied.undo)
+        self._refresh()
+
+    def _colour(self) -> QColor:
+        palette = self._theme.palette
+        disease = Disease.UNKNOWN if self._diagnosis is None else self._diagnosis.disease
+        if disease in _GRAVE:
+            return palette.bad
+        plain = {
+            Disease.UNKNOWN: palette.muted_text,
+            Disease.HEALTHY: palette.good,
+            Disease.NEVER_CLIPPING: palette.accent,
+        }
+        return plain.get(disease, palette.warning)
+
+
+def _essence(diagnosis: Diagnosis) -> tuple[Disease, SettingChange | None]:
+    """Two verdicts that agree in this say the same, on newer numbers."""
+    return diagnosis.disease, diagnosis.change
+
+
+def _phrase(change: SettingChange, settings: Settings) -> str:
+    """``Halve the learning rate to 0.00005``; ``Set the activation to silu, from the next start``."""
+    name = title(change.name)
+    name = f"the {name[:1].lower()}{name[1:]}"
+    verb = _verb(setting(settings, change.group, change.name), change.value)
+    later = "" if is_at_once(change.group, change.name) else ", from the next start"
+    return f"{verb} {name} to {_value_text(change.value)}{later}"
+
+
+def _verb(current: object, value: object) -> str:
+    if isinstance(current, int | float) and isinstance(value, int | float) and current:
+        for ratio, verb in _RATIOS.items():
+            if math.isclose(value / current, ratio, rel_tol=1e-6):
+                return f"{verb}"
+    return "Set"
+
+
+def _value_text(value: float | int | str) -> str:
+    return value if isinstance(value, str) else readable_decimal(float(value))
+
+
+def _when_text(change: SettingChange) -> str:
+    return f"It will take effect {effect(change.group, change.name)}."
+
+
+def _done_text(change: SettingChange) -> str:
+    name, value = title(change.name), _value_text(change.value)
+    if is_at_once(change.group, change.name):
+        return f"{name} set to {value}."
+    return f"{name} {value} is stored. It takes effect {effect(change.group, change.name)}."
+
+
+def _is_same(one: object, other: object) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-9)
+    return one == other

@@ -1,0 +1,119 @@
+"""What the panels' curves share: axes, thinning, smoothing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+
+from desktop.formatting import format_number, format_significant, power_of_ten
+from desktop.panels.inputs import readable_decimal
+from desktop.theme import Palette
+
+FloatArray = NDArray[np.float64]
+
+_PIXELS_PER_TICK = 22
+_LARGEST_PLAIN_EXPONENT = 3
+_WHOLE = 1e-6
+_FEWEST_TICKS = 3
+
+
+def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
+    """The mean of the newest `window` measured values at each place; NaN before the first. values: [n], with NaN."""
+    measured = np.isfinite(values)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(measured, values, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(measured)])
+    ends = np.arange(1, values.size + 1)
+    starts = np.maximum(ends - window, 0)
+    n = counts[ends] - counts[starts]
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(n > 0, (sums[ends] - sums[starts]) / np.maximum(n, 1), np.nan)
+    return mean
+
+
+def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """At most `most` points that keep every peak: the lowest and highest of each bucket, in order. NaN is left out.
+
+    x, y: [n]. Buckets lie on a fixed grid of x, so that a curve does not shimmer while it grows.
+    """
+    measured = np.isfinite(y)
+    x, y = x[measured], y[measured]
+    if x.size <= most or most < 4:
+        return x, y
+    width = 2.0 ** math.ceil(math.log2(max((x[-1] - x[0]) / (most // 2 - 1), 1.0)))
+    starts = np.flatnonzero(np.diff(np.floor(x / width), prepend=-np.inf))
+    kept: set[int] = set()
+    for first, end in zip(starts, [*starts[1:], x.size], strict=True):
+        kept.add(int(first + np.argmin(y[first:end])))
+        kept.add(int(first + np.argmax(y[first:end])))
+    indices = np.array(sorted(kept))
+    return x[indices], y[indices]
+
+
+class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis that writes numbers as the rest of the window does, all with the same decimals."""
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        decimals = max(0, math.ceil(-math.log10(spacing * scale) - 1e-9)) if spacing > 0 else 0
+        return [format_number(value * scale, decimals) for value in values]
+
+
+class LogAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis for curves that were given as logarithms to the base 10: it writes the numbers themselves."""
+
+    def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
+        most = max(size / _PIXELS_PER_TICK, 2.0)
+        first, last = math.ceil(minimum - 1e-9), math.floor(maximum + 1e-9)
+        if last - first >= 1:
+            stride = math.ceil((last - first + 1) / most)
+            return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
+        places = [decade + math.log10(digit) for decade in range(first - 1, last + 2) for digit in range(1, 10)]
+        inside = [place for place in places if minimum <= place <= maximum]
+        round_ones = [place for place in inside if _is_round(place)]
+        shown = inside if len(round_ones) < _FEWEST_TICKS else round_ones
+        return [(1.0, shown[:: max(math.ceil(len(shown) / most), 1)])]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        return [exponent_text(value) for value in values]
+
+
+def _is_round(exponent: float) -> bool:
+    """True for 1, 2 and 5 of every decade."""
+    return any(abs((exponent - math.log10(digit) + 0.5) % 1.0 - 0.5) < _WHOLE for digit in (1, 2, 5))
+
+
+def exponent_text(exponent: float) -> str:
+    """The number with this logarithm: 0.001 to 1,000 as they are, all else as powers of ten."""
+    if abs(exponent) <= _LARGEST_PLAIN_EXPONENT:
+        return readable_decimal(10.0**exponent, 1)
+    if abs(exponent - round(exponent)) < _WHOLE:
+        return power_of_ten(round(exponent))
+    return format_significant(10.0**exponent, 1)
+
+
+def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
+    """Ground and axes in the palette's colours."""
+    plot.setBackground(palette.background)
+    for name in ("left", "bottom"):
+        axis = plot.getAxis(name)
+        axis.setPen(palette.border)
+        axis.setTextPen(palette.muted_text)
+
+
+def plot_widget(left: type[pg.AxisItem], plot_type: type[pg.PlotWidget] = pg.PlotWidget) -> pg.PlotWidget:
+    """A plot that shows what it is told to: it neither zooms nor moves by itself. left: the class of its left axis."""
+    plot = plot_type(axisItems={"left": left("left"), "bottom": NumberAxis("bottom")})
+    plot.setMenuEnabled(False)
+    plot.setMouseEnabled(x=False, y=False)
+    plot.hideButtons()
+    plot.disableAutoRange()
+    plot.getPlotItem().layout.setContentsMargins(0, 2, 2, 0)
+    plot.getAxis("left").setWidth(44)
+    plot.getAxis("bottom").setHeight(18)
+    plot.getAxis("bottom").enableAutoSIPrefix(False)
+    plot.getAxis("left").enableAutoSIPrefix(False)
+    for name in ("left", "bottom"):
+        plot.getAxis(name).setStyle(tickLength=-3, tickTextOffset=3)
+    return plot
