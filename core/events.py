@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+GPU_IS_BACK = "GPU is back"
+"""The kind of the incident that offers to go back to a GPU that was lost."""
+
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
 
@@ -279,6 +282,8 @@ class CheckpointInfo:
     size_bytes: int
     sha256: str
     parent_id: str | None
+    is_known_good: bool = True
+    """All of its numbers were finite, and no step before it was being skipped."""
     is_best: bool = False
     is_pinned: bool = False
     is_in_use: bool = False

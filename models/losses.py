@@ -20,7 +20,11 @@ def pinball(outcome: Tensor, quantiles: Tensor, levels: Tensor) -> Tensor:
     return torch.maximum(levels * error, (levels - 1.0) * error).mean(dim=-1)
 
 
-def weighted_mean(losses: Tensor, weights: Tensor) -> Tensor:
-    """Sum of weighted losses over the sum of weights. A place of weight 0 adds nothing, not even NaN."""
+def weighted_parts(losses: Tensor, weights: Tensor, total_weight: Tensor) -> Tensor:
+    """Each quantity's part [Q] of the weighted mean of losses [B, H, Q]: they add up to it.
+
+    total_weight: the sum of the whole batch's weights, of which these may be a part; above 0. A place of weight 0
+    adds nothing, not even NaN.
+    """
     counted = torch.where(weights > 0.0, losses, torch.zeros_like(losses))
-    return (counted * weights).sum() / weights.sum().clamp_min(torch.finfo(weights.dtype).tiny)
+    return (counted * weights).sum(dim=(0, 1)) / total_weight

@@ -42,6 +42,10 @@ class DataFolder:
         """Damaged files are moved here, never deleted."""
         return self.root / "quarantine"
 
+    def bad_batches(self, run_id: str) -> Path:
+        """Batches of one run that were not trained on, for inspection. Raises ValueError like `checkpoints`."""
+        return self.quarantine / "batches" / self.checkpoints(run_id).name
+
     @property
     def owner_lock(self) -> Path:
         return self.root / "owner.lock"

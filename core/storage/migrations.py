@@ -29,6 +29,14 @@ def first_tables(db: Database) -> None:
         db.executescript(script)
 
 
+def gradients_and_known_good(db: Database) -> None:
+    """What each step measured of its gradients (`core.storage.gradients`), and which checkpoints are known good."""
+    db.executescript(
+        "ALTER TABLE steps ADD COLUMN gradients BLOB;"
+        "ALTER TABLE checkpoints ADD COLUMN is_known_good INTEGER NOT NULL DEFAULT 1;"
+    )
+
+
 _MARKETS = """
 CREATE TABLE markets (
     id INTEGER PRIMARY KEY,
@@ -191,5 +199,5 @@ CREATE TABLE incidents (
 CREATE INDEX incidents_by_run ON incidents (run_id);
 """
 
-STEPS = (first_tables,)
+STEPS = (first_tables, gradients_and_known_good)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from core.events import Incident
+from core.events import Incident, StepDone
 from core.storage.database import select, translated
-from core.storage.records import Counts, StoredForecast, StoredScore, StoredStep
+from core.storage.records import Counts, StoredForecast, StoredScore
 from core.storage.rows import (
     FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
@@ -65,7 +65,7 @@ class RecordReader:
         sql = f"SELECT {_named(SCORE_COLUMNS)} FROM scores WHERE run_id = ? AND {condition}"
         return [to_score(row) for row in reversed(self._select(sql, horizon, _limit(newest)))]
 
-    def steps(self, newest: int | None = None, *, thin_to: int | None = None) -> list[StoredStep]:
+    def steps(self, newest: int | None = None, *, thin_to: int | None = None) -> list[StepDone]:
         """The `newest` steps (all without it), ascending by candle and step.
 
         With `thin_to`, those whose number k divides, and the last: about that many, at most `thin_to` + 1 of steps
@@ -75,7 +75,7 @@ class RecordReader:
             return self._thinned_steps(newest, thin_to)
         order = "ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?"
         sql = f"SELECT {_named(STEP_COLUMNS)} FROM steps WHERE run_id = ? {order}"
-        return [to_step(row) for row in reversed(self._select(sql, _limit(newest)))]
+        return [to_step(self.run_id, row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def incidents(self, newest: int | None = None) -> list[Incident]:
         """The `newest` incidents (all without it) in the order in which they were written."""
@@ -114,7 +114,7 @@ class RecordReader:
                 digest.update(struct.pack("<qqdd", origin, horizon, close, scale) + quantiles + experts)
         return digest.hexdigest()
 
-    def _thinned_steps(self, newest: int | None, thin_to: int) -> list[StoredStep]:
+    def _thinned_steps(self, newest: int | None, thin_to: int) -> list[StepDone]:
         if thin_to < 1:
             raise ValueError(f"at least one step is left when thinning, was asked for {thin_to}")
         total = int(self._select("SELECT COUNT(*) FROM steps WHERE run_id = ?")[0][0])
@@ -126,7 +126,7 @@ class RecordReader:
                 ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?
             ) WHERE step % ? = 0
         """
-        thinned = [to_step(row) for row in reversed(self._select(sql, wanted, stride))]
+        thinned = [to_step(self.run_id, row) for row in reversed(self._select(sql, wanted, stride))]
         last = self.steps(min(wanted, 1))
         return thinned if thinned[-1:] == last else thinned + last
 

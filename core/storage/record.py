@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from core.events import CheckpointInfo, Incident
+from core.events import CheckpointInfo, Incident, StepDone
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.reader import RecordReader
-from core.storage.records import StoredForecast, StoredScore, StoredStep
+from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import (
     CHECKPOINT_COLUMNS,
     FORECAST_COLUMNS,
@@ -62,7 +62,7 @@ class TrainingRecord:
         key = ("run_id", "horizon", "origin_open_time_ms")
         return self._add("scores", SCORE_COLUMNS, map(score_row, rows), key)
 
-    def add_step(self, row: StoredStep) -> int:
+    def add_step(self, row: StepDone) -> int:
         """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
         return self._add("steps", STEP_COLUMNS, [step_row(row)], ("run_id", "candle_open_time_ms", "step"))
 

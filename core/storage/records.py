@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMode
+from core.events import ForecastMode, StepDone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,22 +54,7 @@ class StoredScore:
     scored_at_ms: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredStep:
-    """One training step; the fields mean what they mean in `core.events.StepDone`."""
-
-    step: int
-    candle_open_time_ms: int
-    loss: float | None
-    prequential_loss: float | None
-    gradient_norm: float | None
-    clipped: bool
-    learning_rate: float
-    clip_norm: float
-    samples: int
-    duration_ms: float
-    at_ms: int
-    skipped_because: str | None = None
+StoredStep = StepDone
 
 
 @dataclass(frozen=True, slots=True)

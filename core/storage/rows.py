@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import CheckpointInfo, ForecastMode, Incident, Severity
-from core.storage.records import StoredForecast, StoredScore, StoredStep
+from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.storage.gradients import pack_gradients, unpack_gradients
+from core.storage.records import StoredForecast, StoredScore
 
 Row = tuple[Any, ...]
 
@@ -18,7 +19,8 @@ FLOAT = np.dtype("<f8")
 _PLAIN_FORECAST = tuple(field.name for field in fields(StoredForecast))[:-2]
 FORECAST_COLUMNS = (*_PLAIN_FORECAST, "expert_count", "quantity_count", "level_count", "quantiles", "experts")
 SCORE_COLUMNS = tuple(field.name for field in fields(StoredScore))
-STEP_COLUMNS = tuple(field.name for field in fields(StoredStep))
+_PLAIN_STEP = tuple(field.name for field in fields(StepDone))[1:-1]
+STEP_COLUMNS = (*_PLAIN_STEP, "gradients")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 CHECKPOINT_COLUMNS = tuple(
     field.name for field in fields(CheckpointInfo) if field.name not in ("is_best", "is_pinned", "is_in_use", "note")
@@ -26,7 +28,7 @@ CHECKPOINT_COLUMNS = tuple(
 
 _plain_forecast = attrgetter(*_PLAIN_FORECAST)
 score_row = attrgetter(*SCORE_COLUMNS)
-step_row = attrgetter(*STEP_COLUMNS)
+_plain_step = attrgetter(*_PLAIN_STEP)
 incident_row = attrgetter(*INCIDENT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
 
@@ -70,10 +72,16 @@ def to_score(row: Row) -> StoredScore:
     return StoredScore(**values)
 
 
-def to_step(row: Row) -> StoredStep:
+def step_row(step: StepDone) -> Row:
+    """Columns in the order of STEP_COLUMNS; the run is not among them."""
+    return (*_plain_step(step), pack_gradients(step.gradients))
+
+
+def to_step(run_id: str, row: Row) -> StepDone:
     """The inverse of `step_row`."""
-    step, candle, loss, prequential, norm, clipped, *rest = row
-    return StoredStep(step, candle, loss, prequential, norm, bool(clipped), *rest)
+    values = dict(zip(STEP_COLUMNS, row, strict=True))
+    values |= {"clipped": bool(values["clipped"]), "gradients": unpack_gradients(values["gradients"])}
+    return StepDone(run_id=run_id, **values)
 
 
 def to_incident(row: Row) -> Incident:
@@ -85,7 +93,7 @@ def to_incident(row: Row) -> Incident:
 def to_checkpoint(row: Row) -> CheckpointInfo:
     """Columns of CHECKPOINT_COLUMNS, then is_pinned and note. `is_best` and `is_in_use` are not known here."""
     values = dict(zip((*CHECKPOINT_COLUMNS, "is_pinned", "note"), row, strict=True))
-    values["is_pinned"] = bool(values["is_pinned"])
+    values |= {name: bool(values[name]) for name in ("is_pinned", "is_known_good")}
     return CheckpointInfo(**values)
 
 

@@ -11,7 +11,7 @@ from core.forecast.combine import ExpertWeights
 from core.forecast.experts import EXPERTS, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, within_bounds
-from core.training.engine import TrainingEngine
+from core.training.engine.engine import TrainingEngine
 
 
 class Forecaster:

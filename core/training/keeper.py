@@ -112,8 +112,12 @@ class CheckpointKeeper:
     def newest_whole(
         self, on_refused: Callable[[CheckpointInfo, str], None]
     ) -> tuple[CheckpointInfo, dict[str, Tensor], dict[str, Any]] | None:
-        """The newest checkpoint that passes every check; each one that does not is reported and passed over."""
-        for info in self._rows.list(self._run_id):
+        """The newest checkpoint that passes every check; each one that does not is reported and passed over.
+
+        One that was saved while steps were being skipped is taken only where no known good one is left.
+        """
+        newest_first = self._rows.list(self._run_id)
+        for info in sorted(newest_first, key=lambda info: not info.is_known_good):
             try:
                 return info, *self._load(info)
             except CheckpointError as error:
@@ -139,7 +143,11 @@ class CheckpointKeeper:
 
     def _write(self, session: TrainingSession, reason: str) -> CheckpointInfo:
         skill = session.scores.checkpoint_skill()
-        is_new_best = skill.value is not None and (self._best_skill is None or skill.value > self._best_skill)
+        is_new_best = (
+            session.ladder.is_sound
+            and skill.value is not None
+            and (self._best_skill is None or skill.value > self._best_skill)
+        )
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
         tensors, metadata = pack(session, self._model)
@@ -167,6 +175,7 @@ class CheckpointKeeper:
             size_bytes=written.size_bytes,
             sha256=written.sha256,
             parent_id=session.checkpoint_id,
+            is_known_good=session.ladder.is_sound,
             is_best=is_new_best,
             is_in_use=True,
         )

@@ -19,9 +19,12 @@ from core.storage.folder import DataFolder
 from core.storage.record import TrainingRecord
 from core.storage.runs import Run, RunStore
 from core.training.device import Device
-from core.training.engine import TrainingEngine
+from core.training.engine.engine import TrainingEngine
 from core.training.keeper import CheckpointKeeper
 from core.training.ledger import ScoreLedger
+from core.training.recovery.known_good import KnownGood
+from core.training.recovery.ladder import RecoveryLadder
+from core.training.recovery.quarantine import Quarantine
 from core.training.samples import LossWeights
 from core.training.session import SessionOptions, TrainingSession
 from core.training.spec import SessionSpec
@@ -43,12 +46,15 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     """Take the run over. Raises StorageError."""
     run, engine = _find_or_begin(spec, db, device, clock)
     record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id))
+    generator = np.random.Generator(np.random.PCG64(run.seed))
+    quarantine = Quarantine(DataFolder(spec.root).bad_batches(run.run_id))
     session = TrainingSession(
         _options(spec),
         _build_history(spec),
         engine,
+        RecoveryLadder(engine, spec.settings.recovery, KnownGood(engine, generator), quarantine),
         record,
-        np.random.Generator(np.random.PCG64(run.seed)),
+        generator,
         clock,
         ScoreLedger(spec.own_mode),
     )
@@ -88,6 +94,7 @@ def _options(spec: SessionSpec) -> SessionOptions:
         replay_samples=training.replay_samples,
         replay_window=training.replay_window,
         loss_weights=LossWeights(training.poor_forecast_weight, training.wrong_direction_weight),
+        known_good_every=spec.settings.checkpoints.every_steps,
     )
 
 
@@ -109,11 +116,11 @@ def _build_engine(settings: Settings, device: Device, seed: int) -> TrainingEngi
         quantities=QUANTITIES,
         levels=len(LEVELS),
     )
-    training = settings.training
     return TrainingEngine(
         build_model(model.name, shape, seed),
         device.torch_device,
-        training.learning_rate,
-        training.weight_decay,
-        settings.gradients.clip_norm,
+        settings.training,
+        settings.gradients,
+        seed,
+        settings.recovery.spike_action,
     )

@@ -86,6 +86,7 @@ class TrainingService:
             recorded_until_ms=session.recorded_until_ms,
             resumed_from=session.checkpoint_id,
             parameters=session.engine.parameters,
+            layers=session.engine.layers,
         )
         return (*self._opening_incidents, ready, self.status())
 
@@ -123,6 +124,7 @@ class TrainingService:
             info, tensors, metadata = found
             unpack_all(session, tensors, metadata)
             session.checkpoint_id = info.checkpoint_id
+            session.ladder.known_good.remember(session.step)
         session.take_up_record()
 
     def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
@@ -139,10 +141,12 @@ class TrainingService:
     def _observe(self, command: ObserveCandle) -> tuple[TrainerEvent, ...]:
         if not self._session.is_paused:
             self._state = TrainerState.TRAINING if self._is_own(command.mode) else TrainerState.CATCHING_UP
+        was_paused = self._session.is_paused
         events = [*self._session.on_candle(command.candle, command.mode)]
-        for step in [event for event in events if isinstance(event, StepDone)]:
+        if any(isinstance(event, StepDone) for event in events):
             self._step_times.append(self._clock.monotonic_s())
-            events.extend(self._skipped(step))
+        if self._session.is_paused and not was_paused:
+            events.extend(self._set_paused(True))
         events.extend(self._checkpoint_if_due(command.mode))
         if self._is_status_due(command.mode):
             events.append(self.status())
@@ -160,19 +164,6 @@ class TrainingService:
         is_coalesced = mode is not ForecastMode.LIVE and not self._run.is_seeded
         return self._save("periodic") if self._keeper.is_due(self._session, is_coalesced) else ()
 
-    def _skipped(self, step: StepDone) -> Sequence[TrainerEvent]:
-        if step.skipped_because is None:
-            return ()
-        return (
-            self._incident(
-                Severity.WARNING,
-                "step skipped",
-                f"Step {step.step} was not done: {step.skipped_because}.",
-                "The gradients were cleared; parameters, optimizer and best score are as before.",
-                "One step. The candle was scored and forecast all the same.",
-            ),
-        )
-
     def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
         match command:
             case SetLearningRate(learning_rate):
@@ -182,8 +173,7 @@ class TrainingService:
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
-                step = self._session.step_once()
-                return () if step is None else (step, *self._skipped(step))
+                return self._session.step_once()
             case SaveCheckpoint(reason):
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id):
@@ -198,7 +188,10 @@ class TrainingService:
         return ()
 
     def _set_paused(self, paused: bool) -> Sequence[TrainerEvent]:
-        self._session.is_paused = paused
+        if paused:
+            self._session.is_paused = True
+        else:
+            self._session.resume()
         self._state = TrainerState.PAUSED if paused else TrainerState.TRAINING
         return self._save("pause") if paused else ()
 
@@ -228,6 +221,7 @@ class TrainingService:
                 ),
             )
         self._session.checkpoint_id = checkpoint_id
+        self._session.ladder.known_good.remember(self._session.step)
         done = self._incident(
             Severity.INFO,
             "restored",

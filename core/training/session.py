@@ -15,17 +15,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.clock import Clock
-from core.events import ForecastMode, StepDone, TrainerEvent
+from core.events import ForecastMode, Incident, StepDone, TrainerEvent
 from core.forecast.experts import MODEL
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
-from core.storage.records import StoredStep
-from core.training.engine import StepResult, TrainingEngine
+from core.training.engine.engine import TrainingEngine
+from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
+from core.training.recovery.ladder import RecoveryLadder
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 
 _LATE_SHARE = 0.05
@@ -42,6 +43,16 @@ class SessionOptions:
     replay_samples: int
     replay_window: int
     loss_weights: LossWeights
+    known_good_every: int
+    """Steps between two looks at whether the state is known good."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Trained:
+    """A step, and what went wrong on the way to it."""
+
+    step: StepDone
+    incidents: tuple[Incident, ...]
 
 
 class TrainingSession:
@@ -52,6 +63,7 @@ class TrainingSession:
         options: SessionOptions,
         history: History,
         engine: TrainingEngine,
+        ladder: RecoveryLadder,
         record: TrainingRecord,
         generator: np.random.Generator,
         clock: Clock,
@@ -60,6 +72,7 @@ class TrainingSession:
         self._options = options
         self.history = history
         self.engine = engine
+        self.ladder = ladder
         self.forecaster = Forecaster(history, engine, options.context)
         self._record = record
         self.generator = generator
@@ -121,28 +134,28 @@ class TrainingSession:
         self.history.append(candle)
         outcomes = self._score(candle)
         reference = self.forecaster.reference()
-        step = None if self.is_paused else self._train(reference)
+        trained = None if self.is_paused else self._train(reference)
         forecast = self._forecast(candle, mode, reference)
-        new_scores = self._commit(outcomes, step, forecast)
-        self._account(outcomes, new_scores, step, candle)
+        new_scores = self._commit(outcomes, trained, forecast)
+        self._account(outcomes, new_scores, trained, candle)
         self._pending.append(forecast)
-        events: list[TrainerEvent] = [outcome.event for outcome in outcomes]
-        if step is not None:
-            events.append(_step_event(self.run_id, step))
-        events.append(forecast.event(self.run_id))
-        return tuple(events)
+        learned: tuple[TrainerEvent, ...] = () if trained is None else (trained.step, *trained.incidents)
+        return (*(outcome.event for outcome in outcomes), *learned, forecast.event(self.run_id))
 
-    def step_once(self) -> StepDone | None:
-        """One extra step on replayed samples; None where there is nothing to learn from yet."""
-        if not len(self.history):
-            return None
-        step = self._train(self.forecaster.reference())
-        if step is None:
-            return None
+    def step_once(self) -> tuple[TrainerEvent, ...]:
+        """One extra step on replayed samples; nothing where there is nothing to learn from yet."""
+        trained = self._train(self.forecaster.reference()) if len(self.history) else None
+        if trained is None:
+            return ()
         with self._record.write():
-            self._record.add_step(step)
-        self._account_step(step)
-        return _step_event(self.run_id, step)
+            self._add_step(trained)
+        self._account_step(trained.step)
+        return (trained.step, *trained.incidents)
+
+    def resume(self) -> None:
+        """Train again, with nothing held against the run."""
+        self.is_paused = False
+        self.ladder.resumed()
 
     def _score(self, candle: Candle) -> list[Outcome]:
         """Score every horizon that this candle is the target of, the newest forecast first, and learn from it."""
@@ -162,6 +175,7 @@ class TrainingSession:
             self.forecaster.learn(origin, horizon, outcome.expert_losses, shown, outcome.natural)
         if horizon == 1:
             self._prequential_loss = self._in_training_units(origin, outcome.losses)
+            self.engine.schedule.observe(self._prequential_loss)
             self._mark(origin, outcome)
         return outcome
 
@@ -176,34 +190,41 @@ class TrainingSession:
         ratio = outcome.score.loss / usual if usual else 1.0
         self.history.mark_outcome(origin, ratio, outcome.score.direction_hit is False)
 
-    def _train(self, reference: FloatArray) -> StoredStep | None:
+    def _train(self, reference: FloatArray) -> _Trained | None:
         options = self._options
         origins = draw_origins(len(self.history), options.replay_samples, options.replay_window, self.generator)
         batch = build_batch(self.history, origins, options.context, options.loss_weights)
         if not batch.weights.any():
             return None
         started_s = self._clock.monotonic_s()
-        result = self.engine.step(batch, reference)
-        duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self.step += 1
-        return self._stored_step(result, batch.size, duration_ms)
+        trained = self.ladder.train(batch, reference, self.step, self.losses.newest)
+        duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
+        self.is_paused = self.is_paused or trained.must_pause
+        if self.step % self._options.known_good_every == 0 and self.ladder.is_sound:
+            self.ladder.known_good.remember(self.step)
+        now_ms = self._clock.now_ms()
+        incidents = tuple(mishap.incident(self.run_id, now_ms) for mishap in trained.mishaps)
+        return _Trained(self._step_done(trained.result, batch.size, duration_ms), incidents)
 
-    def _stored_step(self, result: StepResult, samples: int, duration_ms: float) -> StoredStep:
+    def _step_done(self, result: StepResult, samples: int, duration_ms: float) -> StepDone:
         position = self.position_ms
         assert position is not None
-        return StoredStep(
+        return StepDone(
+            run_id=self.run_id,
             step=self.step,
             candle_open_time_ms=position,
             loss=result.loss,
             prequential_loss=self._prequential_loss,
             gradient_norm=result.gradient_norm,
             clipped=result.clipped,
-            learning_rate=self.engine.learning_rate,
-            clip_norm=self.engine.clip_norm,
+            learning_rate=result.learning_rate,
+            clip_norm=self.engine.clip_norm if result.threshold is None else result.threshold,
             samples=samples,
             duration_ms=duration_ms,
             at_ms=self._clock.now_ms(),
             skipped_because=result.skipped_because,
+            gradients=result.gradients,
         )
 
     def _forecast(self, candle: Candle, mode: ForecastMode, reference: FloatArray) -> IssuedForecast:
@@ -234,34 +255,39 @@ class TrainingSession:
         rows = self._record.reader.forecasts_of(origin_open_time_ms)
         return from_rows(rows, self._options.interval) if rows else None
 
-    def _commit(self, outcomes: Sequence[Outcome], step: StoredStep | None, forecast: IssuedForecast) -> int:
+    def _commit(self, outcomes: Sequence[Outcome], trained: _Trained | None, forecast: IssuedForecast) -> int:
         """Make this candle's results durable in one transaction. Returns how many one-step scores were new."""
         one_step = [outcome.score for outcome in outcomes if outcome.score.horizon == 1]
         further = [outcome.score for outcome in outcomes if outcome.score.horizon != 1]
         with self._record.write():
             new_scores = self._record.add_scores(one_step)
             self._record.add_scores(further)
-            if step is not None:
-                self._record.add_step(step)
+            if trained is not None:
+                self._add_step(trained)
             self._record.add_forecasts(forecast.rows())
         return new_scores
 
-    def _account(self, outcomes: Sequence[Outcome], new_scores: int, step: StoredStep | None, candle: Candle) -> None:
+    def _add_step(self, trained: _Trained) -> None:
+        self._record.add_step(trained.step)
+        for incident in trained.incidents:
+            self._record.add_incident(incident)
+
+    def _account(self, outcomes: Sequence[Outcome], new_scores: int, trained: _Trained | None, candle: Candle) -> None:
         for outcome in outcomes:
             if outcome.score.horizon == 1:
                 self.scores.add(outcome.score)
                 self.live_scored += new_scores if outcome.score.mode is ForecastMode.LIVE else 0
         self.scored += new_scores
-        if step is not None:
-            self._account_step(step)
-            self._log_step(step, outcomes, candle)
+        if trained is not None:
+            self._account_step(trained.step)
+            self._log_step(trained.step, outcomes, candle)
 
-    def _account_step(self, step: StoredStep) -> None:
+    def _account_step(self, step: StepDone) -> None:
         self.last_step_at_ms = step.at_ms
         if step.loss is not None:
             self.losses.add(step.loss)
 
-    def _log_step(self, step: StoredStep, outcomes: Sequence[Outcome], candle: Candle) -> None:
+    def _log_step(self, step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> None:
         one_step = next((outcome for outcome in outcomes if outcome.score.horizon == 1), None)
         forecast = "none" if one_step is None else f"{one_step.event.ghost.close:.8g}"
         overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
@@ -280,21 +306,3 @@ def _judged(mode: ForecastMode, lateness_ms: int, interval: Interval) -> Forecas
     """A live forecast that was committed too late is not live: part of its target could have been known."""
     is_late = lateness_ms > max(_LATE_MS, _LATE_SHARE * interval.duration_ms)
     return ForecastMode.CATCH_UP if mode is ForecastMode.LIVE and is_late else mode
-
-
-def _step_event(run_id: str, step: StoredStep) -> StepDone:
-    return StepDone(
-        run_id=run_id,
-        step=step.step,
-        candle_open_time_ms=step.candle_open_time_ms,
-        loss=step.loss,
-        prequential_loss=step.prequential_loss,
-        gradient_norm=step.gradient_norm,
-        clipped=step.clipped,
-        learning_rate=step.learning_rate,
-        clip_norm=step.clip_norm,
-        samples=step.samples,
-        duration_ms=step.duration_ms,
-        at_ms=step.at_ms,
-        skipped_because=step.skipped_because,
-    )

@@ -11,17 +11,15 @@ from torch import Tensor
 
 from core.settings import ModelSettings
 from core.storage.weights import CheckpointError
-from core.training.engine import TrainingEngine
+from core.training.engine.engine import part_of
 from core.training.session import TrainingSession
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and metadata of everything: weights, optimizer, generator, calibration, experts, past, position."""
-    tensors = {f"model.{name}": tensor for name, tensor in session.engine.model.state_dict().items()}
-    for index, entry in session.engine.optimizer.state_dict()["state"].items():
-        tensors.update({f"optimizer.{index}.{name}": tensor for name, tensor in entry.items()})
+    """Tensors and metadata of everything: the engine, generator, calibration, experts, past, position."""
+    tensors = session.engine.tensors()
     tensors.update(_tensors("history", session.history.state()))
     tensors.update(_tensors("forecaster", session.forecaster.state()))
     metadata = {
@@ -30,8 +28,8 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         "model": _shape(model),
         "step": session.step,
         "position_ms": session.position_ms,
-        "learning_rate": session.engine.learning_rate,
-        "clip_norm": session.engine.clip_norm,
+        "engine": session.engine.scalars(),
+        "recovery": session.ladder.state(),
         "generator": session.generator.bit_generator.state,
         "best_loss": session.losses.best,
         "newest_losses": list(session.losses.newest),
@@ -48,20 +46,20 @@ def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> No
         raise CheckpointError(f"{name} holds another architecture ({metadata.get('model')}) than this run's.")
 
 
-def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
     """Take what was learned: weights, optimizer, experts, calibration. The position stays.
 
-    Raises CheckpointError; the session is unchanged then.
+    Returns False where the checkpoint had no usable moments, so that a new optimizer begins. Raises CheckpointError;
+    the session is unchanged then.
     """
-    model_state = _strip(tensors, "model")
+    model_state = part_of(tensors, "model")
     expected = {name: tensor.shape for name, tensor in session.engine.model.state_dict().items()}
     if {name: tensor.shape for name, tensor in model_state.items()} != expected:
         raise CheckpointError("The checkpoint's weights do not have the shapes of this run's model.")
-    if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values() if tensor.is_floating_point()):
-        raise CheckpointError("The checkpoint holds numbers that are not finite.")
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in model_state.values() if tensor.is_floating_point()):
+        raise CheckpointError("The checkpoint holds weights that are not finite.")
     session.forecaster.restore(_arrays(tensors, "forecaster"))
-    session.engine.model.load_state_dict(model_state)
-    _load_optimizer(session.engine, _strip(tensors, "optimizer"))
+    return session.engine.restore(tensors, metadata["engine"])
 
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -71,15 +69,7 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
     session.losses.restore(metadata["best_loss"], metadata["newest_losses"])
-
-
-def _load_optimizer(engine: TrainingEngine, state: dict[str, Tensor]) -> None:
-    entries: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in state.items():
-        index, name = key.split(".", 1)
-        entries.setdefault(int(index), {})[name] = tensor
-    groups = engine.optimizer.state_dict()["param_groups"]
-    engine.optimizer.load_state_dict({"state": entries, "param_groups": groups})
+    session.ladder.restore(metadata["recovery"])
 
 
 def _shape(model: ModelSettings) -> dict[str, Any]:
@@ -90,6 +80,7 @@ def _shape(model: ModelSettings) -> dict[str, Any]:
         "heads": model.heads,
         "context": model.context,
         "horizons": model.horizons,
+        "activation": model.activation,
     }
 
 
@@ -97,10 +88,5 @@ def _tensors(prefix: str, arrays: dict[str, NDArray[np.generic]]) -> dict[str, T
     return {f"{prefix}.{name}": torch.from_numpy(array) for name, array in arrays.items()}
 
 
-def _strip(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    start = f"{prefix}."
-    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
-
-
 def _arrays(tensors: dict[str, Tensor], prefix: str) -> dict[str, NDArray[np.generic]]:
-    return {name: tensor.numpy() for name, tensor in _strip(tensors, prefix).items()}
+    return {name: tensor.numpy() for name, tensor in part_of(tensors, prefix).items()}

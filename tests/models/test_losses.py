@@ -6,7 +6,7 @@ import torch
 
 from core.forecast import score
 from core.forecast.quantities import LEVELS
-from models.losses import pinball, quantiles_of, weighted_mean
+from models.losses import pinball, quantiles_of, weighted_parts
 
 LEVEL_TENSOR = torch.tensor(LEVELS)
 
@@ -33,11 +33,16 @@ def test_quantiles_ascend_whatever_the_corrections() -> None:
 
 def test_a_weight_of_zero_shuts_out_even_nan() -> None:
     losses = torch.tensor([1.0, float("nan"), 3.0], requires_grad=True)
-    mean = weighted_mean(losses, torch.tensor([1.0, 0.0, 3.0]))
-    mean.backward()
-    assert mean.item() == pytest.approx(2.5)
+    parts = weighted_parts(losses.view(1, 1, 3), torch.tensor([[[1.0, 0.0, 3.0]]]), torch.tensor(4.0))
+    parts.sum().backward()
+    assert parts.tolist() == pytest.approx([0.25, 0.0, 2.25])
     assert losses.grad is not None and losses.grad.tolist() == pytest.approx([0.25, 0.0, 0.75])
 
 
-def test_no_weight_at_all_is_no_loss() -> None:
-    assert weighted_mean(torch.ones(3), torch.zeros(3)).item() == 0.0
+def test_parts_of_micro_batches_add_up_to_the_weighted_mean() -> None:
+    generator = torch.Generator().manual_seed(1)
+    losses, weights = (torch.rand(5, 3, 2, dtype=torch.float64, generator=generator) for _ in range(2))
+    total = weights.sum()
+    parts = sum(weighted_parts(losses[rows], weights[rows], total) for rows in (slice(0, 2), slice(2, 5)))
+    assert isinstance(parts, torch.Tensor)
+    assert parts.sum().item() == pytest.approx(float((losses * weights).sum() / total), rel=1e-12)

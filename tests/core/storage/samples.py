@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from sqlite_utils import Database
 
-from core.events import CheckpointInfo, ForecastMode, Incident, Severity
+from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
 from core.market.candle import Candle, Interval, Market
 from core.storage.record import TrainingRecord
-from core.storage.records import StoredForecast, StoredScore, StoredStep
+from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import Run, RunStore
 
 MINUTE_MS = 60_000
@@ -81,8 +81,9 @@ def score(origin: int, horizon: int = 1) -> StoredScore:
     )
 
 
-def step(number: int, origin: int | None = None) -> StoredStep:
-    return StoredStep(
+def step(number: int, origin: int | None = None, run_id: str = "run") -> StepDone:
+    return StepDone(
+        run_id=run_id,
         step=number,
         candle_open_time_ms=(number if origin is None else origin) * MINUTE_MS,
         loss=1.0 / (number + 1),

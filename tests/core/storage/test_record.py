@@ -71,7 +71,7 @@ def test_a_stored_row_is_never_rewritten(db: Database) -> None:
         assert record.add_scores([replace(score(1), loss=77.0), replace(score(1), overlap=0.0)]) == 0
         assert record.add_step(replace(step(1), loss=77.0)) == 0
     assert record.reader.scores() == [score(1)]
-    assert record.reader.steps() == [step(1)]
+    assert record.reader.steps() == [step(1, run_id=record.reader.run_id)]
     with record.write():
         db.conn.execute("DELETE FROM forecasts WHERE origin_open_time_ms = ?", (2 * MINUTE_MS,))
     assert record.reader.forecasts_sha256() == before
@@ -216,7 +216,8 @@ def test_the_outcome_of_a_candle_is_its_forecast_and_its_score(db: Database) -> 
 
 def test_a_restored_model_counts_its_steps_again_without_losing_any(db: Database) -> None:
     record = open_record(db)
-    written = [step(1), step(2), step(3), step(2, origin=4), step(3, origin=5)]
+    run_id = record.reader.run_id
+    written = [step(number, origin, run_id) for number, origin in ((1, 1), (2, 2), (3, 3), (2, 4), (3, 5))]
     with record.write():
         assert [record.add_step(row) for row in written] == [1] * 5
     assert record.reader.steps() == written

@@ -14,11 +14,20 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.events import CheckpointInfo, ForecastMode, Incident, Severity
+from core.events import (
+    CheckpointInfo,
+    ForecastMode,
+    GradientStatistics,
+    Incident,
+    LayerStatistics,
+    NonFiniteOrigin,
+    Severity,
+    StepDone,
+)
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.record import TrainingRecord
-from core.storage.records import StoredForecast, StoredScore, StoredStep
+from core.storage.records import StoredForecast, StoredScore
 from tests.core.storage.samples import forecast, open_record, score
 
 TEXT = st.text(max_size=20)
@@ -35,6 +44,12 @@ BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
     ForecastMode: st.sampled_from(ForecastMode),
     Severity: st.sampled_from(Severity),
 }
+SINGLE = st.none() | st.floats(width=32, allow_nan=False, allow_infinity=False)
+LAYERS = st.lists(st.builds(LayerStatistics, *[SINGLE] * 6), max_size=4).map(tuple)
+PARTS = st.lists(SINGLE, max_size=6).map(tuple)
+BY_TYPE[GradientStatistics | None] = st.none() | st.builds(
+    GradientStatistics, LAYERS, SINGLE, SINGLE, SINGLE, PARTS, SINGLE, st.none() | st.sampled_from(NonFiniteOrigin)
+)
 SHAPES = st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(0, 7))
 
 
@@ -105,12 +120,12 @@ def test_scores(shared: Database, given: StoredScore) -> None:
 
 
 @settings(max_examples=60)
-@given(given=records(StoredStep))
-def test_steps(shared: Database, given: StoredStep) -> None:
+@given(given=records(StepDone))
+def test_steps(shared: Database, given: StepDone) -> None:
     record = open_record(shared)
     with record.write():
         assert record.add_step(given) == 1
-    assert record.reader.steps() == [given]
+    assert record.reader.steps() == [replace(given, run_id=record.reader.run_id)]
 
 
 @settings(max_examples=60)
@@ -133,7 +148,8 @@ def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinn
     rows = CheckpointRows(shared)
     rows.set_note(given.checkpoint_id, note)
     rows.set_pinned(given.checkpoint_id, is_pinned)
-    expected = replace(given, note=note, is_pinned=is_pinned, is_in_use=False, is_best=given.skill is not None)
+    is_best = given.skill is not None and given.is_known_good
+    expected = replace(given, note=note, is_pinned=is_pinned, is_in_use=False, is_best=is_best)
     assert rows.list(run_id) == [expected]
 
 

@@ -1,0 +1,60 @@
+"""A step's gradient statistics to bytes and back: little-endian float32, NaN in the place of None."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events import GradientStatistics, LayerStatistics, NonFiniteOrigin
+
+_FLOAT = np.dtype("<f4")
+_ORIGINS = (None, *NonFiniteOrigin)
+_HEAD = 6  # norm after, parameter norm, update ratio, loss scale, origin, number of loss parts
+_PER_LAYER = 6
+
+
+def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
+    """The column `gradients` of the table `steps`."""
+    if statistics is None:
+        return None
+    head = (
+        statistics.norm_after,
+        statistics.parameter_norm,
+        statistics.update_ratio,
+        statistics.loss_scale,
+        float(_ORIGINS.index(statistics.non_finite)),
+        float(len(statistics.loss_parts)),
+    )
+    layers = [number for layer in statistics.layers for number in _numbers(layer)]
+    values = [math.nan if number is None else number for number in (*head, *statistics.loss_parts, *layers)]
+    with np.errstate(over="ignore"):
+        return np.array(values, dtype=np.float64).astype(_FLOAT).tobytes()
+
+
+def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
+    """The inverse of `pack_gradients`, to the precision of float32; what float32 cannot hold is None."""
+    if data is None:
+        return None
+    values = np.frombuffer(data, _FLOAT)
+    origin, parts = int(values[4]), int(values[5])
+    after, parameters, update, scale = (_number(value) for value in values[:4])
+    rows = values[_HEAD + parts :].reshape(-1, _PER_LAYER)
+    return GradientStatistics(
+        layers=tuple(LayerStatistics(*(_number(value) for value in row)) for row in rows),
+        norm_after=after,
+        parameter_norm=parameters,
+        update_ratio=update,
+        loss_parts=tuple(_number(value) for value in values[_HEAD : _HEAD + parts]),
+        loss_scale=scale,
+        non_finite=_ORIGINS[origin],
+    )
+
+
+def _numbers(layer: LayerStatistics) -> tuple[float | None, ...]:
+    return layer.norm, layer.mean, layer.std, layer.largest, layer.gradient_ratio, layer.update_ratio
+
+
+def _number(value: np.float32 | NDArray[np.float32]) -> float | None:
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""One optimizer step: forward and backward in micro-batches, guard, clip, step, average, measure."""

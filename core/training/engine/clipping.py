@@ -1,0 +1,103 @@
+"""Clipping, in six ways, without waiting for the device: every number it needs stays a tensor.
+
+It runs after the backward pass and the unscaling, before the step, and once in a step. A norm that is not finite
+never reaches the gradients of a step that counts: such a step is not done (see `TrainingEngine`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.settings import GradientSettings
+
+RECENT_NORMS = 200
+_FEWEST_NORMS = 20
+_EPSILON = 1e-6
+_NO_NORM = -1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """What clipping did, as tensors without a dimension."""
+
+    norm_after: Tensor
+    threshold: Tensor
+    did_clip: Tensor
+    """1 where a gradient was made smaller; in mode observe, where mode norm would have done so."""
+
+
+class Clipper:
+    """Owns the recent norms, from which the adaptive threshold comes."""
+
+    def __init__(self, settings: GradientSettings, device: torch.device, layer_slices: list[slice]) -> None:
+        self.settings = settings
+        self._layer_slices = layer_slices
+        self.bound = torch.tensor(settings.clip_norm, dtype=torch.float32, device=device)
+        """The threshold of the modes norm, layer and observe. A tensor: a captured step reads its newest value."""
+        self.recent = torch.full((RECENT_NORMS,), torch.nan, dtype=torch.float32, device=device)
+        self.seen = torch.zeros((), dtype=torch.int64, device=device)
+
+    def clip(self, gradients: list[Tensor], norm: Tensor, is_skipped: Tensor, factor: Tensor) -> Clipped:
+        """Clip in place. factor: multiplies the threshold (less than 1 in a spike). Skipped steps leave no trace."""
+        threshold = self._threshold() * factor
+        self._remember(norm, is_skipped)
+        match self.settings.clip_mode:
+            case "norm" | "adaptive":
+                return self._by_norm(gradients, norm, threshold)
+            case "value":
+                return self._by_value(gradients, norm, self.settings.clip_value * factor)
+            case "layer":
+                return self._by_layer(gradients, norm, threshold)
+            case "observe":
+                return Clipped(norm, threshold, (norm > threshold).to(norm.dtype))
+        return Clipped(norm, torch.full_like(norm, torch.inf), torch.zeros_like(norm))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Finite numbers only: a place without a norm yet holds -1."""
+        return {"recent": torch.nan_to_num(self.recent, nan=_NO_NORM), "seen": self.seen}
+
+    def restore(self, tensors: dict[str, Tensor]) -> None:
+        recent = tensors["recent"]
+        self.recent.copy_(torch.where(recent >= 0.0, recent, torch.nan))
+        self.seen.copy_(tensors["seen"])
+
+    def _threshold(self) -> Tensor:
+        if self.settings.clip_mode != "adaptive":
+            return self.bound
+        percentile = torch.nanquantile(self.recent, self.settings.clip_percentile / 100.0)
+        return torch.where(self.seen >= _FEWEST_NORMS, percentile, self.bound)
+
+    def _remember(self, norm: Tensor, is_skipped: Tensor) -> None:
+        if self.settings.clip_mode != "adaptive":
+            return
+        place = self.seen % RECENT_NORMS
+        kept = torch.where(is_skipped, self.recent[place], norm.to(self.recent.dtype))
+        self.recent.index_copy_(0, place.view(1), kept.view(1))
+        self.seen.add_(torch.where(is_skipped, 0, 1))
+
+    @staticmethod
+    def _by_norm(gradients: list[Tensor], norm: Tensor, threshold: Tensor) -> Clipped:
+        coefficient = torch.clamp(threshold / (norm + _EPSILON), max=1.0)
+        torch._foreach_mul_(gradients, coefficient)
+        return Clipped(norm * coefficient, threshold, (norm > threshold).to(norm.dtype))
+
+    @staticmethod
+    def _by_value(gradients: list[Tensor], norm: Tensor, bound: Tensor) -> Clipped:
+        largest = torch.stack([gradient.abs().max() for gradient in gradients]).max()
+        for gradient in gradients:
+            torch.clamp(gradient, -bound, bound, out=gradient)
+        after = torch.nn.utils.get_total_norm(gradients)
+        return Clipped(after, bound.to(norm.dtype), (largest > bound).to(norm.dtype))
+
+    def _by_layer(self, gradients: list[Tensor], norm: Tensor, threshold: Tensor) -> Clipped:
+        """Each layer to at most the threshold (its weight and bias together)."""
+        did_clip = torch.zeros_like(norm)
+        for layer in self._layer_slices:
+            members = gradients[layer]
+            own = torch.nn.utils.get_total_norm(members)
+            torch._foreach_mul_(members, torch.clamp(threshold / (own + _EPSILON), max=1.0))
+            did_clip = torch.maximum(did_clip, (own > threshold).to(norm.dtype))
+        return Clipped(torch.nn.utils.get_total_norm(gradients), threshold, did_clip)

@@ -1,0 +1,317 @@
+"""One optimizer step, guarded on the device: nothing that is not finite ever reaches the parameters.
+
+Nothing in a step waits for the device. Whether a step counts is a flag there, which the fused optimizer, the average
+and the clip statistics obey; the host reads all numbers of a step in one piece afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from core.events import NonFiniteOrigin
+from core.forecast.quantities import QUANTITIES, FloatArray
+from core.settings import GradientSettings, TrainingSettings
+from core.training.engine.averaging import AveragedWeights
+from core.training.engine.clipping import Clipped, Clipper
+from core.training.engine.measure import Gauge, finite, layers_of, statistics
+from core.training.engine.objective import DeviceBatch, QuantileObjective
+from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
+from core.training.engine.precision import Precision
+from core.training.engine.replicas import Replicas, SingleReplica
+from core.training.engine.result import PendingStep, StepResult
+from core.training.engine.schedule import RateSchedule
+from core.training.samples import Batch
+
+_SPIKE_CLIPS_TO = 0.1
+_HEAD = 7  # loss is finite, norm, norm after, threshold, clipped, skipped, spike
+
+
+@dataclass(frozen=True, slots=True)
+class _Judgement:
+    """Whether a step counts, as tensors without a dimension."""
+
+    norm: Tensor
+    loss_is_finite: Tensor
+    is_spike: Tensor
+    is_skipped: Tensor
+    clip_factor: Tensor
+
+
+class TrainingEngine:
+    """Owns the model, its optimizer and all that a step changes, on one device. Used from one thread only."""
+
+    def __init__(
+        self,
+        model: nn.Module,
+        device: torch.device,
+        training: TrainingSettings,
+        gradients: GradientSettings,
+        seed: int = 0,
+        spike_action: str = "mark",
+        replicas: Replicas | None = None,
+    ) -> None:
+        self.model = model.to(device)
+        self.device = device
+        self._learning_rate = training.learning_rate
+        self.rate_factor = 1.0
+        """Less than 1 after a rollback; kept in checkpoints."""
+        self.micro_batches = gradients.accumulation
+        self._gradient_settings = gradients
+        self._weight_decay = training.weight_decay
+        self._replicas = replicas or SingleReplica(self.model)
+        self._parameters = list(self.model.parameters())
+        self._objective = QuantileObjective(device, self._parameters[0].dtype)
+        self.optimizer = build_optimizer(self.model, self.learning_rate, self._weight_decay)
+        self._layers = layers_of(self.model)
+        self._gauge = Gauge(self.model, self._layers)
+        self._clipper = Clipper(gradients, device, [layer.members for layer in self._layers])
+        self._precision = Precision(training.precision, device)
+        self.schedule = RateSchedule(training)
+        self._average = AveragedWeights(self.model, training.ema_decay) if training.ema_decay > 0.0 else None
+        self._noise = torch.Generator(device).manual_seed(seed)
+        self._spike_action = spike_action
+        self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
+
+    @property
+    def learning_rate(self) -> float:
+        """As it was set."""
+        return self._learning_rate
+
+    @learning_rate.setter
+    def learning_rate(self, value: float) -> None:
+        """Takes back what rollbacks made of the rate: whoever sets it means it."""
+        self._learning_rate = value
+        self.rate_factor = 1.0
+
+    @property
+    def clip_norm(self) -> float:
+        """The threshold of the modes norm, layer and observe, and the first one of adaptive."""
+        return float(self._clipper.bound)
+
+    @clip_norm.setter
+    def clip_norm(self, value: float) -> None:
+        self._clipper.bound.fill_(value)
+
+    @property
+    def rate_now(self) -> float:
+        """The learning rate of the next step: the set one times what rollbacks and the schedule made of it."""
+        return self._learning_rate * self.rate_factor * self.schedule.factor
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """Names, in the order in which statistics come."""
+        return tuple(layer.name for layer in self._layers)
+
+    @property
+    def parameters(self) -> int:
+        """Number of trained parameters."""
+        return sum(parameter.numel() for parameter in self._parameters)
+
+    def expect_loss_below(self, limit: float | None) -> None:
+        """A loss above it is a spike, from the next step on; None: nothing is."""
+        self._spike_limit.fill_(torch.inf if limit is None else limit)
+
+    def corrections(self, features: np.ndarray, is_real: np.ndarray) -> FloatArray:
+        """The model's corrections of the reference's normalised quantiles, in eval mode: [B, H, Q, L]."""
+        model = self.model if self._average is None else self._average.model
+        model.eval()
+        with torch.inference_mode(), self._precision.autocast():
+            output: Tensor = model(self._objective.number(features), self._objective.flag(is_real))
+        return output.double().cpu().numpy()
+
+    def step(self, batch: Batch, reference: FloatArray) -> StepResult:
+        """Train on one batch, and wait for what came of it.
+
+        reference: normalised quantiles [H, Q, L] that the model corrects. Raises what torch raises; the gradients
+        are cleared then, and nothing was changed.
+        """
+        return self.begin(batch, reference).result()
+
+    def begin(self, batch: Batch, reference: FloatArray) -> PendingStep:
+        """Train on one batch without waiting. The rate of the next step is known when the result was read."""
+        self.model.train()
+        rate, scale = self.rate_now, self._precision.scale_now
+        set_rate(self.optimizer, rate)
+        try:
+            packed = self._update(self._objective.place(batch, reference))
+        except BaseException:
+            self._precision.reset()
+            raise
+        finally:
+            self.optimizer.zero_grad(set_to_none=True)
+        return PendingStep(packed, lambda numbers: self._unpack(numbers, rate, scale))
+
+    def rehearse(self, batch: Batch, reference: FloatArray) -> None:
+        """Forward and backward without a step: to see again what failed. Raises what torch raises."""
+        self.model.train()
+        try:
+            self._backward(self._objective.place(batch, reference))
+        finally:
+            self._precision.reset()
+            self.optimizer.zero_grad(set_to_none=True)
+
+    def nothing_done(self, because: str, origin: NonFiniteOrigin | None) -> StepResult:
+        """The result of a step that never came to its gradients: its statistics say that nothing was measured."""
+        nothing = statistics([[np.nan] * 6] * len(self._layers), np.nan, [np.nan] * QUANTITIES, None, origin)
+        return StepResult(None, None, False, None, nothing, because, learning_rate=self.rate_now)
+
+    def is_finite(self) -> bool:
+        """Whether every parameter, every moment and every average is a finite number."""
+        state = [value for entry in self.optimizer.state.values() for value in entry.values()]
+        averages = [] if self._average is None else list(self._average.tensors().values())
+        tensors = [*self._parameters, *(value for value in state if isinstance(value, Tensor)), *averages]
+        return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())
+
+    def _update(self, batch: DeviceBatch) -> Tensor:
+        """Forward, backward, guard, clip, step, measure. Device work only."""
+        parts = self._backward(batch)
+        self._precision.unscale(self.optimizer)
+        gradients = self._gradients()
+        self._add_noise(gradients)
+        judged = self._judge(parts, gradients)
+        measured = self._gauge.gradients()
+        clipped = self._clipper.clip(gradients, judged.norm, judged.is_skipped, judged.clip_factor)
+        self._precision.step(self.optimizer, judged.is_skipped)
+        if self._average is not None:
+            self._average.follow(judged.is_skipped)
+        return self._pack(parts, judged, clipped, torch.cat((measured, self._gauge.change()), dim=1))
+
+    def _backward(self, batch: DeviceBatch) -> Tensor:
+        """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""
+        total_weight = self._replicas.share_of_weight(batch.weights.sum())
+        micro_batches = batch.split(self.micro_batches)
+        parts = torch.zeros(QUANTITIES, dtype=batch.targets.dtype, device=self.device)
+        for index, micro_batch in enumerate(micro_batches):
+            is_last = index == len(micro_batches) - 1
+            with contextlib.nullcontext() if is_last else self._replicas.without_exchange():
+                with self._precision.autocast():
+                    corrections = self._replicas.model(micro_batch.features, micro_batch.is_real)
+                own = self._objective.parts(corrections, micro_batch, total_weight)
+                self._precision.backward(own.sum())
+            parts = parts + own.detach()
+        return self._replicas.sum_of_parts(parts)
+
+    def _gradients(self) -> list[Tensor]:
+        """One for each parameter: one that the loss does not depend on has zeros."""
+        for parameter in self._parameters:
+            if parameter.grad is None:
+                parameter.grad = torch.zeros_like(parameter)
+        return [parameter.grad for parameter in self._parameters if parameter.grad is not None]
+
+    def _add_noise(self, gradients: list[Tensor]) -> None:
+        if self._gradient_settings.noise > 0.0:
+            for gradient in gradients:
+                noise = torch.empty_like(gradient).normal_(generator=self._noise)
+                gradient.add_(noise, alpha=self._gradient_settings.noise)
+
+    def _judge(self, parts: Tensor, gradients: list[Tensor]) -> _Judgement:
+        """Before clipping: clipping by a norm that is NaN makes every gradient NaN."""
+        loss, norm = parts.sum(), nn.utils.get_total_norm(gradients)
+        loss_is_finite = torch.isfinite(loss)
+        is_spike = loss_is_finite & (loss > self._spike_limit)
+        is_skipped = ~(loss_is_finite & torch.isfinite(norm))
+        if self._spike_action == "skip":
+            is_skipped = is_skipped | is_spike
+        factor = torch.ones_like(norm)
+        if self._spike_action == "clip":
+            factor = torch.where(is_spike, _SPIKE_CLIPS_TO, factor)
+        return _Judgement(norm, loss_is_finite, is_spike, self._replicas.agree(is_skipped), factor)
+
+    def _pack(self, parts: Tensor, judged: _Judgement, clipped: Clipped, layers: Tensor) -> Tensor:
+        head = (judged.loss_is_finite, judged.norm, clipped.norm_after, clipped.threshold, clipped.did_clip)
+        numbers = torch.stack([number.to(parts.dtype) for number in (*head, judged.is_skipped, judged.is_spike)])
+        return torch.cat((numbers, parts, layers.reshape(-1).to(parts.dtype)))
+
+    def _unpack(self, numbers: list[float], rate: float, scale: float | None) -> StepResult:
+        loss_is_finite, norm, norm_after, threshold, did_clip, is_skipped, is_spike = numbers[:_HEAD]
+        parts, flat = numbers[_HEAD : _HEAD + QUANTITIES], numbers[_HEAD + QUANTITIES :]
+        width = len(flat) // len(self._layers)
+        rows = [flat[start : start + width] for start in range(0, len(flat), width)]
+        parameters_are_finite = all(np.isfinite(row[4]) for row in rows)
+        origin = _origin(bool(loss_is_finite), finite(norm) is not None, parameters_are_finite) if is_skipped else None
+        if not is_skipped:
+            self.schedule.advance()
+        return StepResult(
+            loss=None if is_skipped else sum(parts),
+            gradient_norm=finite(norm),
+            clipped=bool(did_clip) and not is_skipped,
+            threshold=finite(threshold),
+            gradients=statistics(rows, norm_after, parts, scale, origin),
+            skipped_because=_reason(origin) if is_skipped else None,
+            is_spike=bool(is_spike),
+            parameters_are_finite=parameters_are_finite,
+            learning_rate=rate,
+        )
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors that resuming needs, by name: weights, moments, average, clip statistics, noise."""
+        parts: dict[str, dict[str, Tensor]] = {"model": self.model.state_dict(), "clip": self._clipper.tensors()}
+        if self._average is not None:
+            parts["average"] = self._average.tensors()
+        for index, entry in self.optimizer.state_dict()["state"].items():
+            parts[f"optimizer.{index}"] = entry
+        named = {f"{part}.{name}": tensor for part, state in parts.items() for name, tensor in state.items()}
+        return {**named, "noise": self._noise.get_state()}
+
+    def scalars(self) -> dict[str, Any]:
+        """The rest of the state, as JSON."""
+        return {
+            "learning_rate": self.learning_rate,
+            "rate_factor": self.rate_factor,
+            "clip_norm": self.clip_norm,
+            "schedule": self.schedule.state(),
+            "scaler": self._precision.state(),
+        }
+
+    def restore(self, tensors: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
+        """Take the state of `tensors` and `scalars`, but for the rate and the threshold, which stay as they are set.
+
+        Returns False where the moments were missing or not finite, and a new optimizer took their place.
+        """
+        self.model.load_state_dict(part_of(tensors, "model"))
+        if self._average is not None:
+            self._average.restore(part_of(tensors, "average") or part_of(tensors, "model"))
+        if clip := part_of(tensors, "clip"):
+            self._clipper.restore(clip)
+        if "noise" in tensors:
+            self._noise.set_state(tensors["noise"].cpu())
+        self.rate_factor = float(scalars["rate_factor"])
+        self.schedule.restore(scalars["schedule"])
+        self._precision.restore(scalars["scaler"])
+        self._gauge.forget()
+        moments = part_of(tensors, "optimizer")
+        if is_usable(moments, len(self._parameters)):
+            load_optimizer(self.optimizer, moments)
+            return True
+        self.renew_optimizer()
+        return not moments and not scalars["schedule"]["done"]
+
+    def renew_optimizer(self) -> None:
+        """Begin with fresh moments."""
+        self.optimizer = build_optimizer(self.model, self.learning_rate, self._weight_decay)
+
+
+def part_of(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:
+    """Those whose names begin with `part` and a point, without it."""
+    start = f"{part}."
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
+
+
+def _origin(loss_is_finite: bool, norm_is_finite: bool, parameters_are_finite: bool) -> NonFiniteOrigin | None:
+    if not parameters_are_finite:
+        return NonFiniteOrigin.PARAMETERS
+    if not loss_is_finite:
+        return NonFiniteOrigin.LOSS
+    return None if norm_is_finite else NonFiniteOrigin.GRADIENTS
+
+
+def _reason(origin: NonFiniteOrigin | None) -> str:
+    if origin is None:
+        return "the loss was far above the usual"
+    return f"the {origin.value} {'was' if origin is NonFiniteOrigin.LOSS else 'were'} not finite"

@@ -1,0 +1,71 @@
+"""What is minimised: the weighted pinball loss of every quantity, as parts that add up to the loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from core.forecast.quantities import LEVELS, FloatArray
+from core.training.samples import Batch
+from models.losses import pinball, quantiles_of, weighted_parts
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceBatch:
+    """A batch where the arithmetic runs. Shapes as in `Batch`; reference [H, Q, L]."""
+
+    features: Tensor
+    is_real: Tensor
+    targets: Tensor
+    weights: Tensor
+    reference: Tensor
+
+    @property
+    def size(self) -> int:
+        return int(self.features.shape[0])
+
+    def split(self, count: int) -> list[DeviceBatch]:
+        """At most `count` micro-batches, equal but for the last, which may be shorter."""
+        rows = -(-self.size // max(1, min(count, self.size)))
+        return [self._rows(start, start + rows) for start in range(0, self.size, rows)]
+
+    def _rows(self, start: int, stop: int) -> DeviceBatch:
+        if start == 0 and stop >= self.size:
+            return self
+        rows = slice(start, stop)
+        return DeviceBatch(
+            self.features[rows], self.is_real[rows], self.targets[rows], self.weights[rows], self.reference
+        )
+
+
+class QuantileObjective:
+    """Turns a model's corrections into the loss of each quantity. Computed in the weights' own precision."""
+
+    def __init__(self, device: torch.device, dtype: torch.dtype) -> None:
+        self._device = device
+        self._dtype = dtype
+        self._levels = torch.tensor(LEVELS, dtype=dtype, device=device)
+
+    def place(self, batch: Batch, reference: FloatArray) -> DeviceBatch:
+        """Copy a batch to the device."""
+        return DeviceBatch(
+            self.number(batch.features),
+            self.flag(batch.is_real),
+            self.number(batch.targets),
+            self.number(batch.weights),
+            self.number(reference),
+        )
+
+    def parts(self, corrections: Tensor, batch: DeviceBatch, total_weight: Tensor) -> Tensor:
+        """[Q]: this micro-batch's share of the whole batch's loss. total_weight: that of the whole batch."""
+        quantiles = quantiles_of(batch.reference, corrections.to(self._dtype))
+        return weighted_parts(pinball(batch.targets, quantiles, self._levels), batch.weights, total_weight)
+
+    def number(self, array: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self._device, self._dtype, non_blocking=True)
+
+    def flag(self, array: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(array)).to(self._device, non_blocking=True)

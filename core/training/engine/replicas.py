@@ -1,0 +1,88 @@
+"""One process, or several that train the same model together: what they have to agree on."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor, distributed, nn
+from torch.nn.parallel import DistributedDataParallel
+
+
+class Replicas(Protocol):
+    """Seen from one of them."""
+
+    @property
+    def model(self) -> nn.Module:
+        """What the forward pass goes through."""
+        ...
+
+    def without_exchange(self) -> contextlib.AbstractContextManager[Any]:
+        """Around forward and backward of all micro-batches but the last: their gradients stay here."""
+        ...
+
+    def share_of_weight(self, weight: Tensor) -> Tensor:
+        """What the loss here is divided by, so that the mean of all gradients is that of the whole batch."""
+        ...
+
+    def sum_of_parts(self, parts: Tensor) -> Tensor:
+        """The whole batch's loss, from each one's."""
+        ...
+
+    def agree(self, is_skipped: Tensor) -> Tensor:
+        """A step is skipped by all or by none."""
+        ...
+
+
+class SingleReplica:
+    """One process."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self._model = model
+
+    @property
+    def model(self) -> nn.Module:
+        return self._model
+
+    def without_exchange(self) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.nullcontext()
+
+    def share_of_weight(self, weight: Tensor) -> Tensor:
+        return weight.clamp_min(torch.finfo(weight.dtype).tiny)
+
+    def sum_of_parts(self, parts: Tensor) -> Tensor:
+        return parts
+
+    def agree(self, is_skipped: Tensor) -> Tensor:
+        return is_skipped
+
+
+class DistributedReplicas:
+    """Several processes, joined by torch.distributed. Its default group must stand already."""
+
+    def __init__(self, model: nn.Module) -> None:
+        self._ddp = DistributedDataParallel(model)
+
+    @property
+    def model(self) -> nn.Module:
+        return self._ddp
+
+    def without_exchange(self) -> contextlib.AbstractContextManager[Any]:
+        sync: contextlib.AbstractContextManager[Any] = self._ddp.no_sync()
+        return sync
+
+    def share_of_weight(self, weight: Tensor) -> Tensor:
+        total = weight.clone()
+        distributed.all_reduce(total)
+        return (total / distributed.get_world_size()).clamp_min(torch.finfo(weight.dtype).tiny)
+
+    def sum_of_parts(self, parts: Tensor) -> Tensor:
+        total = parts.clone()
+        distributed.all_reduce(total)
+        return total / distributed.get_world_size()
+
+    def agree(self, is_skipped: Tensor) -> Tensor:
+        flag = is_skipped.to(torch.int32)
+        distributed.all_reduce(flag, distributed.ReduceOp.MAX)
+        return flag.bool()

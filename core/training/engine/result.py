@@ -1,0 +1,57 @@
+"""What came of a step, and the promise of it: reading waits for the device, making it does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.events import GradientStatistics, NonFiniteOrigin
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What came of one step. A skipped step has no loss and names its reason; all state is as before, bit for bit."""
+
+    loss: float | None
+    gradient_norm: float | None
+    """Total 2-norm before clipping."""
+    clipped: bool
+    threshold: float | None
+    """What the gradients were clipped to; None in mode off."""
+    gradients: GradientStatistics | None
+    skipped_because: str | None = None
+    is_spike: bool = False
+    parameters_are_finite: bool = True
+    learning_rate: float = 0.0
+
+    @property
+    def origin(self) -> NonFiniteOrigin | None:
+        """Where a number that is not finite came from."""
+        return None if self.gradients is None else self.gradients.non_finite
+
+
+class PendingStep:
+    """A step under way. `result` waits for it once; asking again gives the same."""
+
+    def __init__(self, packed: Tensor, unpack: Callable[[list[float]], StepResult]) -> None:
+        self._unpack = unpack
+        self._result: StepResult | None = None
+        self._event: torch.cuda.Event | None = None
+        if packed.device.type == "cuda":
+            self._numbers = torch.empty(packed.shape, dtype=packed.dtype, pin_memory=True)
+            self._numbers.copy_(packed, non_blocking=True)
+            self._event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            self._event.record()
+        else:
+            self._numbers = packed
+
+    def result(self) -> StepResult:
+        """Raises what the device raises: its errors come late."""
+        if self._result is None:
+            if self._event is not None:
+                self._event.synchronize()
+            self._result = self._unpack(self._numbers.tolist())
+        return self._result

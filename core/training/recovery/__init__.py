@@ -1,0 +1,1 @@
+"""What is done when a step goes wrong: the ladder from a dropped batch to a pause."""

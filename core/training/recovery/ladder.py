@@ -1,0 +1,287 @@
+"""The ladder: what is tried, in which order, when a training step goes wrong.
+
+bad batch            kept aside, not trained on
+not finite           the step is skipped on the device; several in a row: back to the known good state
+parameters spoiled   back to the known good state, the rate halved; too often: pause
+changed in place     the step is dropped, and the operation named
+out of memory        the same batch in smaller pieces
+loss spike           marked, clipped harder, or skipped; the batch kept aside
+device spoiled       not for this process to mend: raised, so that the trainer ends and is started anew
+anything else        back to the known good state and one more try; then pause
+"""
+
+from __future__ import annotations
+
+import statistics
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.events import NonFiniteOrigin, Severity
+from core.forecast.quantities import FloatArray
+from core.settings import RecoverySettings
+from core.training.device_faults import DeviceFault, classify
+from core.training.engine.engine import TrainingEngine
+from core.training.engine.result import StepResult
+from core.training.recovery.anomaly import is_in_place_error, name_operation
+from core.training.recovery.budget import RollbackBudget
+from core.training.recovery.known_good import KnownGood
+from core.training.recovery.memory import MicroBatching
+from core.training.recovery.mishap import Mishap
+from core.training.recovery.quarantine import Quarantine, bad_parts
+from core.training.samples import Batch
+
+_FEWEST_FOR_A_SPIKE = 20
+_RATE_AFTER_ROLLBACK = 0.5
+_ONE_STEP = "One step. The candle was scored and forecast all the same."
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedStep:
+    """What came of one training step, with all that went wrong on the way. must_pause: a person has to look."""
+
+    result: StepResult
+    mishaps: tuple[Mishap, ...] = ()
+    must_pause: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """An exception without its traceback, which holds on to the tensors of the failed pass."""
+
+    fault: DeviceFault
+    is_in_place: bool
+    sentence: str
+    details: str
+
+
+class RecoveryLadder:
+    """Every training step goes through `train`. Owns the known good state and the count of what went wrong."""
+
+    def __init__(
+        self, engine: TrainingEngine, settings: RecoverySettings, known_good: KnownGood, quarantine: Quarantine
+    ) -> None:
+        self._engine = engine
+        self._settings = settings
+        self.known_good = known_good
+        self._quarantine = quarantine
+        self._memory = MicroBatching(engine)
+        self._budget = RollbackBudget(settings)
+        self._skipped_in_a_row = 0
+        self._mishaps: list[Mishap] = []
+        self._must_pause = False
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the newest step was done, so that the present state may be called known good when it is finite."""
+        return self._skipped_in_a_row == 0
+
+    def train(self, batch: Batch, reference: FloatArray, step: int, recent_losses: Sequence[float]) -> TrainedStep:
+        """One step, whatever happens. Raises only what ends the process: a spoiled or vanished device.
+
+        recent_losses: of the steps before, from which a spike is told.
+        """
+        self._mishaps, self._must_pause = [], False
+        bad = bad_parts(batch, reference)
+        if bad:
+            result = self._set_aside(batch, reference, step, bad)
+        else:
+            self._engine.expect_loss_below(_spike_limit(recent_losses, self._settings.spike_factor))
+            result = self._after(self._attempt(batch, reference, step), batch, reference, step)
+        return TrainedStep(result, tuple(self._mishaps), self._must_pause)
+
+    def resumed(self) -> None:
+        """A person has looked and wants to go on: nothing is held against the run any more."""
+        self._skipped_in_a_row = 0
+        self._budget.renew()
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint keeps, so that a run that was killed goes on as if it had not been."""
+        return {"skipped_in_a_row": self._skipped_in_a_row, "rollbacks": self._budget.state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._skipped_in_a_row = int(state["skipped_in_a_row"])
+        self._budget.restore(state["rollbacks"])
+
+    def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
+        """The step, tried again as long as trying again can help."""
+        may_retry = True
+        while True:
+            done = self._try(batch, reference)
+            if isinstance(done, StepResult):
+                return done
+            if done.fault is DeviceFault.OUT_OF_MEMORY and self._memory.shrink(batch.size):
+                self._tell_memory(done)
+            elif done.is_in_place:
+                return self._drop(batch, reference, done, step)
+            elif may_retry:
+                may_retry = False
+                self._go_back_and_retry(done, step)
+            else:
+                return self._give_up(done)
+
+    def _try(self, batch: Batch, reference: FloatArray) -> StepResult | _Failure:
+        try:
+            return self._engine.step(batch, reference)
+        except Exception as error:
+            fault = classify(error)
+            if fault in (DeviceFault.STICKY, DeviceFault.GONE):
+                raise
+            lines = traceback.format_exception(error)
+            sentence = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
+            return _Failure(fault, is_in_place_error(error), sentence, "".join(lines))
+
+    def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
+        """Judge a step that did not raise."""
+        if result.is_spike:
+            self._tell_spike(result, batch, reference, step)
+        if not result.parameters_are_finite:
+            self._roll_back(step, "A parameter of the model was not finite.")
+        elif result.skipped_because is None or result.is_spike:
+            self._skipped_in_a_row = 0
+            self._tell_growth()
+        elif not _is_finding_scale(result):
+            self._count_skip(result, step)
+        return result
+
+    def _set_aside(self, batch: Batch, reference: FloatArray, step: int, bad: list[str]) -> StepResult:
+        where = self._quarantine.put(batch, reference, step, "not finite")
+        self._tell(
+            Severity.WARNING,
+            "bad batch",
+            f"The batch of step {step} held numbers that are not finite (in its {' and '.join(bad)}).",
+            f"It was not trained on. {where}",
+            _ONE_STEP,
+        )
+        return self._engine.nothing_done("the batch was not finite", NonFiniteOrigin.INPUT)
+
+    def _count_skip(self, result: StepResult, step: int) -> None:
+        self._skipped_in_a_row += 1
+        if self._skipped_in_a_row >= self._settings.skips_before_rollback:
+            self._roll_back(step, f"{self._skipped_in_a_row} steps in a row were skipped: {result.skipped_because}.")
+            return
+        self._tell(
+            Severity.WARNING,
+            "step skipped",
+            f"Step {step} was not done: {result.skipped_because}.",
+            "The gradients were cleared; parameters, moments, average, clip statistics and best score are as before.",
+            _ONE_STEP,
+        )
+
+    def _roll_back(self, step: int, because: str) -> None:
+        had_optimizer, factor = self._restore()
+        self._skipped_in_a_row = 0
+        if not self._budget.spend(step):
+            self._pause("rollbacks used up", f"{because} The budget of {self._settings.rollbacks} rollbacks is spent.")
+            return
+        self._engine.rate_factor = factor * _RATE_AFTER_ROLLBACK
+        fresh = "" if had_optimizer else " Its optimizer state was of no use, so a new optimizer began."
+        self._tell(
+            Severity.ERROR,
+            "rolled back",
+            because,
+            f"Everything went back to the known good state of step {self.known_good.step}, and the learning rate was "
+            f"halved to {self._engine.rate_now:.3g}.{fresh}",
+            f"What was learned in the {max(0, step - self.known_good.step)} steps since.",
+        )
+
+    def _restore(self) -> tuple[bool, float]:
+        """Back to the known good state. The rate's factor is that of now: halvings add up."""
+        factor = self._engine.rate_factor
+        had_optimizer = self.known_good.restore()
+        self._engine.rate_factor = factor
+        return had_optimizer, factor
+
+    def _go_back_and_retry(self, failure: _Failure, step: int) -> None:
+        self._restore()
+        self._tell(
+            Severity.ERROR,
+            "step failed",
+            f"Step {step} failed: {failure.sentence}.",
+            f"The known good state of step {self.known_good.step} was taken again, and the step is tried once more.",
+            f"What was learned in the {max(0, step - self.known_good.step)} steps since.",
+            failure.details,
+        )
+
+    def _give_up(self, failure: _Failure) -> StepResult:
+        self._restore()
+        self._pause("step failed again", f"The step failed a second time: {failure.sentence}.", failure.details)
+        return self._engine.nothing_done("the step failed twice", None)
+
+    def _drop(self, batch: Batch, reference: FloatArray, failure: _Failure, step: int) -> StepResult:
+        account = name_operation(lambda: self._engine.rehearse(batch, reference))
+        self._tell(
+            Severity.ERROR,
+            "changed in place",
+            "A tensor that the backward pass needs was changed in place.",
+            "The step was dropped and the gradients cleared. One pass under anomaly mode names the operation, below.",
+            _ONE_STEP,
+            f"{account}\n\n{failure.details}",
+        )
+        self._skipped_in_a_row += 1
+        if self._skipped_in_a_row >= self._settings.skips_before_rollback:
+            self._roll_back(step, f"{self._skipped_in_a_row} steps in a row could not be done.")
+        return self._engine.nothing_done("a tensor was changed in place", None)
+
+    def _pause(self, kind: str, happened: str, details: str = "") -> None:
+        self._must_pause = True
+        self._tell(
+            Severity.ERROR,
+            kind,
+            happened,
+            f"Training is paused with the known good state of step {self.known_good.step}. Candles are still forecast "
+            "and scored. Look at the Gradients panel, change what it advises, and press Resume.",
+            "Nothing is learned until then.",
+            details,
+        )
+
+    def _tell_memory(self, failure: _Failure) -> None:
+        self._tell(
+            Severity.WARNING,
+            "out of memory",
+            f"The device had not enough memory for the step ({failure.sentence}).",
+            f"The batch is now split into {self._engine.micro_batches} micro-batches; the result is the same.",
+            "Time: each step takes a little longer. Larger pieces are tried again later.",
+            failure.details,
+        )
+
+    def _tell_growth(self) -> None:
+        if self._memory.step_was_clean():
+            self._tell(
+                Severity.INFO,
+                "memory is back",
+                "No step was short of memory for a while.",
+                f"The batch is now split into {self._engine.micro_batches} micro-batches only.",
+                "Nothing.",
+            )
+
+    def _tell_spike(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> None:
+        where = self._quarantine.put(batch, reference, step, "spike")
+        done = {
+            "mark": "The step was done as usual.",
+            "clip": "The gradients were clipped to a tenth of the threshold.",
+            "skip": "The step was not done.",
+        }[self._settings.spike_action]
+        self._tell(
+            Severity.INFO if self._settings.spike_action == "mark" else Severity.WARNING,
+            "loss spike",
+            f"The loss of step {step} was more than {self._settings.spike_factor:g} times its running median.",
+            f"{done} {where}",
+            _ONE_STEP if result.loss is None else "Nothing.",
+        )
+
+    def _tell(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
+        self._mishaps.append(Mishap(severity, kind, happened, done, cost, details))
+
+
+def _spike_limit(recent_losses: Sequence[float], factor: float) -> float | None:
+    if len(recent_losses) < _FEWEST_FOR_A_SPIKE:
+        return None
+    return factor * statistics.median(recent_losses)
+
+
+def _is_finding_scale(result: StepResult) -> bool:
+    """An overflow under loss scaling is how fp16 finds its scale; only at a scale of 1 is it the gradients' fault."""
+    scale = None if result.gradients is None else result.gradients.loss_scale
+    return scale is not None and scale > 1.0 and result.origin is NonFiniteOrigin.GRADIENTS

@@ -1,0 +1,88 @@
+"""Small engines and batches, and a plain loop to hold them against."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from core.forecast.quantities import LEVELS, QUANTITIES
+from core.settings import GradientSettings, TrainingSettings
+from core.training.engine.engine import TrainingEngine
+from core.training.samples import Batch
+from models.registry import build_model
+from models.transformer import ModelShape
+
+SHAPE = ModelShape(12, 8, 8, 1, 2, 3, QUANTITIES, len(LEVELS))
+REFERENCE = np.tile(np.linspace(-1.5, 1.5, len(LEVELS)), (3, QUANTITIES, 1))
+RATE = 1e-2
+CPU = torch.device("cpu")
+
+
+def model(dtype: torch.dtype = torch.float32, seed: int = 0) -> nn.Module:
+    return build_model("transformer", SHAPE, seed).to(dtype)
+
+
+def engine(
+    gradients: GradientSettings | None = None,
+    training: TrainingSettings | None = None,
+    dtype: torch.dtype = torch.float32,
+    spike_action: str = "mark",
+) -> TrainingEngine:
+    rate = training or TrainingSettings(learning_rate=RATE)
+    return TrainingEngine(model(dtype), CPU, rate, gradients or GradientSettings(), 0, spike_action)
+
+
+def batch(seed: int = 0, size: int = 4, scale: float = 1.0) -> Batch:
+    generator = np.random.default_rng(seed)
+    return Batch(
+        generator.normal(size=(size, 8, 12)).astype(np.float32),
+        np.ones((size, 8), dtype=bool),
+        (scale * generator.normal(size=(size, 3, QUANTITIES))).astype(np.float32),
+        generator.uniform(0.5, 1.5, size=(size, 3, QUANTITIES)).astype(np.float32),
+    )
+
+
+def state(trained: TrainingEngine) -> dict[str, Tensor]:
+    """All that a step may change, copied."""
+    return {name: tensor.detach().clone() for name, tensor in trained.tensors().items()}
+
+
+def assert_same(before: dict[str, Tensor], after: dict[str, Tensor]) -> None:
+    """Bit for bit. Moments that a skipped first step made are zeros."""
+    for name, tensor in after.items():
+        assert torch.equal(before[name], tensor) if name in before else not tensor.any(), name
+
+
+def plain_loss(plain: nn.Module, samples: Batch) -> Tensor:
+    """The loss in its plainest form: one pass over the whole batch, written out."""
+    dtype = next(plain.parameters()).dtype
+    corrections = plain(torch.tensor(samples.features, dtype=dtype), torch.tensor(samples.is_real)).to(dtype)
+    quantiles = (torch.tensor(REFERENCE, dtype=dtype) + corrections).sort(dim=-1).values
+    error = torch.tensor(samples.targets, dtype=dtype).unsqueeze(-1) - quantiles
+    levels = torch.tensor(LEVELS, dtype=dtype)
+    losses = torch.where(error >= 0.0, levels * error, (levels - 1.0) * error).mean(dim=-1)
+    weights = torch.tensor(samples.weights, dtype=dtype)
+    return (losses * weights).sum() / weights.sum()
+
+
+def plain_optimizer(plain: nn.Module) -> torch.optim.AdamW:
+    matrices = [p for name, p in plain.named_parameters() if p.dim() > 1 and name != "position"]
+    others = [p for name, p in plain.named_parameters() if p.dim() < 2 or name == "position"]
+    groups = [{"params": matrices, "weight_decay": 0.01}, {"params": others, "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=RATE, betas=(0.9, 0.95))
+
+
+def gradients_of(trained: TrainingEngine, samples: Batch) -> list[Tensor]:
+    """What reaches the optimizer in one step, copied at its door."""
+    seen: list[Tensor] = []
+
+    def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
+        seen.extend(p.grad.detach().clone() for p in trained.model.parameters() if p.grad is not None)
+
+    handle = trained.optimizer.register_step_pre_hook(look)
+    try:
+        trained.step(samples, REFERENCE)
+    finally:
+        handle.remove()
+    return seen
