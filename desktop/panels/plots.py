@@ -70,7 +70,7 @@ class LogAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
             stride = math.ceil((last - first + 1) / most)
             return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
         places = [decade + math.log10(digit) for decade in range(first - 1, last + 2) for digit in range(1, 10)]
-        inside = [place for place in places if minimum <= place <= maximum]
+        inside = [place for place in places if minimum - _WHOLE <= place <= maximum + _WHOLE]
         round_ones = [place for place in inside if _is_round(place)]
         shown = inside if len(round_ones) < _FEWEST_TICKS else round_ones
         return [(1.0, shown[:: max(math.ceil(len(shown) / most), 1)])]

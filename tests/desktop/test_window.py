@@ -10,10 +10,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QToolBar
 from pytestqt.qtbot import QtBot
 
-from core.events import CheckpointsChanged, EventBatch, JobProgress, TrainerFailed, TrainerState
+from core.events import CheckpointsChanged, Diagnosis, EventBatch, JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
+from desktop.panels.diagnosis_card import DiagnosisCard
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -97,6 +98,55 @@ def test_the_learning_rate_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> Non
     with qtbot.waitSignals([window.learning_rate_changed, window.settings_changed]):
         qtbot.keyClick(box, Qt.Key.Key_Return)
     assert bench.window.settings.training.learning_rate == pytest.approx(2e-4)
+
+
+def test_the_share_of_the_time_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> None:
+    window = bench.window
+    with qtbot.waitSignals([window.duty_changed, window.settings_changed]):
+        qtbot.keyClick(window.inputs.duty, Qt.Key.Key_Left)
+    assert window.settings.training.duty_percent == 95
+
+
+def show_verdict(qtbot: QtBot, bench: Bench, diagnosis: Diagnosis) -> DiagnosisCard:
+    fill(bench)
+    bench.state.apply(diagnosis)
+    bench.window.show_dock(ActionId.SHOW_GRADIENTS)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    return bench.window.gradients.card
+
+
+def test_the_advice_reaches_trainer_settings_and_tool_bar_and_is_undone(qtbot: QtBot, bench: Bench) -> None:
+    card, window = show_verdict(qtbot, bench, scenario.diagnosis()), bench.window
+    with qtbot.waitSignal(window.clip_norm_changed) as sent, qtbot.waitSignal(window.settings_changed):
+        qtbot.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
+    assert sent.args == [3.4]
+    assert window.settings.gradients.clip_norm == 3.4
+    assert window.inputs.clip_norm.text() == "3.4"
+    with qtbot.waitSignal(window.clip_norm_changed) as sent, qtbot.waitSignal(window.settings_changed):
+        qtbot.mouseClick(card.undo_button, Qt.MouseButton.LeftButton)
+    assert sent.args == [1.0]
+    assert window.settings.gradients.clip_norm == 1.0
+    assert window.inputs.clip_norm.text() == "1"
+
+
+def test_advice_for_the_next_start_is_stored_and_nothing_is_sent(qtbot: QtBot, bench: Bench) -> None:
+    card, window = show_verdict(qtbot, bench, scenario.diagnosis(change=scenario.NEW_RUN)), bench.window
+    with (
+        qtbot.assertNotEmitted(window.clip_norm_changed),
+        qtbot.assertNotEmitted(window.learning_rate_changed),
+        qtbot.waitSignal(window.settings_changed) as stored,
+    ):
+        qtbot.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
+    assert stored.args[0].model.initialisation == "by-activation"
+
+
+def test_a_threshold_from_the_tool_bar_is_known_to_the_verdict(qtbot: QtBot, bench: Bench) -> None:
+    card = show_verdict(qtbot, bench, scenario.diagnosis())
+    box = bench.window.inputs.clip_norm
+    box.selectAll()
+    qtbot.keyClicks(box, "3.4")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert not card.apply_button.isEnabled() and "already" in card.note.text()
 
 
 def test_a_market_is_chosen_and_stored(qtbot: QtBot, bench: Bench) -> None:

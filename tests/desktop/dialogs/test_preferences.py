@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 from core.settings import Settings
 from desktop.dialogs.forms import field_infos, make_editor
 from desktop.dialogs.preferences import PreferencesDialog
+from desktop.dialogs.setting_words import title
 
 GROUPS = [field.name for field in fields(Settings)]
 OK = QDialogButtonBox.StandardButton.Ok
@@ -90,6 +91,19 @@ def test_it_says_what_waits_for_the_next_start(dialog: PreferencesDialog) -> Non
     assert message(dialog) == ""
     dialog.form("training").editor("replay_samples").put(15)
     assert message(dialog).startswith("1 change will take effect")
+
+
+def test_each_page_says_when_its_changes_take_effect(dialog: PreferencesDialog) -> None:
+    notes = {group: dialog.form(group).findChildren(QLabel)[0].text() for group in GROUPS if group != "market"}
+    assert notes["gradients"] == "Clip threshold takes effect at once, all else when training is started again."
+    assert notes["training"].startswith("Learning rate and share of the time (%) take effect at once")
+    assert notes["appearance"] == "Changes take effect at once."
+
+
+def test_no_two_settings_of_a_page_share_a_title() -> None:
+    for group in GROUPS:
+        titles = [title(field.name) for field in fields(getattr(Settings(), group))]
+        assert len(set(titles)) == len(titles)
 
 
 def test_defaults_come_back_for_the_page_that_is_open(qtbot: QtBot, dialog: PreferencesDialog) -> None:

@@ -5,7 +5,8 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QStyle, QStyleOptionSlider
 from pytestqt.qtbot import QtBot
 
 from desktop.panels.controls import TrainingInputs
@@ -97,3 +98,46 @@ def test_a_number_that_is_being_typed_is_left_alone(qtbot: QtBot, inputs: Traini
     qtbot.keyClicks(inputs.learning_rate, "0.00")
     inputs.show_values(5e-5, 1.0)
     assert inputs.learning_rate.text() == "0.00"
+
+
+def drag(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
+    """Take the slider's handle to a share of its way, and let it go."""
+    slider = inputs.duty
+    option = QStyleOptionSlider()
+    slider.initStyleOption(option)
+    part = QStyle.SubControl.SC_SliderHandle
+    handle = slider.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, part, slider).center()
+    there = QPoint(round(share * slider.width()), handle.y())
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=handle)
+    qtbot.mouseMove(slider, there)
+    qtbot.waitUntil(lambda: inputs.duty_percent.text() != "100 %")
+    assert inputs.duty.value() == 20, "nothing is sent while it is dragged"
+    inputs.show_duty(85)
+    assert inputs.duty_percent.text() != "85 %", "what is dragged is left alone"
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=there)
+
+
+def test_the_share_of_the_time_is_sent_when_the_slider_is_let_go(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    with qtbot.waitSignal(inputs.duty_changed) as changed:
+        drag(qtbot, inputs, 0.5)
+    assert 40 <= changed.args[0] <= 60
+    assert inputs.duty_percent.text() == f"{changed.args[0]} %"
+
+
+def test_the_slider_moves_by_keys_and_never_to_nothing(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    sent: list[int] = []
+    inputs.duty_changed.connect(sent.append)
+    inputs.duty.setFocus()
+    qtbot.keyClick(inputs.duty, Qt.Key.Key_Left)
+    qtbot.keyClick(inputs.duty, Qt.Key.Key_Home)
+    qtbot.keyClick(inputs.duty, Qt.Key.Key_Left)
+    assert sent == [95, 5]
+
+
+@pytest.mark.parametrize(("percent", "shown"), [(100, "100 %"), (37, "37 %"), (5, "5 %")])
+def test_a_share_from_elsewhere_is_shown_as_it_is(
+    qtbot: QtBot, inputs: TrainingInputs, percent: int, shown: str
+) -> None:
+    with qtbot.assertNotEmitted(inputs.duty_changed):
+        inputs.show_duty(percent)
+    assert inputs.duty_percent.text() == shown

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from core.events import Disease, EventBatch, LayerStatistics, StepDone
+from core.settings import Settings
+from desktop.panels.gradients import GradientsPanel
+from desktop.state import RunState
+from desktop.theme import Theme, build_palette
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> GradientsPanel:
+    panel = GradientsPanel(state, theme, Settings())
+    shown_panel(qtbot, panel, 420, 780)
+    panel.refresh()
+    return panel
+
+
+def feed(state: RunState, panel: GradientsPanel, *steps: StepDone) -> None:
+    state.apply(scenario.ready())
+    state.apply(EventBatch(steps or tuple(scenario.steps(300))))
+    panel.refresh()
+
+
+def words(panel: GradientsPanel) -> str:
+    labels = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    bars = [f"{bar.title} {bar.text} {bar.tooltip}" for bar in (*panel.layers.bars.bars, *panel.parts.bars.bars)]
+    return " | ".join((*labels, *bars))
+
+
+def test_it_says_that_there_is_nothing_yet(panel: GradientsPanel) -> None:
+    assert "No step yet" in words(panel)
+    assert not panel.norms.isVisible()
+
+
+def test_the_numbers_are_those_of_the_newest_100_steps(state: RunState, panel: GradientsPanel) -> None:
+    steps = list(scenario.steps(300))
+    feed(state, panel, *steps)
+    norms = [step.gradient_norm for step in steps[-100:] if step.gradient_norm is not None]
+    clipped = sum(step.clipped for step in steps[-100:])
+    shown = {name: label.text() for name, label in panel.numbers.values.items()}
+    assert shown["Clip rate"] == f"{clipped} %"
+    assert shown["Median norm"] == f"{np.median(norms):.3f}"
+    assert shown["95th percentile"] == f"{np.quantile(norms, 0.95):.2f}"
+    assert shown["Update / parameter"] == "0.0013"
+    assert shown["Learning rate"] == "0.0001"
+    assert "No step yet" not in words(panel)
+
+
+def test_the_loss_scale_is_shown_where_there_is_one(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    assert not panel.numbers.values["Loss scale"].isVisible()
+    step = list(scenario.steps(301))[-1]
+    assert step.gradients is not None
+    state.apply(replace(step, gradients=replace(step.gradients, loss_scale=65_536.0)))
+    panel.refresh()
+    assert panel.numbers.values["Loss scale"].isVisible()
+    assert panel.numbers.values["Loss scale"].text() == "65,536"
+
+
+def test_each_layer_has_a_row_with_the_median_in_the_order_of_the_model(state: RunState, panel: GradientsPanel) -> None:
+    steps = list(scenario.steps(300))
+    feed(state, panel, *steps)
+    bars = panel.layers.bars.bars
+    assert [bar.title for bar in bars][:3] == ["Embedding", "Positions", "Block 1 attention norm"]
+    assert len(bars) == len(scenario.LAYERS)
+    heads = [step.gradients.layers[-1] for step in steps[-100:] if step.gradients is not None]
+    assert bars[-1].value == pytest.approx(np.median([head.norm for head in heads]))
+    assert bars[-1].newest == heads[-1].norm
+    for word in ("Mean: ", "Std: ", "Largest: "):
+        assert word in bars[-1].tooltip
+
+
+def test_the_switch_shows_another_measure(qtbot: QtBot, state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    by_norm = [bar.value for bar in panel.layers.bars.bars]
+    box = panel.layers.measure
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert box.currentText() == "Gradient / parameter"
+    ratios = [bar.value for bar in panel.layers.bars.bars]
+    assert ratios == pytest.approx([value / 5 for value in by_norm if value is not None])
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert box.currentText() == "Update / parameter"
+    assert [bar.value for bar in panel.layers.bars.bars] != pytest.approx(ratios)
+
+
+def test_the_layers_of_the_verdict_are_marked_until_it_goes(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    state.apply(scenario.diagnosis(Disease.DEAD_LAYERS, layers=("blocks.1.feed_forward.0", "head")))
+    panel.refresh()
+    assert [bar.title for bar in panel.layers.bars.bars if bar.is_marked] == ["Block 2 feed-forward in", "Head"]
+    assert "Dead layers" in words(panel)
+    state.apply(scenario.diagnosis(Disease.HEALTHY, change=None))
+    panel.refresh()
+    assert not any(bar.is_marked for bar in panel.layers.bars.bars)
+
+
+def test_the_parts_of_the_loss_have_names_and_shares(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    bars = panel.parts.bars.bars
+    assert [bar.title for bar in bars] == ["Close", "Body", "Upper wick", "Lower wick", "Range", "Volume"]
+    assert sum(bar.value for bar in bars if bar.value is not None) == pytest.approx(0.31)
+    assert "% of the loss" in bars[0].tooltip
+
+
+def with_gradients(step: StepDone, **changes: object) -> StepDone:
+    assert step.gradients is not None
+    return replace(step, gradients=replace(step.gradients, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, None])
+def test_what_is_not_finite_is_a_dash_and_never_a_number(
+    state: RunState, panel: GradientsPanel, value: float | None
+) -> None:
+    layer = LayerStatistics(value, value, value, value, value, value)
+    steps = [
+        replace(
+            with_gradients(
+                step,
+                layers=(layer,) * len(scenario.LAYERS),
+                norm_after=value,
+                update_ratio=value,
+                loss_scale=value,
+                loss_parts=(value,) * 6,
+            ),
+            gradient_norm=value,
+            loss=None,
+            skipped_because="The gradients were not finite.",
+        )
+        for step in scenario.steps(20)
+    ]
+    feed(state, panel, *steps)
+    shown = words(panel).lower()
+    assert all(word not in shown for word in ("nan", "inf", "none"))
+    assert {bar.text for bar in panel.layers.bars.bars} == {"–"}
+    assert panel.numbers.values["Median norm"].text() == "–"
+    assert not panel.grab().isNull()
+
+
+def test_steps_from_before_layers_were_measured_are_drawn_without_them(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel, *(replace(step, gradients=None) for step in scenario.steps(20)))
+    assert "The layers are shown with the next step." in words(panel)
+    assert not panel.parts.isVisible() and not panel.layers.measure.isEnabled()
+    assert panel.norms.isVisible()
+
+
+def test_layers_without_names_are_counted(state: RunState, panel: GradientsPanel) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(5))))
+    panel.refresh()
+    assert [bar.title for bar in panel.layers.bars.bars][:2] == ["Layer 1", "Layer 2"]
+
+
+def test_another_run_empties_it(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    state.apply(scenario.diagnosis())
+    panel.refresh()
+    state.begin(None)
+    panel.refresh()
+    assert "No step yet" in words(panel) and "Always clipping" not in words(panel)
+
+
+def test_where_there_is_room_the_layers_stand_beside_the_curve(
+    qtbot: QtBot, state: RunState, panel: GradientsPanel
+) -> None:
+    feed(state, panel)
+    assert panel.layers.y() > panel.norms.y()
+    panel.resize(760, 700)
+    qtbot.waitUntil(lambda: panel.layers.x() > panel.norms.geometry().right() and panel.layers.y() == panel.norms.y())
+
+
+def test_it_fits_a_narrow_dock(qtbot: QtBot, state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    state.apply(scenario.diagnosis())
+    panel.refresh()
+    assert panel.minimumSizeHint().width() <= 260
+    panel.resize(260, 780)
+    qtbot.waitUntil(lambda: panel._content.width() <= panel._scroll.viewport().width())
+
+
+def test_it_takes_another_theme(state: RunState, panel: GradientsPanel, theme: Theme) -> None:
+    feed(state, panel)
+    before = panel.grab().toImage()
+    theme.set_mode("light")
+    panel.refresh()
+    assert panel.grab().toImage() != before
+    assert panel.norms.plot.backgroundBrush().color() == build_palette(False, "green-red").background
