@@ -1,0 +1,60 @@
+"""The gradient doctor: watches the steps of a run and says what is wrong with them, and what to change first.
+
+How it is wired in, by whoever makes `StepDone` events:
+
+    doctor = GradientDoctor(run_id, layer_names, lambda: settings)   # the settings in force, asked at each diagnosis
+    doctor.observe(step_done)                                        # after every step, skipped ones too
+    diagnosis = doctor.diagnose()                                    # every 10 steps; an event of its own
+    doctor.forget()                                                  # after a rollback, a restore or a changed setting
+
+`layer_names` are those of `TrainerReady.layers`, in that order. Without `forget` a mended disease stays in the window
+for up to 100 steps more; with it the verdict is "too early to say" for 50.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from core.events import Diagnosis, StepDone
+from core.settings import Settings
+from core.training.doctor.evidence import LossAtStart, measure
+from core.training.doctor.verdicts import judge
+from core.training.doctor.window import WINDOW, StepWindow
+
+
+class GradientDoctor:
+    """Owns the last few hundred steps of one run. Deterministic: the same steps lead to the same words."""
+
+    def __init__(
+        self, run_id: str, layers: Sequence[str], settings: Callable[[], Settings], capacity: int = WINDOW
+    ) -> None:
+        self._run_id = run_id
+        self._names = tuple(layers)
+        self._settings = settings
+        self._window = StepWindow(len(self._names), capacity)
+        self._loss_at_start = LossAtStart()
+        self._step = 0
+
+    def observe(self, step: StepDone) -> None:
+        """Take note of a step. One that measured nothing counts as a step and no more."""
+        self._window.append(step)
+        self._loss_at_start.observe(step)
+        self._step = step.step
+
+    def diagnose(self) -> Diagnosis:
+        """What the steps so far show."""
+        evidence = measure(self._window, self._names, self._loss_at_start.value)
+        verdict = judge(evidence, self._settings())
+        return Diagnosis(
+            run_id=self._run_id,
+            step=self._step,
+            disease=verdict.disease,
+            evidence=verdict.evidence,
+            advice=verdict.remedy.advice,
+            change=verdict.remedy.change,
+            layers=verdict.layers,
+        )
+
+    def forget(self) -> None:
+        """The steps so far say nothing of the next ones. Where the run's loss began is kept."""
+        self._window.clear()

@@ -1,0 +1,291 @@
+"""What is measured of the window, before anyone calls it by a name. Numbers here are finite, or None."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from core.events import NonFiniteOrigin, StepDone
+from core.training.doctor.trend import SeriesTrend, trend_of
+from core.training.doctor.window import Numbers, StepWindow, number
+
+IndexArray = npt.NDArray[np.intp]
+
+SETTLING_STEPS = 20
+"""The first steps of a run say little: a head that starts at zero gives the body no gradient, and Adam's first steps
+are its largest."""
+RECENT_STEPS = 100
+START_STEPS = 10
+_OVERFLOW_STEPS = 30
+_OVERFLOW_SHARE = 0.1
+_CALM_STEPS = 10
+"""So many finite steps in a row end a bout of steps that were not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Percentiles of a measured number over the recent steps."""
+
+    low: float
+    """5th"""
+    quarter: float
+    """25th"""
+    median: float
+    high: float
+    """95th"""
+    largest: float
+
+
+class LossAtStart:
+    """The median loss of a run's first steps; what was learned is judged by it when those have left the window."""
+
+    def __init__(self) -> None:
+        self._losses: list[float] = []
+
+    def observe(self, step: StepDone) -> None:
+        is_early = step.step <= START_STEPS * 2
+        if is_early and len(self._losses) < START_STEPS and not math.isnan(loss := number(step.loss)):
+            self._losses.append(loss)
+
+    @property
+    def value(self) -> float | None:
+        """None for a run that was taken up later."""
+        return float(np.median(self._losses)) if self._losses else None
+
+
+@dataclass(frozen=True, slots=True)
+class LossCourse:
+    """Where the loss began, where it is, and whether it still goes down."""
+
+    trend: SeriesTrend
+    """Over the window, without the run's first steps."""
+    at_start: float | None
+    """Median of the run's first steps; None where the run was taken up later."""
+
+    @property
+    def now(self) -> float:
+        return self.trend.end
+
+    @property
+    def fall_percent(self) -> float:
+        """Of the level at the window's start; below 0 where it rose."""
+        return _percent(self.trend.start, self.trend.end)
+
+    @property
+    def fall_since_start_percent(self) -> float | None:
+        return None if self.at_start is None else _percent(self.at_start, self.now)
+
+
+@dataclass(frozen=True, slots=True)
+class NotFinite:
+    """Steps of the window that met a number that was not finite."""
+
+    began_with: NonFiniteOrigin
+    began_at_step: int
+    counts: dict[NonFiniteOrigin, int]
+    steps_looked_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """The layers over the recent steps, from the input to the output."""
+
+    names: tuple[str, ...]
+    norms: Numbers
+    """[layers]: the median gradient norm, NaN where it was never measured."""
+    rise: Numbers
+    """[layers]: norm in the window's last third over that in its first third."""
+    update_ratios: Numbers
+    """[layers]: the median of update over parameter norm."""
+    early: float | None
+    """Median norm of the first third of the layers; None for fewer than two."""
+    late: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """All that the verdicts rest on."""
+
+    first_step: int | None
+    """The oldest in the window."""
+    steps: int
+    """Steps in the window whose gradient norm is known."""
+    norm: Spread | None
+    window_norm: Spread | None
+    """The same over the whole window."""
+    norm_trend: SeriesTrend | None
+    """Of log norm, over the window."""
+    recent_norms: Numbers
+    """Sorted."""
+    clip_share: float
+    threshold: float | None
+    largest_layer_norm: Spread | None
+    largest_number: Spread | None
+    update_ratio: float | None
+    learning_rate: float | None
+    loss: LossCourse | None
+    layers: Layers
+    not_finite: NotFinite | None
+    scales_loss: bool
+
+    def share_of_norms_above(self, level: float) -> float:
+        """0 to 1, of the recent steps."""
+        norms = self.recent_norms
+        return 0.0 if norms.size == 0 else float(norms.size - np.searchsorted(norms, level, "right")) / norms.size
+
+    @property
+    def growth(self) -> float:
+        """The factor by which the norm grew over the window, by its robust line; 1 where it cannot be told."""
+        return 1.0 if self.norm_trend is None else math.exp(min(700.0, self.norm_trend.change))
+
+
+def measure(window: StepWindow, names: tuple[str, ...], loss_at_start: float | None) -> Evidence:
+    """Measure the window. names: the layers, as many as the window has."""
+    settled = _settled(window)
+    rows = settled[window.column("is_skipped")[settled] == 0.0]
+    recent = rows[-RECENT_STEPS:]
+    norms = window.column("norm")
+    recent_norms = _sorted_known(norms[recent])
+    return Evidence(
+        first_step=int(window.column("step")[0]) if len(window) else None,
+        steps=int(np.count_nonzero(~np.isnan(norms))),
+        norm=spread_of(recent_norms),
+        window_norm=spread_of(_sorted_known(norms[rows])),
+        norm_trend=_log_trend(norms[rows]),
+        recent_norms=recent_norms,
+        clip_share=_mean(window.column("clipped")[recent]),
+        threshold=median_of(window.column("threshold")[recent]),
+        largest_layer_norm=spread_of(np.sort(_largest_of(window.layer_norms[recent]))),
+        largest_number=spread_of(_sorted_known(window.column("largest")[recent])),
+        update_ratio=median_of(window.column("update_ratio")[recent]),
+        learning_rate=_highest(window.column("rate")),
+        loss=_loss_course(window.column("loss")[rows], loss_at_start),
+        layers=_layers(names, window, rows),
+        not_finite=_not_finite(window),
+        scales_loss=bool(np.any(~np.isnan(window.column("loss_scale")))),
+    )
+
+
+def _settled(window: StepWindow) -> IndexArray:
+    """[rows]: the window without the first steps of the run."""
+    fell_out = window.seen - len(window)
+    return np.arange(min(len(window), max(0, SETTLING_STEPS - fell_out)), len(window))
+
+
+def spread_of(known: Numbers) -> Spread | None:
+    """known: sorted, without NaN. None where nothing is known."""
+    if known.size == 0:
+        return None
+    low, quarter, median, high = (float(known[round(share * (known.size - 1))]) for share in (0.05, 0.25, 0.5, 0.95))
+    return Spread(low, quarter, median, high, float(known[-1]))
+
+
+def median_of(values: Numbers) -> float | None:
+    """The median of what is known."""
+    known = _sorted_known(values)
+    return None if known.size == 0 else float(known[known.size // 2])
+
+
+def column_medians(table: Numbers) -> Numbers:
+    """[rows, columns] to [columns]: the median of what is known, NaN where nothing is. NaN sorts last."""
+    if table.shape[0] == 0:
+        return np.full(table.shape[1], np.nan)
+    known = np.count_nonzero(~np.isnan(table), axis=0)
+    middle = np.maximum(known - 1, 0) // 2
+    medians: Numbers = np.sort(table, axis=0)[middle, np.arange(table.shape[1])]
+    return medians
+
+
+def _layers(names: tuple[str, ...], window: StepWindow, rows: IndexArray) -> Layers:
+    medians = column_medians(window.layer_norms[rows[-RECENT_STEPS:]])
+    known = medians[~np.isnan(medians)]
+    part = max(1, known.size // 3)
+    has_depth = known.size >= 2
+    return Layers(
+        names=names,
+        norms=medians,
+        rise=_rise(window.layer_norms, rows),
+        update_ratios=column_medians(window.layer_update_ratios[rows[-RECENT_STEPS:]]),
+        early=float(np.median(known[:part])) if has_depth else None,
+        late=float(np.median(known[-part:])) if has_depth else None,
+    )
+
+
+def _rise(norms: Numbers, rows: IndexArray) -> Numbers:
+    """1 where it cannot be told; a layer that stays at exactly zero does not rise."""
+    third = rows.size // 3
+    before, after = column_medians(norms[rows[:third]]), column_medians(norms[rows[rows.size - third :]])
+    tiny = np.finfo(np.float64).tiny
+    with np.errstate(over="ignore"):
+        rise: Numbers = np.where(np.isnan(before) | np.isnan(after), 1.0, (after + tiny) / (before + tiny))
+    return rise
+
+
+def _loss_course(losses: Numbers, at_start: float | None) -> LossCourse | None:
+    trend = trend_of(losses)
+    return None if trend is None else LossCourse(trend, at_start)
+
+
+def _log_trend(norms: Numbers) -> SeriesTrend | None:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return trend_of(np.log(norms[norms > 0.0]))
+
+
+def _not_finite(window: StepWindow) -> NotFinite | None:
+    """None when the newest steps were finite, and when fp16's scaler was merely finding its scale."""
+    origins = window.origins[-RECENT_STEPS:]
+    if _is_scaling_at_work(window, origins):
+        origins = [None if origin is NonFiniteOrigin.GRADIENTS else origin for origin in origins]
+    bad = [place for place, origin in enumerate(origins) if origin is not None]
+    if not bad:
+        return None
+    first = bad[-1]
+    for place in reversed(bad):
+        if first - place > _CALM_STEPS:
+            break
+        first = place
+    origin = origins[first]
+    assert origin is not None
+    step = int(window.column("step")[len(window) - len(origins) + first])
+    return NotFinite(origin, step, dict(Counter(found for found in origins if found is not None)), len(origins))
+
+
+def _is_scaling_at_work(window: StepWindow, origins: list[NonFiniteOrigin | None]) -> bool:
+    """With loss scaling an overflow now and then is how the scale is found; many of the newest steps are too many."""
+    if np.all(np.isnan(window.column("loss_scale"))):
+        return False
+    newest = origins[-_OVERFLOW_STEPS:]
+    overflowed = sum(origin is NonFiniteOrigin.GRADIENTS for origin in newest)
+    return overflowed <= max(1.0, _OVERFLOW_SHARE * len(newest)) or len(origins) <= SETTLING_STEPS
+
+
+def _largest_of(layer_norms: Numbers) -> Numbers:
+    """The largest layer norm of each step that has any."""
+    if layer_norms.shape[1] == 0:
+        return np.empty(0)
+    filled = np.where(np.isnan(layer_norms), -1.0, layer_norms)
+    largest: Numbers = filled.max(axis=1)
+    return largest[largest >= 0.0]
+
+
+def _sorted_known(values: Numbers) -> Numbers:
+    return np.sort(values[~np.isnan(values)])
+
+
+def _highest(values: Numbers) -> float | None:
+    known = values[~np.isnan(values)]
+    return None if known.size == 0 else float(known.max())
+
+
+def _mean(values: Numbers) -> float:
+    return 0.0 if values.size == 0 else float(values.mean())
+
+
+def _percent(before: float, after: float) -> float:
+    """How far it fell, of its size before; bounded, so that a start at nothing gives no endless number."""
+    size = max(abs(before), 1e-300)
+    return max(-1e6, min(1e6, 100.0 * ((before - after) / size)))

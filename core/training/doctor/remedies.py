@@ -1,0 +1,215 @@
+"""The one change that fits a disease: the first in the order clip, rate, initialisation, numerics (for gradients that
+are too large) or activation, initialisation, depth (too small) that the settings still leave open.
+
+Norms and residuals, which the usual order has after the initialisation, every block of the model has already.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from core.events import NonFiniteOrigin, SettingChange
+from core.settings import Settings
+from core.training.doctor.evidence import Evidence, Spread
+
+EXPLODING_NORM = 100.0
+USUAL_NORM = 10.0
+LARGE_UPDATE = 0.1
+_SOUND_UPDATE = 0.01
+_FIRST_THRESHOLD = 1.0
+_SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
+_SMALLEST_THRESHOLD, _LARGEST_THRESHOLD = 1e-12, 1e6
+_USUAL_VALUE = 0.5
+_USUAL_PERCENTILE = 90.0
+_EARLY_STEPS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """What to change, as a sentence and as a setting."""
+
+    advice: str
+    change: SettingChange | None = None
+
+
+def against_explosion(evidence: Evidence, settings: Settings) -> Remedy:
+    """Clip first; where clipping is at work already, a lower rate, or other first weights."""
+    mode = settings.gradients.clip_mode
+    if mode in ("off", "observe"):
+        return Remedy(
+            f"Switch clipping on: nothing is clipped in mode {mode}, and clipping is the first remedy.",
+            SettingChange("gradients", "clip_mode", "norm"),
+        )
+    if mode == "adaptive":
+        return Remedy(
+            "Clip to a fixed norm: an adaptive threshold rises together with the norms that it should hold down.",
+            SettingChange("gradients", "clip_mode", "norm"),
+        )
+    if evidence.clip_share < 0.5:
+        return _lower_threshold(evidence, settings)
+    if _was_large_from_the_start(evidence) and settings.model.initialisation != "by-activation":
+        return Remedy(
+            "Clipping is at work and the norms were large from the first steps without growing, so the first weights "
+            "are too large: choose them by the activation.",
+            SettingChange("model", "initialisation", "by-activation"),
+        )
+    return lower_rate(evidence, settings, 0.1, "Clipping is at work already, so the rate comes next")
+
+
+def against_large_updates(evidence: Evidence, settings: Settings) -> Remedy:
+    """So much lower that an update is about a hundredth of the parameters."""
+    factor = _SOUND_UPDATE / max(evidence.update_ratio or LARGE_UPDATE, _SOUND_UPDATE)
+    why = "Clipping limits a gradient and not what the optimizer makes of it, so the rate is what to change"
+    return lower_rate(evidence, settings, max(0.01, min(1 / 3, factor)), why)
+
+
+def lower_rate(evidence: Evidence, settings: Settings, factor: float, why: str) -> Remedy:
+    """The rate in use times `factor`."""
+    rate = evidence.learning_rate
+    if rate is None or rate * factor < _SMALLEST_RATE:
+        return Remedy(f"{why}; but it is as low as it goes: begin a new run from an older checkpoint.")
+    lower = _two_digits(min(rate, _LARGEST_RATE) * factor, math.floor)
+    return Remedy(
+        f"{why}: lower it from {text(rate)} to {text(lower)}.", SettingChange("training", "learning_rate", lower)
+    )
+
+
+def against_dead_layers(settings: Settings) -> Remedy:
+    """Activation, then the first weights, then the numerics."""
+    if settings.model.activation != "gelu":
+        return Remedy(
+            f"Take GELU for {settings.model.activation}: it lets a gradient through on both sides of zero.",
+            SettingChange("model", "activation", "gelu"),
+        )
+    return _against_lost_signal(settings) or Remedy(
+        "No setting is left that would mend it: restore a checkpoint from before, or begin a new run."
+    )
+
+
+def against_vanishing(settings: Settings) -> Remedy:
+    """Activation, then the first weights, then the numerics, then fewer layers."""
+    if settings.model.activation != "gelu":
+        return Remedy(
+            f"Take GELU for {settings.model.activation}: of all changes the activation has the strongest effect.",
+            SettingChange("model", "activation", "gelu"),
+        )
+    remedy = _against_lost_signal(settings)
+    if remedy is not None:
+        return remedy
+    if settings.model.layers > 1:
+        fewer = settings.model.layers // 2
+        return Remedy(
+            f"Take {fewer} of the {settings.model.layers} layers: activation and first weights are as they should be.",
+            SettingChange("model", "layers", fewer),
+        )
+    return Remedy("No setting is left that would mend it: look at the scale of the loss and of the input.")
+
+
+def against_not_finite(evidence: Evidence, settings: Settings, origin: NonFiniteOrigin) -> Remedy:
+    """Numerics, unless the norms had exploded before: then the explosion is what to stop."""
+    if origin is NonFiniteOrigin.INPUT:
+        return Remedy("Look at the candles of the steps that were set aside: no setting mends the input.")
+    if evidence.share_of_norms_above(EXPLODING_NORM) > 0.1:
+        return against_explosion(evidence, settings)
+    if settings.training.precision != "float32":
+        return Remedy(
+            f"Compute in float32: {settings.training.precision} has too few bits for numbers of this size.",
+            SettingChange("training", "precision", "float32"),
+        )
+    if origin is NonFiniteOrigin.PARAMETERS:
+        return lower_rate(evidence, settings, 0.1, "The step before wrote them, so its step was too long")
+    return Remedy(
+        "Look for a division, a root or a logarithm that meets zero: the norms before were sound and the arithmetic "
+        "is float32, so neither clipping nor the rate would mend it."
+    )
+
+
+def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
+    """A threshold that would clip one step in twenty, from the norms that were seen."""
+    mode = settings.gradients.clip_mode
+    if mode == "adaptive":
+        return Remedy(
+            f"Clip at the {_USUAL_PERCENTILE:.0f}th percentile of recent norms.",
+            SettingChange("gradients", "clip_percentile", _USUAL_PERCENTILE),
+        )
+    spread = what_is_clipped(evidence, settings)
+    if spread is None:
+        return Remedy("Choose a threshold near the norms seen.")
+    value = _threshold(spread.high)
+    name, unit = ("clip_value", "number") if mode == "value" else ("clip_norm", "norm")
+    return Remedy(
+        f"Set the threshold to {text(value)}: 95 % of the steps had a largest {unit} below it, so it clips only those "
+        "that stand out."
+        if mode in ("value", "layer")
+        else f"Set the threshold to {text(value)}: 95 % of the norms were below it, so it clips only those that stand "
+        "out.",
+        SettingChange("gradients", name, value),
+    )
+
+
+def what_is_clipped(evidence: Evidence, settings: Settings) -> Spread | None:
+    """The number that the threshold of this mode is held against."""
+    match settings.gradients.clip_mode:
+        case "value":
+            return evidence.largest_number
+        case "layer":
+            return evidence.largest_layer_norm
+        case _:
+            return evidence.norm
+
+
+def threshold_of(evidence: Evidence, settings: Settings) -> float | None:
+    """The threshold of this mode. In mode value it is no norm, and no step reports it."""
+    return settings.gradients.clip_value if settings.gradients.clip_mode == "value" else evidence.threshold
+
+
+def text(value: float) -> str:
+    """Three digits, for people: 0.25, 1.2e-7."""
+    return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+
+
+def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy:
+    if settings.gradients.clip_mode == "value":
+        return Remedy(
+            "Clip the numbers at the usual bound: the present one lets nearly all of them through.",
+            SettingChange("gradients", "clip_value", min(_USUAL_VALUE, settings.gradients.clip_value / 10)),
+        )
+    before = evidence.window_norm.quarter if evidence.window_norm is not None else _FIRST_THRESHOLD
+    value = _threshold(before) if before <= USUAL_NORM else _FIRST_THRESHOLD
+    why = "a quarter of the norms seen were below it" if before <= USUAL_NORM else "no norm seen was sound"
+    return Remedy(
+        f"Set the clip threshold to {text(value)}: {why}, and the present one lets most steps through.",
+        SettingChange("gradients", "clip_norm", value),
+    )
+
+
+def _was_large_from_the_start(evidence: Evidence) -> bool:
+    begins_early = evidence.first_step is not None and evidence.first_step <= _EARLY_STEPS
+    trend = evidence.norm_trend
+    return begins_early and trend is not None and math.exp(min(700.0, trend.start)) > EXPLODING_NORM
+
+
+def _against_lost_signal(settings: Settings) -> Remedy | None:
+    if settings.model.initialisation != "by-activation":
+        return Remedy(
+            "Choose the first weights by the activation, so that each layer keeps the size of its signal.",
+            SettingChange("model", "initialisation", "by-activation"),
+        )
+    if settings.training.precision != "float32":
+        return Remedy(
+            f"Compute in float32: gradients this small are rounded to zero in {settings.training.precision}.",
+            SettingChange("training", "precision", "float32"),
+        )
+    return None
+
+
+def _threshold(value: float) -> float:
+    return _two_digits(max(_SMALLEST_THRESHOLD, min(_LARGEST_THRESHOLD, value)), math.ceil)
+
+
+def _two_digits(value: float, rounding: type[int] | object) -> float:
+    """Round to two digits, up or down; the value itself where it has no more."""
+    assert callable(rounding)
+    place = math.floor(math.log10(value)) - 1
+    return float(f"{rounding(round(value / 10.0**place, 9))}e{place}")

@@ -1,0 +1,295 @@
+"""One function for each disease: whether the evidence shows it, in numbers, and what to do first.
+
+They are asked in the order of `VERDICTS`; the first that speaks is the diagnosis. What makes other numbers
+meaningless comes first, then what does harm now, then what only wastes time: a number that is not finite spoils every
+norm; exploding gradients make updates large; too large updates kill layers; a dead layer is a cliff that would also
+read as vanishing; and how often is clipped says something only where the norms are sound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.events import Disease, NonFiniteOrigin
+from core.settings import Settings
+from core.training.doctor import remedies
+from core.training.doctor.evidence import Evidence, Layers, LossCourse
+from core.training.doctor.remedies import EXPLODING_NORM, LARGE_UPDATE, USUAL_NORM, Remedy, text
+
+FEWEST_STEPS = 50
+"""Below this many steps with a gradient norm nothing is said, but for numbers that are not finite."""
+_SHARE_OF_EXPLODING = 0.2
+_GROWTH = 10.0
+_CERTAIN = 2.6
+"""A trend's z beyond which it is no accident: less than one in a hundred."""
+_LEARNING_PERCENT = 0.5
+_LEARNED_PERCENT = 20.0
+_FINISHED_PERCENT = 95.0
+_VANISHED_NORM = 1e-6
+_VANISHED_LAYER = 1e-8
+_DEPTH_GAP = 1000.0
+_RISING = 3.0
+_DEAD_SHARE = 1e-6
+_CLIFF = 0.7
+_ALWAYS = 0.95
+_FAR_BELOW = 3.0
+_STEADY = 30.0
+_GUARDS_NOTHING = 100.0
+_FAR_ABOVE = 30.0
+_NAMED = 3
+
+_ORIGIN_WORDS = {
+    NonFiniteOrigin.INPUT: "in the input",
+    NonFiniteOrigin.LOSS: "in the loss, before the backward pass",
+    NonFiniteOrigin.GRADIENTS: "in the gradients, after a loss that was finite",
+    NonFiniteOrigin.PARAMETERS: "in the parameters, which the step before had written",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A disease with its evidence; `Diagnosis` without the run and the step."""
+
+    disease: Disease
+    evidence: str
+    remedy: Remedy
+    layers: tuple[str, ...] = ()
+
+
+def not_finite(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """Steps that met a number that was not finite, and where that began."""
+    found = evidence.not_finite
+    if found is None:
+        return None
+    total = sum(found.counts.values())
+    sentence = (
+        f"{total} of the last {_steps(found.steps_looked_at)} met a number that was not finite; it began "
+        f"{_ORIGIN_WORDS[found.began_with]} at step {found.began_at_step}."
+    )
+    others = [f"{count} {_ORIGIN_WORDS[origin]}" for origin, count in found.counts.items()]
+    if len(others) > 1:
+        sentence += f" Seen since: {'; '.join(others)}."
+    return Verdict(Disease.NOT_FINITE, sentence, remedies.against_not_finite(evidence, settings, found.began_with))
+
+
+def too_early(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """Too few steps to say anything."""
+    if evidence.steps >= FEWEST_STEPS and evidence.norm is not None:
+        return None
+    sentence = f"{_steps(evidence.steps)} with a gradient norm so far; {FEWEST_STEPS} are needed."
+    return Verdict(Disease.UNKNOWN, sentence, Remedy(""))
+
+
+def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """Above 100, or growing beyond what is usual while nothing is learned by it."""
+    assert evidence.norm is not None
+    share = evidence.share_of_norms_above(EXPLODING_NORM)
+    if share >= _SHARE_OF_EXPLODING:
+        sentence = (
+            f"The gradient norm is {text(evidence.norm.median)} in the middle of the last steps and "
+            f"{text(evidence.norm.largest)} at most; {100 * share:.0f} % of them are above {EXPLODING_NORM:.0f}."
+        )
+    elif _is_growing(evidence) and evidence.norm.median > USUAL_NORM and not _is_learning(evidence.loss):
+        sentence = (
+            f"The gradient norm grew {text(evidence.growth)}-fold over the last {_steps(evidence.steps)}, to "
+            f"{text(evidence.norm.high)}, and the loss does not fall."
+        )
+    else:
+        return None
+    return Verdict(
+        Disease.EXPLODING, sentence, remedies.against_explosion(evidence, settings), _largest_layers(evidence.layers)
+    )
+
+
+def updates_too_large(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """A step changes the parameters by more than a tenth."""
+    if evidence.update_ratio is None or evidence.update_ratio <= LARGE_UPDATE:
+        return None
+    sentence = (
+        f"A step changes the parameters by {100 * min(evidence.update_ratio, 1e6):.0f} % of their norm (the median of "
+        f"the last steps); 0.1 to 1 % is usual, more than {100 * LARGE_UPDATE:.0f} % is too much."
+    )
+    ratios = np.nan_to_num(evidence.layers.update_ratios)
+    worst = [place for place in np.argsort(-ratios) if ratios[place] > LARGE_UPDATE][:_NAMED]
+    return Verdict(
+        Disease.UPDATES_TOO_LARGE,
+        sentence,
+        remedies.against_large_updates(evidence, settings),
+        _names(evidence.layers, worst),
+    )
+
+
+def dead_layers(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """No gradient in some layers, from one layer to the next, while others learn."""
+    layers = evidence.layers
+    dead, level = _without_gradient(layers)
+    if not dead or not evidence.update_ratio or not _falls_off_a_cliff(layers.norms):
+        return None
+    largest = max(float(layers.norms[place]) for place in dead)
+    sentence = (
+        f"{len(dead)} of {len(layers.names)} layers have a gradient norm of {text(largest)} at most, the others one "
+        f"of about {text(level)}: {_list(layers, dead)}."
+    )
+    return Verdict(Disease.DEAD_LAYERS, sentence, remedies.against_dead_layers(settings), _names(layers, dead))
+
+
+def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """Too small to learn by, as the loss shows. Small gradients that do teach the model are healthy."""
+    norm, loss = evidence.norm, evidence.loss
+    assert norm is not None
+    if loss is None or _is_learning(loss):
+        return None
+    sentence, places = _lost_with_depth(evidence)
+    has_learned = _FINISHED_PERCENT if sentence else _LEARNED_PERCENT
+    fallen = loss.fall_since_start_percent
+    if fallen is not None and fallen >= has_learned:
+        return None
+    if not sentence and norm.median < _VANISHED_NORM:
+        sentence = f"The gradient norm is {text(norm.median)} in the middle of the last steps"
+    if not sentence:
+        return None
+    return Verdict(
+        Disease.VANISHING,
+        f"{sentence}, and the loss is stuck at {text(loss.now)}.",
+        remedies.against_vanishing(settings),
+        _names(evidence.layers, places),
+    )
+
+
+def always_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """The threshold cuts nearly every step down, though the norms are sound and steady."""
+    clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
+    if settings.gradients.clip_mode in ("off", "observe") or clipped is None or threshold is None:
+        return None
+    is_steady = clipped.high <= _STEADY * clipped.median
+    if evidence.clip_share < _ALWAYS or not is_steady or clipped.median < _FAR_BELOW * threshold:
+        return None
+    sentence = (
+        f"{100 * evidence.clip_share:.0f} % of the last steps were clipped to {text(threshold)}, though "
+        f"{_what(settings)} was a sound {text(clipped.median)} in the middle and {text(clipped.high)} at the 95th "
+        "percentile."
+    )
+    return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
+
+
+def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
+    """A threshold that even exploding gradients would pass. One of 1 with norms of 0.01 is a good guard."""
+    clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
+    if settings.gradients.clip_mode not in ("norm", "value", "layer") or clipped is None or threshold is None:
+        return None
+    if threshold < _GUARDS_NOTHING or threshold < _FAR_ABOVE * clipped.largest or evidence.clip_share > 0.0:
+        return None
+    sentence = (
+        f"No step was clipped: the threshold is {text(threshold)}, and {_what(settings)} was "
+        f"{text(clipped.largest)} at most. Exploding gradients would pass it."
+    )
+    return Verdict(Disease.NEVER_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
+
+
+def healthy(evidence: Evidence, settings: Settings) -> Verdict:
+    """What is left."""
+    assert evidence.norm is not None
+    norm = evidence.norm
+    sentence = (
+        f"The gradient norm is {text(norm.median)} in the middle of the last steps ({text(norm.low)} to "
+        f"{text(norm.high)} in nine of ten), and {_loss_words(evidence.loss)}."
+    )
+    if settings.gradients.clip_mode == "observe" and evidence.threshold is not None:
+        sentence += f" A threshold of {text(evidence.threshold)} would have clipped {100 * evidence.clip_share:.0f} %."
+    return Verdict(Disease.HEALTHY, sentence, Remedy(""))
+
+
+VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
+    not_finite,
+    too_early,
+    exploding,
+    updates_too_large,
+    dead_layers,
+    vanishing,
+    always_clipping,
+    never_clipping,
+)
+
+
+def judge(evidence: Evidence, settings: Settings) -> Verdict:
+    """The first disease that the evidence shows."""
+    for verdict in VERDICTS:
+        found = verdict(evidence, settings)
+        if found is not None:
+            return found
+    return healthy(evidence, settings)
+
+
+def _is_growing(evidence: Evidence) -> bool:
+    trend = evidence.norm_trend
+    return trend is not None and trend.z > _CERTAIN and evidence.growth >= _GROWTH
+
+
+def _is_learning(loss: LossCourse | None) -> bool:
+    return loss is not None and loss.trend.z < -_CERTAIN and loss.fall_percent >= _LEARNING_PERCENT
+
+
+def _without_gradient(layers: Layers) -> tuple[list[int], float]:
+    """The layers with next to no gradient and none on the way, and the norm that is usual among the others."""
+    known = np.sort(layers.norms[~np.isnan(layers.norms)])
+    if known.size < 2:
+        return [], 0.0
+    level = float(known[-max(1, known.size // 4)])
+    low = (layers.norms <= _DEAD_SHARE * level) & (layers.rise < _RISING)
+    return ([int(place) for place in np.flatnonzero(low)], level) if level > 0.0 else ([], level)
+
+
+def _falls_off_a_cliff(norms: np.ndarray) -> bool:
+    """Whether the norms fall from one layer to the next, and not little by little over the depth."""
+    levels = np.log10(np.maximum(norms[~np.isnan(norms)], 1e-45))
+    return bool(np.abs(np.diff(levels)).max() >= _CLIFF * (levels.max() - levels.min()))
+
+
+def _lost_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
+    """A sentence's beginning and the layers, or nothing, where the gradient is lost on the way to the input."""
+    layers = evidence.layers
+    early, late = layers.early, layers.late
+    third = max(1, layers.norms.size // 3)
+    if early is None or late is None or float(np.median(layers.rise[:third])) >= _RISING:
+        return "", []
+    if late > 0.0 and late >= _DEPTH_GAP * early:
+        ratio = f"{text(late / early)} times" if early > late * 1e-30 else "out of all proportion"
+        return f"Early layers have a norm of {text(early)}, {ratio} below the late ones' {text(late)}", [*range(third)]
+    small = [int(place) for place in np.flatnonzero((layers.norms < _VANISHED_LAYER) & (layers.rise < _RISING))]
+    if small and float(np.nanmax(layers.norms)) >= _DEPTH_GAP * _VANISHED_LAYER:
+        return f"{_list(layers, small)} have a norm below {_VANISHED_LAYER:.0e}".replace("e-08", "e-8"), small
+    return "", []
+
+
+def _largest_layers(layers: Layers) -> tuple[str, ...]:
+    norms = np.nan_to_num(layers.norms)
+    return _names(layers, [int(place) for place in np.argsort(-norms)[:_NAMED] if norms[place] > USUAL_NORM])
+
+
+def _names(layers: Layers, places: list[int]) -> tuple[str, ...]:
+    return tuple(layers.names[place] for place in places)
+
+
+def _list(layers: Layers, places: list[int]) -> str:
+    shown = ", ".join(_names(layers, places[:_NAMED]))
+    return shown if len(places) <= _NAMED else f"{shown} and {len(places) - _NAMED} more"
+
+
+def _what(settings: Settings) -> str:
+    mode = settings.gradients.clip_mode
+    return {"value": "the largest number", "layer": "the largest layer's norm"}.get(mode, "the norm")
+
+
+def _loss_words(loss: LossCourse | None) -> str:
+    if loss is None:
+        return "the loss is not known yet"
+    if _is_learning(loss):
+        return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)}"
+    return f"the loss stands at {text(loss.now)}"
+
+
+def _steps(count: int) -> str:
+    return f"{count} step" if count == 1 else f"{count} steps"

@@ -1,0 +1,142 @@
+"""The last few hundred steps as columns, so that a diagnosis is a few sorts and no walk over objects."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from core.events import GradientStatistics, NonFiniteOrigin, StepDone
+
+WINDOW = 300
+"""Steps that the doctor looks back on."""
+_LARGEST = 1e300
+"""Larger numbers count as this one, so that no difference of two overflows."""
+_ORIGINS = tuple(NonFiniteOrigin)
+
+Numbers = npt.NDArray[np.float64]
+
+
+class StepWindow:
+    """The newest steps, oldest first. What a step did not measure is NaN in here, and never leaves as such."""
+
+    def __init__(self, layers: int, capacity: int = WINDOW) -> None:
+        self.layers = layers
+        self._capacity = capacity
+        self._columns = np.full((2 * capacity, len(_COLUMNS)), np.nan)
+        self._norms = np.full((2 * capacity, layers), np.nan)
+        self._ratios = np.full((2 * capacity, layers), np.nan)
+        self._end = 0
+        self.seen = 0
+        """Steps since the start or the last `clear`, those that fell out of the window too."""
+
+    def __len__(self) -> int:
+        return min(self._end, self._capacity)
+
+    def append(self, step: StepDone) -> None:
+        if self._end == 2 * self._capacity:
+            self._move_to_front()
+        statistics = step.gradients
+        self._columns[self._end] = _row(step)
+        self._norms[self._end] = np.nan
+        self._ratios[self._end] = np.nan
+        if statistics is not None and len(statistics.layers) == self.layers:
+            self._norms[self._end] = [number(layer.norm) for layer in statistics.layers]
+            self._ratios[self._end] = [number(layer.update_ratio) for layer in statistics.layers]
+        self._end += 1
+        self.seen += 1
+
+    def clear(self) -> None:
+        self._end = 0
+        self.seen = 0
+
+    def column(self, name: str) -> Numbers:
+        """[steps]"""
+        return self._columns[self._live, _COLUMNS.index(name)]
+
+    @property
+    def layer_norms(self) -> Numbers:
+        """[steps, layers]"""
+        return self._norms[self._live]
+
+    @property
+    def layer_update_ratios(self) -> Numbers:
+        """[steps, layers]"""
+        return self._ratios[self._live]
+
+    @property
+    def origins(self) -> list[NonFiniteOrigin | None]:
+        """Of each step that was not finite, where that began."""
+        codes = self.column("origin")
+        return [None if code < 0 else _ORIGINS[int(code)] for code in codes.tolist()]
+
+    @property
+    def _live(self) -> slice:
+        return slice(self._end - len(self), self._end)
+
+    def _move_to_front(self) -> None:
+        for table in (self._columns, self._norms, self._ratios):
+            table[: self._capacity] = table[self._capacity :]
+        self._end = self._capacity
+
+
+_COLUMNS = (
+    "step",
+    "loss",
+    "norm",
+    "clipped",
+    "threshold",
+    "rate",
+    "update_ratio",
+    "largest",
+    "loss_scale",
+    "origin",
+    "is_skipped",
+)
+
+
+def _row(step: StepDone) -> tuple[float, ...]:
+    statistics = step.gradients
+    return (
+        float(step.step),
+        number(step.loss),
+        number(step.gradient_norm),
+        float(step.clipped),
+        number(step.clip_norm),
+        number(step.learning_rate),
+        number(None if statistics is None else statistics.update_ratio),
+        _largest(statistics),
+        number(None if statistics is None else statistics.loss_scale),
+        _origin_code(step),
+        float(step.skipped_because is not None or step.loss is None),
+    )
+
+
+def number(value: float | None) -> float:
+    """A measured number; NaN where there is none. What is not finite was not measured."""
+    if value is None or not math.isfinite(value):
+        return math.nan
+    return max(-_LARGEST, min(_LARGEST, value))
+
+
+def _largest(statistics: GradientStatistics | None) -> float:
+    layers = () if statistics is None else statistics.layers
+    values = [value for layer in layers if not math.isnan(value := number(layer.largest))]
+    return max(values, default=math.nan)
+
+
+def _origin_code(step: StepDone) -> float:
+    origin = _origin(step)
+    return -1.0 if origin is None else float(_ORIGINS.index(origin))
+
+
+def _origin(step: StepDone) -> NonFiniteOrigin | None:
+    """What the step says of itself, or what its numbers show where it says nothing."""
+    if step.gradients is not None and step.gradients.non_finite is not None:
+        return step.gradients.non_finite
+    if step.loss is not None and not math.isfinite(step.loss):
+        return NonFiniteOrigin.LOSS
+    if step.gradient_norm is not None and not math.isfinite(step.gradient_norm):
+        return NonFiniteOrigin.GRADIENTS
+    return None
