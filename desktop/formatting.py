@@ -16,7 +16,7 @@ MINUS = "−"
 _MAX_DECIMALS = 14
 _SIGNIFICANT_DIGITS = 8
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
-_SMALLEST_PLAIN, _LARGEST_PLAIN = -4, 5
+_SMALLEST_PLAIN, _LARGEST_PLAIN = -4, 3
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
@@ -93,7 +93,7 @@ def format_volume(volume: float | None) -> str:
 
 
 def format_significant(value: float | None, digits: int = 3) -> str:
-    """A number of any size to `digits` significant digits: ``0.00123``, ``2.10``, ``12,345``, ``3.20×10⁻⁷``."""
+    """A number of any size to `digits` significant digits: ``0.00123``, ``2.10``, ``1,234``, ``3.20×10⁻⁷``."""
     if value is None or not math.isfinite(value):
         return MISSING
     if value == 0.0:

@@ -19,6 +19,7 @@ from desktop.theme import Theme
 _ROW_PADDING = 3
 _BAR_HEIGHT = 8
 _GAP = 6
+_SPARE = 2
 _MARK = 10
 _MOST_DECADES = 12
 _SHARE_OF_NAMES = 0.56
@@ -184,7 +185,7 @@ class BarList(QWidget):
         room = self.width() - texts - 2 * _GAP
         if self._name_start() + names > _SHARE_OF_NAMES * room:
             names = max((metrics.horizontalAdvance(tight(bar.title)) for bar in self._bars), default=0)
-        left = min(self._name_start() + names, round(_SHARE_OF_NAMES * self.width())) + _GAP
+        left = min(self._name_start() + names + _SPARE, round(_SHARE_OF_NAMES * self.width())) + _GAP
         return left, max(self.width() - texts - _GAP, left + 10)
 
     def _name_start(self) -> int:

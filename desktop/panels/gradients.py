@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.settings import Settings
-from desktop.formatting import format_percent, format_significant
+from desktop.formatting import format_number, format_percent, format_significant
 from desktop.history import LAYER_STEPS_KEPT, FloatArray, means, medians
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.panels.diagnosis_card import DiagnosisCard
@@ -124,7 +124,7 @@ class GradientsPanel(Panel):
         self.numbers.put("95th percentile", format_significant(_quantile(norm, 0.95)))
         self.numbers.put("Update / parameter", format_significant(_quantile(ratio, 0.5), 2))
         self.numbers.put("Learning rate", readable_decimal(float(rate[-1])))
-        self.numbers.put("Loss scale", format_significant(float(scale[-1])), is_shown=math.isfinite(scale[-1]))
+        self.numbers.put("Loss scale", _scale_text(float(scale[-1])), is_shown=math.isfinite(scale[-1]))
 
     def _refresh_layers(self) -> None:
         gradients, trainer, diagnosis = self._state.gradients, self._state.trainer, self._state.diagnosis
@@ -136,6 +136,11 @@ class GradientsPanel(Panel):
             () if newest is None else newest.layers,
             frozenset(() if diagnosis is None else diagnosis.layers),
         )
+
+
+def _scale_text(scale: float) -> str:
+    """A power of two, written out."""
+    return format_number(scale, 0) if scale >= 1.0 else format_significant(scale)
 
 
 def _quantile(values: FloatArray, share: float) -> float | None:

@@ -165,9 +165,8 @@ def test_countdowns(left_ms: int, text: str) -> None:
         (0.0012345, "0.00123"),
         (0.694, "0.694"),
         (2.1, "2.10"),
-        (65_536.0, "65,536"),
-        (999_400.0, "999,400"),
-        (999_900.0, "1.00×10⁶"),
+        (9_994.0, "9,994"),
+        (9_996.0, "1.00×10⁴"),
         (1.234e6, "1.23×10⁶"),
         (3.2e-7, "3.20×10⁻⁷"),
         (-2.5e-12, "−2.50×10⁻¹²"),
@@ -181,7 +180,7 @@ def test_numbers_of_any_size_keep_their_first_digits(value: float | None, text: 
     assert formatting.format_significant(value) == text
 
 
-@given(st.floats(1e-4, 9e5), st.integers(1, 5))
+@given(st.floats(1e-4, 9e3), st.integers(1, 5))
 def test_a_plain_significant_number_is_the_number_to_its_digits(value: float, digits: int) -> None:
     text = formatting.format_significant(value, digits).replace(",", "")
     assert float(text) == pytest.approx(value, rel=0.51 * 10.0 ** (1 - digits))
