@@ -12,7 +12,7 @@ from desktop.icons import tabular
 from desktop.panels.inputs import LogSpinBox
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-8, 1.0
-_SMALLEST_NORM, _LARGEST_NORM = 1e-4, 1e6
+_SMALLEST_NORM, _LARGEST_NORM = 1e-8, 1e6
 _WIDTH_LETTERS = 13
 _DUTY_STEP = 5
 _SLIDER_WIDTH = 90

@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVB
 from core.events import Diagnosis, Disease, SettingChange
 from core.settings import Settings
 from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
-from desktop.formatting import format_count
+from desktop.formatting import format_count, format_significant
 from desktop.icons import icon, tabular
 from desktop.panels.base import colour_text, set_text
 from desktop.panels.inputs import readable_decimal
+from desktop.panels.layer_names import with_titles
 from desktop.panels.wrapping_button import WrappingButton
 from desktop.theme import Palette, Theme
 
@@ -36,6 +37,7 @@ _RATIOS = {0.5: "Halve", 0.1: "Take a tenth of", 2.0: "Double"}
 _NO_CHANGE = "No setting mends this"
 _TINT = 26
 _STRIPE = 3
+_SMALLEST_PLAIN = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +131,8 @@ class DiagnosisCard(QWidget):
         colour_text(self.headline, self._theme.palette.text if disease in _FINE else self._colour())
         set_text(self.step, "" if diagnosis is None else f"step {format_count(diagnosis.step)}")
         evidence = "The first verdict comes when enough steps have been measured."
-        set_text(self.evidence, evidence if diagnosis is None else diagnosis.evidence)
-        set_text(self.advice, "" if diagnosis is None else diagnosis.advice)
+        set_text(self.evidence, evidence if diagnosis is None else with_titles(diagnosis.evidence))
+        set_text(self.advice, "" if diagnosis is None else with_titles(diagnosis.advice))
         for label in (self.step, self.evidence, self.advice):
             label.setVisible(bool(label.text()))
         self._refresh_buttons(diagnosis)
@@ -235,7 +237,10 @@ def _verb(current: object, value: object) -> str:
 
 
 def _value_text(value: float | int | str) -> str:
-    return value if isinstance(value, str) else readable_decimal(float(value))
+    if isinstance(value, str):
+        return value
+    is_plain = value == 0 or abs(value) >= _SMALLEST_PLAIN
+    return readable_decimal(float(value)) if is_plain else format_significant(float(value))
 
 
 def _when_text(change: SettingChange) -> str:

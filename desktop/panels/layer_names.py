@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _WHOLE = {
     "embed": "Embedding",
     "position": "Positions",
@@ -16,6 +18,7 @@ _INSIDE_A_BLOCK = {
     "feed_forward.0": "feed-forward in",
     "feed_forward.2": "feed-forward out",
 }
+_BLOCK = re.compile(r"\bblocks\.\d+(?:\.\w+)+")
 _TIGHT = (("Block ", ""), ("attention", "attn"), ("feed-forward", "ff"))
 
 
@@ -27,6 +30,11 @@ def layer_title(name: str) -> str:
         return f"Block {int(pieces[1]) + 1} {_INSIDE_A_BLOCK.get(inside, _plain(inside))}"
     plain = _plain(name)
     return _WHOLE.get(name, plain[:1].upper() + plain[1:])
+
+
+def with_titles(sentence: str) -> str:
+    """A sentence of the trainer's with the layers of blocks named as the panels name them."""
+    return _BLOCK.sub(lambda match: layer_title(match.group()), sentence)
 
 
 def tight(title: str) -> str:

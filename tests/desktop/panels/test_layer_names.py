@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from desktop.panels.layer_names import layer_title, tight
+from desktop.panels.layer_names import layer_title, tight, with_titles
 from tests.desktop import scenario
 
 
@@ -19,6 +19,15 @@ from tests.desktop import scenario
 )
 def test_names_are_shortened_for_people(name: str, title: str) -> None:
     assert layer_title(name) == title
+
+
+def test_a_sentence_names_layers_as_the_bars_do() -> None:
+    sentence = (
+        "No gradient in blocks.0.feed_forward.2, blocks.12.attention_norm and head, and in blocks.1.feed_forward.0."
+    )
+    assert with_titles(sentence) == (
+        "No gradient in Block 1 feed-forward out, Block 13 attention norm and head, and in Block 2 feed-forward in."
+    )
 
 
 def test_titles_stay_apart_also_where_they_are_tight() -> None:
