@@ -152,7 +152,8 @@ class NormPlot(QWidget):
         self.legend.setToolTip(
             "The length of all gradients together (their 2-norm), on a logarithmic axis: each step faint, the "
             f"geometric mean of {_SMOOTHING_STEPS} steps bold.\nWhere only one line is seen, nothing was clipped. "
-            "A skipped step changed nothing."
+            "A skipped step changed nothing.\nThe threshold bounds this norm; in the clip modes value and layer it "
+            "bounds each number and each layer instead."
         )
         colour_text(self.legend, palette.muted_text)
         self.readout.update()

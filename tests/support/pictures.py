@@ -21,6 +21,7 @@ from qasync import QEventLoop
 
 from core.settings import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
+from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
 
@@ -28,6 +29,7 @@ _NO_VENUE = "no-exchange"
 """Answers nowhere, so that the shipped sample is shown: the pictures are the same on every machine."""
 SIZES = ((1600, 900), (1280, 720))
 THEMES = ("dark", "light")
+GRADIENTS_SIZE = (440, 860)
 
 
 def main() -> None:
@@ -59,6 +61,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         for theme in THEMES:
             for size in SIZES:
                 await _one(application, theme, size, folder)
+        await _gradients(application, folder)
         await _tooltip(application, folder)
     finally:
         application.window.close()
@@ -85,6 +88,22 @@ async def _one(application: Application, theme: str, size: tuple[int, int], fold
     await asyncio.sleep(0.8)
     path = folder / f"window-{theme}-{size[0]}x{size[1]}.png"
     assert window.grab().save(str(path)), path
+
+
+async def _gradients(application: Application, folder: Path) -> None:
+    """The Gradients dock by itself, as high as all of it needs, in both themes."""
+    window = application.window
+    dock = window.docks[ActionId.SHOW_GRADIENTS]
+    dock.setFloating(True)
+    dock.show()
+    for theme in THEMES:
+        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
+        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        dock.resize(*GRADIENTS_SIZE)
+        await _until(lambda: len(application.state.gradients) > 0 and not window.has_stale_panels())
+        await asyncio.sleep(0.8)
+        assert dock.widget().grab().save(str(folder / f"gradients-{theme}.png"))
+    window.reset_layout()
 
 
 async def _tooltip(application: Application, folder: Path) -> None:
