@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from core.events import ForecastMode
 from core.market.candle import Candle
@@ -35,6 +36,16 @@ class SetDuty:
     """Take another share of the time for training from the next step on, so that the desktop stays fluid."""
 
     percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetDevice:
+    """Write a checkpoint and go on on another device: ``auto``, ``cpu`` or ``cuda``.
+
+    The driver carries it out, with a new host; a host is never sent it.
+    """
+
+    device: Literal["auto", "cpu", "cuda"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +89,7 @@ TrainerCommand = (
     | SetLearningRate
     | SetClipNorm
     | SetDuty
+    | SetDevice
     | SetPaused
     | StepOnce
     | SaveCheckpoint

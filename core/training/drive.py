@@ -9,30 +9,31 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from core.clock import Clock
-from core.commands import ObserveCandle, StopSession, TrainerCommand
+from core.commands import ObserveCandle, SaveCheckpoint, SetDevice, StopSession, TrainerCommand
 from core.events import (
     EventBatch,
     ForecastMode,
-    Incident,
-    Severity,
     TrainerEvent,
     TrainerFailed,
     TrainerReady,
+    TrainerState,
+    TrainerStatus,
 )
 from core.market.candle import Candle
 from core.storage.candles import CandleStore
 from core.training.catch_up import CatchUpMeter
 from core.training.host import Host, HostDiedError
 from core.training.spec import SessionSpec
+from core.training.supervision.endings import DeathCause
+from core.training.supervision.probe import DeviceProbe, DeviceWatch, ProcessProbe
+from core.training.supervision.restarts import Restarts
 
 _MOST_IN_FLIGHT = 16
 _IDLE_WAIT_S = 0.25
 _ANSWER_WAIT_S = 0.1
-_BREAKER_CRASHES = 3
-_BREAKER_WINDOW_S = 600.0
 _RESTART_PAUSE_S = 0.5
 _STOP_WITHIN_S = 30.0
 _CLOSED_MEANWHILE = 100
@@ -80,11 +81,10 @@ class Inbox:
     def is_stopped(self) -> bool:
         return self._is_stopped
 
-    def take_commands(self) -> list[TrainerCommand]:
+    def take_command(self) -> TrainerCommand | None:
+        """The oldest command; the others stay, should the host die of this one."""
         with self._lock:
-            commands = list(self._commands)
-            self._commands.clear()
-        return commands
+            return self._commands.popleft() if self._commands else None
 
     def take_live(self, open_time_ms: int) -> bool:
         """Whether this candle came live. Asked once per candle."""
@@ -105,24 +105,28 @@ class TrainingDriver:
     def __init__(
         self,
         spec: SessionSpec,
-        make_host: Callable[[], Host],
+        make_host: Callable[[SessionSpec], Host],
         store: CandleStore,
         inbox: Inbox,
         emit: Callable[[EventBatch], None],
         clock: Clock,
+        make_probe: Callable[[], DeviceProbe] = ProcessProbe,
     ) -> None:
+        """make_host: given what the host is to be made of, which is no longer `spec` after a change of the device."""
         self._spec = spec
         self._make_host = make_host
         self._store = store
         self._inbox = inbox
         self._emit = emit
         self._clock = clock
-        self._host = make_host()
+        self._restarts = Restarts(spec, clock)
+        self._device_watch = DeviceWatch(clock, make_probe)
+        self._host = make_host(spec)
         self._sent_until_ms: int | None = None
         self._recorded_until_ms: int | None = None
-        self._in_flight = 0
+        self._unanswered: deque[TrainerCommand] = deque()
+        self._status: TrainerStatus | None = None
         self._has_failed = False
-        self._crashes_s: deque[float] = deque(maxlen=_BREAKER_CRASHES)
         self._meter = CatchUpMeter(clock)
 
     def run(self) -> None:
@@ -138,30 +142,37 @@ class TrainingDriver:
                     self._stop()
                     self._report_progress(is_last=True)
         finally:
+            self._device_watch.end()
             self._host.close()
 
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
             return True
-        return self._inbox.is_ended and self._in_flight == 0 and not self._next_candles(1)
+        return self._inbox.is_ended and not self._unanswered and not self._next_candles(1)
 
     def _turn(self) -> None:
         """One round: pass on commands and candles, take an answer. A dead host is replaced."""
+        if self._device_watch.turn():
+            self._tell(self._restarts.gpu_is_back())
         try:
             self._pass_on()
-            if self._in_flight:
+            if self._unanswered:
                 self._take_answer(_ANSWER_WAIT_S)
             else:
                 self._host.receive(0.0)  # notices a host that died while idle
                 self._inbox.wait(_IDLE_WAIT_S)
         except HostDiedError as death:
-            if not (self._may_restart(death) and self._start()):
+            if not (self._replace_host(death) and self._start()):
                 self._inbox.stop()
 
     def _pass_on(self) -> None:
-        for command in self._inbox.take_commands():
-            self._send(command)
-        room = _MOST_IN_FLIGHT - self._in_flight
+        while (command := self._inbox.take_command()) is not None:
+            if isinstance(command, SetDevice):
+                self._change_device(command)
+            else:
+                self._restarts.note(command)
+                self._send(command)
+        room = _MOST_IN_FLIGHT - len(self._unanswered)
         for candle in self._next_candles(room) if room > 0 else ():
             self._send(ObserveCandle(candle, self._mode(candle)))
             self._sent_until_ms = candle.open_time_ms
@@ -170,19 +181,19 @@ class TrainingDriver:
     def _report_progress(self, is_last: bool = False) -> None:
         if is_last or self._meter.is_due():
             left = 0 if is_last else self._store.count(self._spec.market, after_ms=self._sent_until_ms)
-            progress = self._meter.report(left + self._in_flight)
+            progress = self._meter.report(left + len(self._unanswered))
             if progress is not None:
                 self._tell(progress)
 
     def _send(self, command: TrainerCommand) -> None:
+        self._unanswered.append(command)
         self._host.send(command)
-        self._in_flight += 1
 
     def _take_answer(self, timeout_s: float) -> bool:
         batch = self._host.receive(timeout_s)
         if batch is None:
             return False
-        self._in_flight -= 1
+        self._unanswered.popleft()
         self._publish(batch)
         return True
 
@@ -191,6 +202,8 @@ class TrainingDriver:
             if isinstance(event, TrainerReady):
                 self._sent_until_ms = event.position_ms or self._first_start_ms()
                 self._recorded_until_ms = event.recorded_until_ms
+            elif isinstance(event, TrainerStatus):
+                self._status = event
         self._emit(batch)
 
     def _tell(self, event: TrainerEvent) -> None:
@@ -219,14 +232,14 @@ class TrainingDriver:
         """Start the host and publish its first answer. False where training cannot go on."""
         while not self._inbox.is_stopped:
             try:
-                self._in_flight = 0
+                self._unanswered.clear()
                 self._host.start()
                 while not self._take_first_answer():
                     if self._inbox.is_stopped:
                         return False
                 return True
             except HostDiedError as death:
-                if not self._may_restart(death):
+                if not self._replace_host(death):
                     return False
         return False
 
@@ -235,36 +248,52 @@ class TrainingDriver:
         if batch is None:
             return False
         self._publish(batch)
+        for event in batch.events:
+            if isinstance(event, TrainerReady):
+                self._on_ready(event)
         return True
 
-    def _may_restart(self, death: HostDiedError) -> bool:
+    def _on_ready(self, event: TrainerReady) -> None:
+        incident = self._restarts.ready(event)
+        if incident is not None:
+            self._tell(incident)
+        self._look_for_gpu()
+        for order in self._restarts.standing_orders:
+            self._send(order)
+
+    def _look_for_gpu(self) -> None:
+        if self._restarts.can_look_for_gpu:
+            self._device_watch.begin()
+        else:
+            self._device_watch.end()
+
+    def _change_device(self, command: SetDevice) -> None:
+        """End the host with a checkpoint and make one on the other device. Raises HostDiedError."""
+        self._restarts.use(command.device)  # first: should the host die on the way, the next is on that device too
+        deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
+        self._send(SaveCheckpoint("exit"))
+        self._drain(deadline_s)
+        self._renew_host()
+        if not self._start():
+            self._inbox.stop()
+
+    def _replace_host(self, death: HostDiedError) -> bool:
         """Make a new host, unless the cause is final or there were too many crashes; tell the window either way."""
         self._host.close()
-        self._crashes_s.append(self._clock.monotonic_s())
-        is_loop = (
-            len(self._crashes_s) == _BREAKER_CRASHES and self._crashes_s[-1] - self._crashes_s[0] < _BREAKER_WINDOW_S
-        )
-        if death.is_final or is_loop:
-            reason = death.sentence if death.is_final else f"{death.sentence} It was the third time in ten minutes."
-            advice = "The chart goes on; start training again when the cause is mended."
-            self._tell(TrainerFailed(f"{reason} {advice}", death.details))
+        verdict = self._restarts.after(death, tuple(self._unanswered))
+        self._tell(verdict)
+        if isinstance(verdict, TrainerFailed):
             self._has_failed = True
             return False
-        self._tell(
-            Incident(
-                run_id=None,
-                at_ms=self._clock.now_ms(),
-                severity=Severity.ERROR,
-                kind="trainer ended",
-                what_happened=death.sentence,
-                what_was_done="It was started again from the newest whole checkpoint.",
-                what_it_cost="The steps since that checkpoint are done again. No forecast and no score is lost.",
-                details=death.details,
-            )
-        )
-        self._host = self._make_host()
+        self._renew_host()
         self._inbox.wait(_RESTART_PAUSE_S)
         return True
+
+    def _renew_host(self) -> None:
+        self._host.close()
+        if self._status is not None:
+            self._tell(replace(self._status, state=TrainerState.RESTARTING))
+        self._host = self._make_host(self._restarts.spec)
 
     def _stop(self) -> None:
         """Take the answers under way, ask for a last checkpoint, and let the host end."""
@@ -277,7 +306,7 @@ class TrainingDriver:
             self._tell(TrainerFailed(death.sentence, death.details))
 
     def _drain(self, deadline_s: float) -> None:
-        while self._in_flight:
+        while self._unanswered:
             if self._clock.monotonic_s() > deadline_s:
-                raise HostDiedError("The trainer did not answer in time and was ended.")
+                raise HostDiedError("The trainer did not answer in time and was ended.", cause=DeathCause.HUNG)
             self._take_answer(_IDLE_WAIT_S)

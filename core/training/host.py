@@ -12,20 +12,25 @@ from typing import TYPE_CHECKING, Protocol
 from core.clock import Clock
 from core.commands import TrainerCommand
 from core.events import EventBatch
+from core.training.device_faults import DeviceFault, classify
 from core.training.spec import SessionSpec
+from core.training.supervision.endings import DeathCause
 
 if TYPE_CHECKING:
     from core.training.service import TrainingService
 
 
 class HostDiedError(Exception):
-    """The host ended by itself. `is_final`: another start would end the same way."""
+    """The host ended by itself, or was ended. `is_final`: another start would end the same way."""
 
-    def __init__(self, sentence: str, details: str = "", is_final: bool = False) -> None:
+    def __init__(
+        self, sentence: str, details: str = "", is_final: bool = False, cause: DeathCause = DeathCause.ERROR
+    ) -> None:
         super().__init__(sentence)
         self.sentence = sentence
         self.details = details
         self.is_final = is_final
+        self.cause = cause
 
 
 class Host(Protocol):
@@ -39,7 +44,7 @@ class Host(Protocol):
         ...
 
     def send(self, command: TrainerCommand) -> None:
-        """Queue one command. Raises HostDiedError."""
+        """Queue one command. Raises HostDiedError, or leaves it to `receive`, which has the answers before the end."""
         ...
 
     def receive(self, timeout_s: float) -> EventBatch | None:
@@ -67,7 +72,7 @@ class ThreadHost:
             self._service = TrainingService(self._spec, self._clock)
             self._answers.append(EventBatch(self._service.opening_events()))
         except Exception as error:
-            raise died(error) from error
+            raise died_in_thread(error) from error
 
     def send(self, command: TrainerCommand) -> None:
         if self._service is None:
@@ -76,7 +81,7 @@ class ThreadHost:
             self._answers.append(EventBatch(self._service.handle(command)))
         except Exception as error:
             self.close()
-            raise died(error) from error
+            raise died_in_thread(error) from error
 
     def receive(self, timeout_s: float) -> EventBatch | None:
         return self._answers.popleft() if self._answers else None
@@ -90,8 +95,36 @@ class ThreadHost:
 def died(error: Exception) -> HostDiedError:
     """The same failure as the driver is told of it. What the machine or the user must mend first is final."""
     details = "".join(traceback.format_exception(error))
+    cause = _cause_of(error)
+    if cause in (DeathCause.REFUSED, DeathCause.NO_DEVICE):
+        return HostDiedError(str(error), details, is_final=True, cause=cause)
+    message = str(error).partition("\n")[0]  # CUDA adds a page of advice for programmers
+    if cause in _DEVICE_SENTENCES:
+        return HostDiedError(f"{_DEVICE_SENTENCES[cause]} ({message}).", details, cause=cause)
+    return HostDiedError(f"Training stopped: {type(error).__name__}: {message}.", details, cause=cause)
+
+
+def died_in_thread(error: Exception) -> HostDiedError:
+    """The same for a session in this process, which a spoiled device context spoils until the program ends."""
+    death = died(error)
+    if death.cause is not DeathCause.STICKY:
+        return death
+    advice = "Close the program and start it again: training goes on from the newest whole checkpoint."
+    return HostDiedError(f"{death.sentence} {advice}", death.details, is_final=True, cause=death.cause)
+
+
+def _cause_of(error: Exception) -> DeathCause:
     from core.storage.errors import StorageError  # noqa: PLC0415 - only on failure
 
-    is_final = isinstance(error, StorageError) or type(error).__name__ == "DeviceError"
-    sentence = str(error) if is_final else f"Training stopped: {type(error).__name__}: {error}."
-    return HostDiedError(sentence, details, is_final)
+    if isinstance(error, StorageError):
+        return DeathCause.REFUSED
+    if type(error).__name__ == "DeviceError":  # by its name: its module imports torch
+        return DeathCause.NO_DEVICE
+    return _FAULT_CAUSES.get(classify(error), DeathCause.ERROR)
+
+
+_FAULT_CAUSES = {DeviceFault.STICKY: DeathCause.STICKY, DeviceFault.GONE: DeathCause.GONE}
+_DEVICE_SENTENCES = {
+    DeathCause.STICKY: "The GPU reported an error after which a process cannot use it any more",
+    DeathCause.GONE: "The GPU does not answer any more",
+}

@@ -10,8 +10,11 @@ from core.training.process_host import ProcessHost
 from core.training.spec import SessionSpec
 
 
-def host_maker(spec: SessionSpec, clock: Clock) -> Callable[[], Host]:
-    """What makes a host as `settings.training.host` says; called again after one died."""
+def host_maker(spec: SessionSpec, clock: Clock) -> Callable[[SessionSpec], Host]:
+    """What makes a host as `settings.training.host` of `spec` says; called again after one died.
+
+    It is given what the next host is to be made of: the device may be another by then.
+    """
     if spec.settings.training.host == "thread":
-        return lambda: ThreadHost(spec, clock)
-    return lambda: ProcessHost(spec, clock)
+        return lambda wanted: ThreadHost(wanted, clock)
+    return lambda wanted: ProcessHost(wanted, clock)

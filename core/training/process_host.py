@@ -1,51 +1,47 @@
-"""The session in a spawned child process, on its main thread.
+"""The session in a spawned child process, seen from the parent.
 
 A corrupt heap or a dead CUDA context ends a process and no `except` sees it; in a child it ends the child alone.
-The child ends itself when the pipe closes, so a parent that was killed leaves no trainer behind; should one be in
-the middle of a step, the fence in the database keeps it from writing.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
 import multiprocessing
 import os
 import signal
-import sys
-from dataclasses import dataclass
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
-from core.clock import Clock, SystemClock
+from core.clock import Clock
 from core.commands import TrainerCommand
 from core.events import EventBatch
-from core.training.host import HostDiedError, died
+from core.training.host import HostDiedError
 from core.training.spec import SessionSpec
+from core.training.supervision.endings import DeathCause, ending_of
+from core.training.supervision.last_words import FILE_NAME, LastWords
+from core.training.supervision.watchdog import Watchdog
+from core.training.trainer_process import Failure, run_trainer
 
-_START_TIMEOUT_S = 120.0
-_CLOSE_GRACE_S = 5.0
-_NICENESS = 5
-_CHILD_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_GRACE_S = 5.0
 
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """The child's last word."""
-
-    sentence: str
-    details: str
-    is_final: bool
+Entry = Callable[[SessionSpec, Connection], None]
 
 
 class ProcessHost:
-    """Starts, feeds and ends the child. Used from one thread only."""
+    """Starts, feeds and ends the child. Used from one thread only.
 
-    def __init__(self, spec: SessionSpec, clock: Clock) -> None:
+    entry: the child's main function; it must be found by its name in a new interpreter.
+    """
+
+    def __init__(self, spec: SessionSpec, clock: Clock, entry: Entry = run_trainer) -> None:
         self._spec = spec
         self._clock = clock
+        self._entry = entry
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
+        self._last_words = LastWords(spec.root / "logs" / FILE_NAME)
+        self._watchdog = Watchdog(clock, spec.settings.recovery.hang_seconds)
 
     @property
     def process_id(self) -> int | None:
@@ -55,8 +51,9 @@ class ProcessHost:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(
-            target=_child_main, args=(self._spec, theirs), name="ghostcandle-trainer", daemon=True
+            target=self._entry, args=(self._spec, theirs), name="ghostcandle-trainer", daemon=True
         )
+        self._last_words.mark()
         try:
             process.start()
         except (OSError, RuntimeError) as error:
@@ -65,105 +62,98 @@ class ProcessHost:
         finally:
             theirs.close()
         self._process, self._pipe = process, ours
+        self._watchdog.asked()
 
     def send(self, command: TrainerCommand) -> None:
         pipe = self._open_pipe()
-        try:
+        with contextlib.suppress(OSError):  # it has ended; `receive` has its last answers, and then the reason
             pipe.send(command)
-        except OSError as error:
-            raise self._died() from error
+        self._watchdog.asked()
 
     def receive(self, timeout_s: float) -> EventBatch | None:
         pipe = self._open_pipe()
         try:
-            message = pipe.recv() if pipe.poll(timeout_s) else None
+            message = self._look(pipe, timeout_s)
         except (EOFError, OSError) as error:
             raise self._died() from error
-        if isinstance(message, _Failure):
+        if isinstance(message, Failure):
             self.close()
-            raise HostDiedError(message.sentence, message.details, message.is_final)
+            raise HostDiedError(
+                message.sentence, self._with_last_words(message.details), message.is_final, message.cause
+            )
         assert message is None or isinstance(message, EventBatch)
         return message
 
     def close(self) -> None:
-        if self._pipe is not None:
-            self._pipe.close()
-            self._pipe = None
-        if self._process is None:
-            return
-        self._process.join(_CLOSE_GRACE_S)
-        if self._process.is_alive():
-            self._process.terminate()
-            self._process.join(_CLOSE_GRACE_S)
-        if self._process.is_alive():
-            self._process.kill()
-            self._process.join()
-        self._process.close()
-        self._process = None
+        self._close_pipe()
+        self._end_process(_GRACE_S)
+
+    def _look(self, pipe: Connection, timeout_s: float) -> object | None:
+        """The next message, or None. Raises HostDiedError where the child has been silent for too long."""
+        wait_s = min(timeout_s, self._watchdog.left_s)
+        has_message = pipe.poll(wait_s)
+        self._watchdog.looked(wait_s)
+        if not has_message and self._watchdog.is_overdue:
+            has_message = pipe.poll(0.0)  # it may have answered while this process was the one that stood still
+            if not has_message:
+                raise self._hung()
+        if not has_message:
+            return None
+        message: object = pipe.recv()
+        self._watchdog.answered()
+        return message
 
     def _open_pipe(self) -> Connection:
         if self._pipe is None:
             raise HostDiedError("The trainer is not running.")
         return self._pipe
 
+    def _close_pipe(self) -> None:
+        if self._pipe is not None:
+            self._pipe.close()
+            self._pipe = None
+
     def _died(self) -> HostDiedError:
         """Name the end of the child by its exit code."""
         process = self._process
         if process is not None:
-            process.join(_CLOSE_GRACE_S)
-        code = None if process is None else process.exitcode
-        self.close()
-        return HostDiedError(f"The trainer process ended: {_describe(code)}.")
+            process.join(_GRACE_S)
+        ending = ending_of(None if process is None else process.exitcode)
+        self._close_pipe()
+        self._end_process(0.0)
+        sentence = f"The trainer process ended: {ending.words}."
+        return HostDiedError(sentence, self._with_last_words(), cause=ending.cause)
+
+    def _hung(self) -> HostDiedError:
+        silence_s = self._watchdog.silence_s
+        self._end_process(0.0)  # the pipe stays open until it is gone: it would only notice between two steps
+        self._close_pipe()
+        sentence = f"The trainer process gave no answer for {silence_s:.0f} s and was ended."
+        return HostDiedError(sentence, self._with_last_words(), cause=DeathCause.HUNG)
+
+    def _with_last_words(self, details: str = "") -> str:
+        words = self._last_words.read()
+        return "\n".join(part for part in (details, words and f"Last lines of {FILE_NAME}:\n{words}") if part)
+
+    def _end_process(self, patience_s: float) -> None:
+        """Wait; then ask it to end, and at last kill it."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.join(patience_s)
+        if process.exitcode is None:
+            process.terminate()
+            _wake(process)
+            process.join(_GRACE_S)
+        if process.exitcode is None:
+            process.kill()
+            process.join(_GRACE_S)
+        if process.exitcode is not None:  # else a driver holds it in the kernel, where no signal reaches it
+            process.close()
 
 
-def _describe(code: int | None) -> str:
-    if code is None:
-        return "it no longer answered"
-    if code >= 0:
-        return f"exit code {code}"
-    with contextlib.suppress(ValueError):
-        return f"signal {signal.Signals(-code).name}"
-    return f"signal {-code}"
-
-
-def _child_main(spec: SessionSpec, pipe: Connection) -> None:
-    """The child's whole life."""
-    _prepare_process(spec)
-    try:
-        _serve(spec, pipe)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        return  # the parent is gone, or has closed the pipe: nothing is left to do
-    except Exception as error:
-        failure = died(error)
-        logging.getLogger("ghostcandle.training").error("%s", failure.details)
-        with contextlib.suppress(OSError):
-            pipe.send(_Failure(failure.sentence, failure.details, failure.is_final))
-        sys.exit(1)
-
-
-def _serve(spec: SessionSpec, pipe: Connection) -> None:
-    from core.training.service import TrainingService  # noqa: PLC0415 - after the thread counts are set
-
-    service = TrainingService(spec, SystemClock())
-    try:
-        pipe.send(EventBatch(service.opening_events()))
-        while True:
-            pipe.send(EventBatch(service.handle(pipe.recv())))
-    finally:
-        service.close()
-
-
-def _prepare_process(spec: SessionSpec) -> None:
-    """Before torch and NumPy are imported: one thread each, Ctrl+C left to the parent, chart before trainer."""
-    for name in _CHILD_THREADS:
-        os.environ[name] = "1"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
-    _log_to_file(spec)
-
-
-def _log_to_file(spec: SessionSpec) -> None:
-    from core.logs import log_to_file  # noqa: PLC0415 - the child's own start
-
-    log_to_file(spec.root / "logs" / "trainer.log")
+def _wake(process: SpawnProcess) -> None:
+    """A stopped process takes SIGTERM only once it goes on."""
+    if hasattr(signal, "SIGCONT") and process.pid is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGCONT)

@@ -130,7 +130,7 @@ def drive(
     db = open_database(DataFolder(root).database)
     inbox.candles_stored()
     inbox.feed_ended()
-    TrainingDriver(spec, lambda: make_host(spec), CandleStore(db), inbox, emit, CLOCK).run()
+    TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, CLOCK).run()
     db.close()
     return events
 
@@ -166,7 +166,7 @@ def test_a_killed_child_is_started_again_and_nothing_is_missed(tmp_path: Path) -
     calm = rigs.digest(tmp_path / "calm", run_id_of(drive(tmp_path / "calm", HOSTS["thread"])))
     rigs.spec(tmp_path)
     store_candles(tmp_path, CANDLES)
-    killed = []
+    killed: list[int] = []
 
     def kill_once(event: TrainerEvent) -> None:
         if isinstance(event, StepDone) and event.step >= 20 and not killed:
@@ -212,7 +212,7 @@ def test_stop_ends_a_driver_that_waits_for_candles(tmp_path: Path) -> None:
 
     def run() -> None:
         db = open_database(DataFolder(tmp_path).database)
-        TrainingDriver(spec, lambda: ThreadHost(spec, CLOCK), CandleStore(db), inbox, emit, CLOCK).run()
+        TrainingDriver(spec, lambda wanted: ThreadHost(wanted, CLOCK), CandleStore(db), inbox, emit, CLOCK).run()
         db.close()
 
     thread = threading.Thread(target=run)

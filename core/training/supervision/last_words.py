@@ -1,0 +1,101 @@
+"""What the trainer's process says on its way down: its stderr in a file, with the stack of where it crashed.
+
+The C library writes "double free or corruption" to file descriptor 2 and aborts; Python's faulthandler writes the
+stack there. Both go to one file in the data folder, so that they are kept also where there is no console.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import logging
+import os
+import signal
+import sys
+from pathlib import Path
+
+FILE_NAME = "trainer-stderr.log"
+_STDERR = 2
+_LARGEST_BYTES = 1_000_000
+_KEPT_BYTES = 64_000
+_READ_BYTES = 32_000
+_LINES_TOLD = 80
+_LINE_LENGTH = 200
+"""faulthandler's list of extension modules alone is several thousand characters long."""
+
+
+class StderrFile:
+    """The child's side: its stderr goes to the file from `capture` on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._is_captured = False
+
+    def capture(self) -> None:
+        """Redirect descriptor 2 of this process. A folder that cannot be written costs the file, not the start."""
+        os.environ["LIBC_FATAL_STDERR_"] = "1"  # glibc before 2.34 writes to the terminal otherwise
+        try:
+            self._redirect()
+        except OSError as error:
+            logging.getLogger("ghostcandle.training").warning("stderr is not kept: %s", error)
+            return
+        self._is_captured = True
+        if sys.stderr is None:  # a frozen program without a console
+            sys.stderr = open(  # noqa: SIM115 - as long as the process
+                _STDERR, "w", buffering=1, closefd=False, errors="backslashreplace"
+            )
+        faulthandler.enable(file=_STDERR)
+        if hasattr(faulthandler, "register"):
+            faulthandler.register(signal.SIGTERM, file=_STDERR, chain=True)  # says where it hung
+
+    def keep_small(self) -> None:
+        """Begin the file anew where it has become too large. Cheap enough to be called with each answer."""
+        if self._is_captured and os.fstat(_STDERR).st_size > _LARGEST_BYTES:
+            os.ftruncate(_STDERR, 0)
+
+    def _redirect(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        if descriptor != _STDERR:
+            os.dup2(descriptor, _STDERR)
+            os.close(descriptor)
+
+
+class LastWords:
+    """The parent's side: what the file has gained since `mark`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._from = 0
+
+    def mark(self) -> None:
+        """Whatever is in the file now is not this child's."""
+        _shorten(self._path)
+        self._from = _size(self._path)
+
+    def read(self) -> str:
+        """The last lines since the mark; empty where there are none."""
+        size = _size(self._path)
+        start = self._from if self._from <= size else 0
+        try:
+            with self._path.open("rb") as file:
+                file.seek(max(start, size - _READ_BYTES))
+                text = file.read(_READ_BYTES).decode(errors="replace")
+        except OSError:
+            return ""
+        return "\n".join(line[:_LINE_LENGTH] for line in text.strip().splitlines()[-_LINES_TOLD:])
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _shorten(path: Path) -> None:
+    """Keep the end of a file that has grown over several lives."""
+    if _size(path) <= _KEPT_BYTES:
+        return
+    with contextlib.suppress(OSError):
+        path.write_bytes(path.read_bytes()[-_KEPT_BYTES // 2 :])

@@ -1,0 +1,182 @@
+"""What follows from a trainer's death: the same device again, the CPU instead, or a pause until the user starts it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+from core.clock import Clock
+from core.commands import (
+    ApplyDeletions,
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetClipNorm,
+    SetDuty,
+    SetLearningRate,
+    SetPaused,
+    StepOnce,
+    TrainerCommand,
+)
+from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed, TrainerReady
+from core.training.host import HostDiedError
+from core.training.spec import SessionSpec
+from core.training.supervision.endings import DeathCause
+
+_BREAKER_CRASHES = 3
+_BREAKER_WINDOW_S = 600.0
+_ASKED = {
+    StepOnce: "one extra step",
+    SaveCheckpoint: "a checkpoint",
+    RestoreCheckpoint: "going back to a checkpoint",
+    ApplyDeletions: "deleting checkpoints",
+}
+
+DeviceName = Literal["auto", "cpu", "cuda"]
+
+
+class Breaker:
+    """Opens at the third crash within ten minutes."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._crashes_s: deque[float] = deque(maxlen=_BREAKER_CRASHES)
+
+    def crashed(self) -> bool:
+        """Count a crash. True where it was one too many."""
+        self._crashes_s.append(self._clock.monotonic_s())
+        newest, oldest = self._crashes_s[-1], self._crashes_s[0]
+        return len(self._crashes_s) == _BREAKER_CRASHES and newest - oldest < _BREAKER_WINDOW_S
+
+
+class Restarts:
+    """Knows what the next host is to be made of: the settings as the user has them by now, and the device."""
+
+    def __init__(self, spec: SessionSpec, clock: Clock) -> None:
+        self._spec = spec
+        self._clock = clock
+        self._breaker = Breaker(clock)
+        self._is_paused = False
+        self._has_run = False
+        self._had_gpu = False
+        self.misses_gpu = False
+
+    @property
+    def spec(self) -> SessionSpec:
+        """For the next host."""
+        return self._spec
+
+    @property
+    def standing_orders(self) -> tuple[TrainerCommand, ...]:
+        """What a host that was started again must be told: no checkpoint and no setting holds it."""
+        return (SetPaused(True),) if self._is_paused else ()
+
+    def note(self, command: TrainerCommand) -> None:
+        """Remember what was asked for: the next host begins with it."""
+        match command:
+            case SetPaused(paused):
+                self._is_paused = paused
+            case SetLearningRate(learning_rate):
+                self._change("training", learning_rate=learning_rate)
+            case SetDuty(percent):
+                self._change("training", duty_percent=percent)
+            case SetClipNorm(clip_norm):
+                self._change("gradients", clip_norm=clip_norm)
+
+    def use(self, device: DeviceName) -> None:
+        """Make the next host on this device."""
+        self._change("training", device=device)
+
+    def ready(self, event: TrainerReady) -> Incident | None:
+        """A host stands. An incident where `auto` has come out on the CPU although a GPU was in use before."""
+        self._spec = replace(self._spec, new_run=False)  # a second start goes on with the run that the first began
+        self._has_run = True
+        has_gpu = not event.device.startswith("CPU")
+        if has_gpu:
+            self._had_gpu, self.misses_gpu = True, False
+        if has_gpu or not self._had_gpu or self.misses_gpu or self._spec.settings.training.device != "auto":
+            return None
+        self.misses_gpu = True
+        return self._incident("GPU gone", "The GPU does not answer any more.", self._on_the_cpu(), _SLOWER)
+
+    def after(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> Incident | TrainerFailed:
+        """What the window is told: an Incident where another host is to be made of `spec`, TrainerFailed where not.
+
+        unanswered: commands that the dead host was given and never answered.
+        """
+        is_without_device = death.cause is DeathCause.GONE or (death.cause is DeathCause.NO_DEVICE and self._has_run)
+        if death.is_final and not is_without_device:
+            return _failed(death.sentence, death)
+        if death.cause is not DeathCause.NO_DEVICE and self._breaker.crashed():
+            return _failed(f"{death.sentence} It was the third time in ten minutes, so training is paused.", death)
+        if is_without_device:
+            return self._fall_back(death)
+        return self._incident(
+            "trainer ended",
+            death.sentence,
+            "It was started again from the newest whole checkpoint.",
+            f"The steps since that checkpoint are done again. No forecast and no score is lost.{_undone(unanswered)}",
+            death.details,
+        )
+
+    def gpu_is_back(self) -> Incident:
+        """The offer to go back."""
+        return self._incident(
+            GPU_IS_BACK,
+            "The GPU answers again.",
+            "Training stays on the CPU until you ask to go back.",
+            "Nothing. Going back writes a checkpoint and takes a few seconds.",
+            severity=Severity.INFO,
+        )
+
+    @property
+    def can_look_for_gpu(self) -> bool:
+        """Whether a lost GPU could be gone back to: the process in which it was lost does not get it back."""
+        return self.misses_gpu and self._spec.settings.training.host == "process"
+
+    def _fall_back(self, death: HostDiedError) -> Incident:
+        self.use("cpu")
+        self._had_gpu = self.misses_gpu = self._had_gpu or death.cause is DeathCause.GONE
+        kind = "GPU gone" if self._had_gpu else "device refused"
+        return self._incident(kind, death.sentence, self._on_the_cpu(), _SLOWER, death.details)
+
+    def _on_the_cpu(self) -> str:
+        done = "Training goes on on the CPU, from the newest whole checkpoint."
+        if not self.misses_gpu:
+            return done
+        if self.can_look_for_gpu:
+            return f"{done} The GPU is looked for once a minute."
+        return f"{done} To use the GPU again, close the program and start it anew."
+
+    def _change(self, group: str, **values: object) -> None:
+        settings = self._spec.settings
+        with contextlib.suppress(ValueError):  # out of range: the running host may take it, a new one starts without
+            changed = replace(getattr(settings, group), **values)
+            self._spec = replace(self._spec, settings=replace(settings, **{group: changed}))
+
+    def _incident(
+        self,
+        kind: str,
+        happened: str,
+        done: str,
+        cost: str,
+        details: str = "",
+        severity: Severity = Severity.ERROR,
+    ) -> Incident:
+        return Incident(None, self._clock.now_ms(), severity, kind, happened, done, cost, details)
+
+
+_SLOWER = "Steps take longer. Those since that checkpoint are done again; no forecast and no score is lost."
+
+
+def _failed(reason: str, death: HostDiedError) -> TrainerFailed:
+    advice = "The chart goes on; start training again when the cause is mended."
+    return TrainerFailed(f"{reason} {advice}", death.details)
+
+
+def _undone(unanswered: Sequence[TrainerCommand]) -> str:
+    """One-off wishes are not repeated: one of them may be what the trainer died of."""
+    asked = dict.fromkeys(_ASKED[type(command)] for command in unanswered if type(command) in _ASKED)
+    return f" Not done, ask again: {', '.join(asked)}." if asked else ""

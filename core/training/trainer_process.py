@@ -1,0 +1,89 @@
+"""The child process in which a session is trained: its whole life, on its main thread.
+
+It ends itself when the pipe closes, so a parent that was killed leaves no trainer behind; should it be in the middle
+of a step, the fence in the database keeps it from writing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import sys
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from core.clock import SystemClock
+from core.events import EventBatch
+from core.training.host import died
+from core.training.spec import SessionSpec
+from core.training.supervision.endings import EXIT_ERROR, EXIT_GONE, EXIT_STICKY, DeathCause
+from core.training.supervision.last_words import FILE_NAME, StderrFile
+
+_NICENESS = 5
+_THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_AT_ONCE = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
+"""After these, whatever still touches the device hangs or aborts: tensors that are freed, the interpreter's end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The child's last word."""
+
+    sentence: str
+    details: str
+    is_final: bool
+    cause: DeathCause
+
+
+def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
+    """Serve the pipe until it closes. An error is told through the pipe, and ends the process with its exit code."""
+    stderr = _prepare_process(spec)
+    try:
+        _serve(spec, pipe, stderr)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return  # the parent is gone, or has closed the pipe: nothing is left to do
+    except Exception as error:
+        _tell_and_exit(error, pipe)
+
+
+def _serve(spec: SessionSpec, pipe: Connection, stderr: StderrFile) -> None:
+    from core.training.service import TrainingService  # noqa: PLC0415 - after the thread counts are set
+
+    service = TrainingService(spec, SystemClock())
+    try:
+        pipe.send(EventBatch(service.opening_events()))
+        while True:
+            pipe.send(EventBatch(service.handle(pipe.recv())))
+            stderr.keep_small()
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        service.close()  # only here: after a device error, cleaning up can hang
+        raise
+
+
+def _tell_and_exit(error: Exception, pipe: Connection) -> None:
+    failure = died(error)
+    logging.getLogger("ghostcandle.training").error("%s", failure.details)
+    with contextlib.suppress(OSError):
+        pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause))
+    if failure.cause in _AT_ONCE:
+        logging.shutdown()
+        os._exit(_AT_ONCE[failure.cause])
+    sys.exit(EXIT_ERROR)
+
+
+def _prepare_process(spec: SessionSpec) -> StderrFile:
+    """Before torch and NumPy are imported: one thread each, Ctrl+C left to the parent, chart before trainer."""
+    for name in _THREAD_COUNTS:
+        os.environ[name] = "1"
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    from core.logs import log_to_file  # noqa: PLC0415 - the child's own start
+
+    logs = spec.root / "logs"
+    log_to_file(logs / "trainer.log")
+    stderr = StderrFile(logs / FILE_NAME)
+    stderr.capture()
+    return stderr
