@@ -65,23 +65,26 @@ class LogAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
     def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
         most = max(size / _PIXELS_PER_TICK, 2.0)
-        first, last = math.ceil(minimum - 1e-9), math.floor(maximum + 1e-9)
-        if last - first >= 1:
+        first, last = math.ceil(minimum - _WHOLE), math.floor(maximum + _WHOLE)
+        between = _between_decades(minimum, maximum)
+        if last - first >= _FEWEST_TICKS - 1 or (last > first and len(between) > most):
             stride = math.ceil((last - first + 1) / most)
             return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
-        places = [decade + math.log10(digit) for decade in range(first - 1, last + 2) for digit in range(1, 10)]
-        inside = [place for place in places if minimum - _WHOLE <= place <= maximum + _WHOLE]
-        round_ones = [place for place in inside if _is_round(place)]
-        shown = inside if len(round_ones) < _FEWEST_TICKS else round_ones
-        return [(1.0, shown[:: max(math.ceil(len(shown) / most), 1)])]
+        return [(1.0, between[:: max(math.ceil(len(between) / most), 1)])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [exponent_text(value) for value in values]
 
 
-def _is_round(exponent: float) -> bool:
-    """True for 1, 2 and 5 of every decade."""
-    return any(abs((exponent - math.log10(digit) + 0.5) % 1.0 - 0.5) < _WHOLE for digit in (1, 2, 5))
+def _between_decades(minimum: float, maximum: float) -> list[float]:
+    """The logarithms of 1, 2 and 5 of each decade in a range; of all nine digits where those are few."""
+    for digits in ((1, 2, 5), range(1, 10)):
+        decades = range(math.floor(minimum) - 1, math.ceil(maximum) + 1)
+        places = [decade + math.log10(digit) for decade in decades for digit in digits]
+        inside = [place for place in places if minimum - _WHOLE <= place <= maximum + _WHOLE]
+        if len(inside) >= _FEWEST_TICKS:
+            break
+    return inside
 
 
 def exponent_text(exponent: float) -> str:

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
-from core.events import TrainerState
+from core.events import Diagnosis, Disease, SettingChange, TrainerState
 from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
@@ -119,11 +119,12 @@ def test_pause_step_resume_stop_and_start_by_their_keys(qapp: QApplication, tmp_
     live(qapp, context(tmp_path), story)
 
 
-def test_rate_and_clip_reach_the_trainer_and_the_settings_file(qapp: QApplication, tmp_path: Path) -> None:
+def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         await until(lambda: step_of(application) > 3, "training")
         application.window.inputs.learning_rate_changed.emit(0.002)
         application.window.inputs.clip_norm_changed.emit(0.25)
+        application.window.inputs.duty_changed.emit(60)
 
         def has_both() -> bool:
             status = application.state.status
@@ -132,7 +133,30 @@ def test_rate_and_clip_reach_the_trainer_and_the_settings_file(qapp: QApplicatio
         await until(has_both, "the new values")
 
     live(qapp, context(tmp_path), story)
-    assert '"learning_rate": 0.002' in DataFolder(tmp_path).settings.read_text()
+    stored = DataFolder(tmp_path).settings.read_text()
+    assert '"learning_rate": 0.002' in stored and '"duty_percent": 60' in stored
+
+
+def test_the_doctors_advice_reaches_the_trainer_by_a_click_and_is_undone(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        window, state, card = application.window, application.state, application.window.gradients.card
+        await until(lambda: step_of(application) > 3, "training")
+        assert state.run_id is not None and state.gradients.newest is not None
+        change = SettingChange("gradients", "clip_norm", 0.42)
+        state.apply(Diagnosis(state.run_id, 3, Disease.NEVER_CLIPPING, "No step was clipped.", "Lower it.", change))
+        window.show_dock(ActionId.SHOW_GRADIENTS)
+        await until(card.apply_button.isVisible, "the verdict")
+        QTest.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
+        await until(lambda: clip_norm_of(application) == pytest.approx(0.42), "the new threshold")
+        QTest.mouseClick(card.undo_button, Qt.MouseButton.LeftButton)
+        await until(lambda: clip_norm_of(application) == 1.0, "the former threshold")
+
+    live(qapp, context(tmp_path), story)
+
+
+def clip_norm_of(application: Application) -> float | None:
+    status = application.state.status
+    return None if status is None else status.clip_norm
 
 
 def test_a_checkpoint_is_restored_and_the_incident_says_so(qapp: QApplication, tmp_path: Path) -> None:
