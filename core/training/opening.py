@@ -7,6 +7,7 @@ import secrets
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from sqlite_utils import Database
 
 from core.clock import Clock
@@ -70,7 +71,7 @@ def _find_or_begin(spec: SessionSpec, db: Database, device: Device, clock: Clock
     run = None if spec.new_run else runs.find(spec.market, spec.fingerprint)
     wanted = settings.training.seed
     seed = run.seed if run is not None else secrets.randbits(32) if wanted is None else wanted
-    engine = _build_engine(settings, device, seed)
+    engine = build_engine(settings, device.torch_device, seed)
     if run is not None:
         return run, engine
     begun = runs.create(
@@ -104,7 +105,8 @@ def _build_history(spec: SessionSpec) -> History:
     return History(spec.market.interval, needed, model.horizons)
 
 
-def _build_engine(settings: Settings, device: Device, seed: int) -> TrainingEngine:
+def build_engine(settings: Settings, device: torch.device, seed: int) -> TrainingEngine:
+    """A new engine with a new model, as the settings describe them."""
     model = settings.model
     shape = ModelShape(
         features=FEATURES,
@@ -118,7 +120,7 @@ def _build_engine(settings: Settings, device: Device, seed: int) -> TrainingEngi
     )
     return TrainingEngine(
         build_model(model.name, shape, seed),
-        device.torch_device,
+        device,
         settings.training,
         settings.gradients,
         seed,

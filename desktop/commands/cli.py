@@ -19,6 +19,7 @@ _COMMANDS = {
     "evaluate": ("desktop.commands.evaluate", "evaluate", "Run the live session over a candle file and score it."),
     "metrics": ("desktop.commands.metrics", "metrics", "Show what a run has achieved so far."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
+    "bench": ("desktop.commands.bench", "bench", "Measure how fast the parts are on this machine."),
     "doctor": ("desktop.commands.doctor_command", "doctor", "Check this machine, and say what to do."),
     "selftest": (
         "desktop.commands.selftest",

@@ -30,11 +30,11 @@ class Clipped:
 
 
 class Clipper:
-    """Owns the recent norms, from which the adaptive threshold comes."""
+    """Owns the recent norms, from which the adaptive threshold comes. layers: for mode layer."""
 
-    def __init__(self, settings: GradientSettings, device: torch.device, layer_slices: list[slice]) -> None:
+    def __init__(self, settings: GradientSettings, device: torch.device, layers: list[list[Tensor]]) -> None:
         self.settings = settings
-        self._layer_slices = layer_slices
+        self._layers = layers
         self.bound = torch.tensor(settings.clip_norm, dtype=torch.float32, device=device)
         """The threshold of the modes norm, layer and observe. A tensor: a captured step reads its newest value."""
         self.recent = torch.full((RECENT_NORMS,), torch.nan, dtype=torch.float32, device=device)
@@ -95,8 +95,7 @@ class Clipper:
     def _by_layer(self, gradients: list[Tensor], norm: Tensor, threshold: Tensor) -> Clipped:
         """Each layer to at most the threshold (its weight and bias together)."""
         did_clip = torch.zeros_like(norm)
-        for layer in self._layer_slices:
-            members = gradients[layer]
+        for members in self._layers:
             own = torch.nn.utils.get_total_norm(members)
             torch._foreach_mul_(members, torch.clamp(threshold / (own + _EPSILON), max=1.0))
             did_clip = torch.maximum(did_clip, (own > threshold).to(norm.dtype))

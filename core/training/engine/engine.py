@@ -7,6 +7,7 @@ and the clip statistics obey; the host reads all numbers of a step in one piece 
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +20,8 @@ from core.forecast.quantities import QUANTITIES, FloatArray
 from core.settings import GradientSettings, TrainingSettings
 from core.training.engine.averaging import AveragedWeights
 from core.training.engine.clipping import Clipped, Clipper
-from core.training.engine.measure import Gauge, finite, layers_of, statistics
+from core.training.engine.flat import FlatParameters
+from core.training.engine.measure import Gauge, finite
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
 from core.training.engine.precision import Precision
@@ -63,17 +65,17 @@ class TrainingEngine:
         """Less than 1 after a rollback; kept in checkpoints."""
         self.micro_batches = gradients.accumulation
         self._gradient_settings = gradients
-        self._weight_decay = training.weight_decay
+        self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or SingleReplica(self.model)
-        self._parameters = list(self.model.parameters())
-        self._objective = QuantileObjective(device, self._parameters[0].dtype)
-        self.optimizer = build_optimizer(self.model, self.learning_rate, self._weight_decay)
-        self._layers = layers_of(self.model)
-        self._gauge = Gauge(self.model, self._layers)
-        self._clipper = Clipper(gradients, device, [layer.members for layer in self._layers])
+        self._objective = QuantileObjective(device, self._flat.parameters[0].dtype)
+        self.optimizer = build_optimizer(self._flat, self.learning_rate)
+        self._gauge = Gauge(self._flat)
+        self._clipper = Clipper(gradients, device, self._flat.layer_gradients())
         self._precision = Precision(training.precision, device)
         self.schedule = RateSchedule(training)
-        self._average = AveragedWeights(self.model, training.ema_decay) if training.ema_decay > 0.0 else None
+        self._average = (
+            AveragedWeights(self.model, self._flat, training.ema_decay) if training.ema_decay > 0.0 else None
+        )
         self._noise = torch.Generator(device).manual_seed(seed)
         self._spike_action = spike_action
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
@@ -106,12 +108,12 @@ class TrainingEngine:
     @property
     def layers(self) -> tuple[str, ...]:
         """Names, in the order in which statistics come."""
-        return tuple(layer.name for layer in self._layers)
+        return self._flat.layers
 
     @property
     def parameters(self) -> int:
         """Number of trained parameters."""
-        return sum(parameter.numel() for parameter in self._parameters)
+        return self._flat.count
 
     def expect_loss_below(self, limit: float | None) -> None:
         """A loss above it is a spike, from the next step on; None: nothing is."""
@@ -144,7 +146,7 @@ class TrainingEngine:
             self._precision.reset()
             raise
         finally:
-            self.optimizer.zero_grad(set_to_none=True)
+            self._flat.clear()
         return PendingStep(packed, lambda numbers: self._unpack(numbers, rate, scale))
 
     def rehearse(self, batch: Batch, reference: FloatArray) -> None:
@@ -153,34 +155,35 @@ class TrainingEngine:
         try:
             self._backward(self._objective.place(batch, reference))
         finally:
-            self._precision.reset()
-            self.optimizer.zero_grad(set_to_none=True)
+            self._flat.clear()
 
     def nothing_done(self, because: str, origin: NonFiniteOrigin | None) -> StepResult:
         """The result of a step that never came to its gradients: its statistics say that nothing was measured."""
-        nothing = statistics([[np.nan] * 6] * len(self._layers), np.nan, [np.nan] * QUANTITIES, None, origin)
+        nothing = self._gauge.nothing().statistics(math.nan, [math.nan] * QUANTITIES, None, origin)
         return StepResult(None, None, False, None, nothing, because, learning_rate=self.rate_now)
 
     def is_finite(self) -> bool:
         """Whether every parameter, every moment and every average is a finite number."""
         state = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else list(self._average.tensors().values())
-        tensors = [*self._parameters, *(value for value in state if isinstance(value, Tensor)), *averages]
-        return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())
+        tensors = [*self._flat.parameters, *(value for value in state if isinstance(value, Tensor)), *averages]
+        norms = torch._foreach_norm([tensor.detach() for tensor in tensors])
+        return bool(torch.isfinite(torch.stack([norm.double() for norm in norms])).all())
 
     def _update(self, batch: DeviceBatch) -> Tensor:
         """Forward, backward, guard, clip, step, measure. Device work only."""
         parts = self._backward(batch)
+        self._flat.collect()
         self._precision.unscale(self.optimizer)
-        gradients = self._gradients()
+        gradients = self._flat.gradients
         self._add_noise(gradients)
         judged = self._judge(parts, gradients)
-        measured = self._gauge.gradients()
+        self._gauge.gradients()
         clipped = self._clipper.clip(gradients, judged.norm, judged.is_skipped, judged.clip_factor)
         self._precision.step(self.optimizer, judged.is_skipped)
         if self._average is not None:
             self._average.follow(judged.is_skipped)
-        return self._pack(parts, judged, clipped, torch.cat((measured, self._gauge.change()), dim=1))
+        return self._pack(parts, judged, clipped)
 
     def _backward(self, batch: DeviceBatch) -> Tensor:
         """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""
@@ -196,13 +199,6 @@ class TrainingEngine:
                 self._precision.backward(own.sum())
             parts = parts + own.detach()
         return self._replicas.sum_of_parts(parts)
-
-    def _gradients(self) -> list[Tensor]:
-        """One for each parameter: one that the loss does not depend on has zeros."""
-        for parameter in self._parameters:
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-        return [parameter.grad for parameter in self._parameters if parameter.grad is not None]
 
     def _add_noise(self, gradients: list[Tensor]) -> None:
         if self._gradient_settings.noise > 0.0:
@@ -223,17 +219,15 @@ class TrainingEngine:
             factor = torch.where(is_spike, _SPIKE_CLIPS_TO, factor)
         return _Judgement(norm, loss_is_finite, is_spike, self._replicas.agree(is_skipped), factor)
 
-    def _pack(self, parts: Tensor, judged: _Judgement, clipped: Clipped, layers: Tensor) -> Tensor:
+    def _pack(self, parts: Tensor, judged: _Judgement, clipped: Clipped) -> Tensor:
         head = (judged.loss_is_finite, judged.norm, clipped.norm_after, clipped.threshold, clipped.did_clip)
         numbers = torch.stack([number.to(parts.dtype) for number in (*head, judged.is_skipped, judged.is_spike)])
-        return torch.cat((numbers, parts, layers.reshape(-1).to(parts.dtype)))
+        return torch.cat((numbers, parts, self._gauge.packed().to(parts.dtype)))
 
     def _unpack(self, numbers: list[float], rate: float, scale: float | None) -> StepResult:
         loss_is_finite, norm, norm_after, threshold, did_clip, is_skipped, is_spike = numbers[:_HEAD]
-        parts, flat = numbers[_HEAD : _HEAD + QUANTITIES], numbers[_HEAD + QUANTITIES :]
-        width = len(flat) // len(self._layers)
-        rows = [flat[start : start + width] for start in range(0, len(flat), width)]
-        parameters_are_finite = all(np.isfinite(row[4]) for row in rows)
+        parts, measured = numbers[_HEAD : _HEAD + QUANTITIES], self._gauge.unpack(numbers[_HEAD + QUANTITIES :])
+        parameters_are_finite = math.isfinite(measured.parameter_norm)
         origin = _origin(bool(loss_is_finite), finite(norm) is not None, parameters_are_finite) if is_skipped else None
         if not is_skipped:
             self.schedule.advance()
@@ -242,7 +236,7 @@ class TrainingEngine:
             gradient_norm=finite(norm),
             clipped=bool(did_clip) and not is_skipped,
             threshold=finite(threshold),
-            gradients=statistics(rows, norm_after, parts, scale, origin),
+            gradients=measured.statistics(norm_after, parts, scale, origin),
             skipped_because=_reason(origin) if is_skipped else None,
             is_spike=bool(is_spike),
             parameters_are_finite=parameters_are_finite,
@@ -286,7 +280,7 @@ class TrainingEngine:
         self._precision.restore(scalars["scaler"])
         self._gauge.forget()
         moments = part_of(tensors, "optimizer")
-        if is_usable(moments, len(self._parameters)):
+        if is_usable(moments, self._flat):
             load_optimizer(self.optimizer, moments)
             return True
         self.renew_optimizer()
@@ -294,7 +288,7 @@ class TrainingEngine:
 
     def renew_optimizer(self) -> None:
         """Begin with fresh moments."""
-        self.optimizer = build_optimizer(self.model, self.learning_rate, self._weight_decay)
+        self.optimizer = build_optimizer(self._flat, self.learning_rate)
 
 
 def part_of(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:

@@ -78,7 +78,7 @@ def gradients_of(trained: TrainingEngine, samples: Batch) -> list[Tensor]:
     seen: list[Tensor] = []
 
     def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
-        seen.extend(p.grad.detach().clone() for p in trained.model.parameters() if p.grad is not None)
+        seen.extend(p.grad.clone() for group in optimizer.param_groups for p in group["params"])
 
     handle = trained.optimizer.register_step_pre_hook(look)
     try:

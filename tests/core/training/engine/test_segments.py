@@ -1,0 +1,26 @@
+"""Both ways of reducing segments against plain slices, on the CPU: the GPU's way runs there too."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from core.training.engine.segments import Segments
+
+
+@pytest.mark.parametrize("is_host", [True, False])
+@pytest.mark.parametrize("lengths", [(1,), (5, 1, 7), (1000, 3, 3, 1)])
+def test_sums_and_largest_are_those_of_the_slices(is_host: bool, lengths: tuple[int, ...]) -> None:
+    flat = torch.randn(sum(lengths), generator=torch.Generator().manual_seed(3))
+    segments = Segments(lengths, torch.device("cpu"))
+    segments._is_host = is_host
+    parts = torch.split(flat, lengths)
+    torch.testing.assert_close(segments.sums(flat), torch.stack([part.sum() for part in parts]))
+    assert torch.equal(segments.largest(flat), torch.stack([part.max() for part in parts]))
+
+
+def test_what_is_not_finite_stays_in_its_segment() -> None:
+    flat = torch.tensor([1.0, torch.nan, 2.0, torch.inf, -torch.inf, 3.0])
+    segments = Segments((1, 1, 1, 2, 1), torch.device("cpu"))
+    assert torch.isfinite(segments.sums(flat)).tolist() == [True, False, True, False, True]
+    assert torch.isnan(segments.largest(flat)).tolist() == [False, True, False, False, False]
