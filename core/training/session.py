@@ -8,6 +8,7 @@ is seen. Same seed and same candles on the CPU: same bytes.
 from __future__ import annotations
 
 import logging
+import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -219,7 +220,7 @@ class TrainingSession:
             gradient_norm=result.gradient_norm,
             clipped=result.clipped,
             learning_rate=result.learning_rate,
-            clip_norm=self.engine.clip_norm if result.threshold is None else result.threshold,
+            clip_norm=math.inf if result.threshold is None else result.threshold,
             samples=samples,
             duration_ms=duration_ms,
             at_ms=self._clock.now_ms(),

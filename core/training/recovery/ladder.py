@@ -88,7 +88,7 @@ class RecoveryLadder:
             result = self._set_aside(batch, reference, step, bad)
         else:
             self._engine.expect_loss_below(_spike_limit(recent_losses, self._settings.spike_factor))
-            result = self._after(self._attempt(batch, reference, step), batch, reference, step)
+            result = self._attempt(batch, reference, step)
         return TrainedStep(result, tuple(self._mishaps), self._must_pause)
 
     def resumed(self) -> None:
@@ -110,7 +110,7 @@ class RecoveryLadder:
         while True:
             done = self._try(batch, reference)
             if isinstance(done, StepResult):
-                return done
+                return self._after(done, batch, reference, step)
             if done.fault is DeviceFault.OUT_OF_MEMORY and self._memory.shrink(batch.size):
                 self._tell_memory(done)
             elif done.is_in_place:

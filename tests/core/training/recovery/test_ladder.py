@@ -1,0 +1,361 @@
+"""Each rung of the ladder that an engine alone can show: the fault is real, and the state afterwards is looked at."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from core.events import NonFiniteOrigin
+from core.settings import GradientSettings, RecoverySettings, TrainingSettings
+from core.storage.weights import read_weights
+from core.training.engine.engine import TrainingEngine
+from core.training.recovery.known_good import KnownGood
+from core.training.recovery.ladder import RecoveryLadder, TrainedStep
+from core.training.recovery.quarantine import Quarantine
+from core.training.samples import Batch
+from tests.core.training.engine.rigs import RATE, REFERENCE, assert_same, batch, engine, state
+
+pytestmark = pytest.mark.faults
+
+
+class Bench:
+    """A ladder on a small engine, that has done ten steps and remembers the state after the tenth."""
+
+    def __init__(self, folder: Path, recovery: RecoverySettings | None = None, **options: object) -> None:
+        training = TrainingSettings(learning_rate=RATE, ema_decay=0.9)
+        self.engine: TrainingEngine = engine(GradientSettings(clip_mode="adaptive"), training, **options)  # type: ignore[arg-type]
+        self.generator = np.random.default_rng(7)
+        self.folder = folder
+        self.ladder = RecoveryLadder(
+            self.engine, recovery or RecoverySettings(), KnownGood(self.engine, self.generator), Quarantine(folder)
+        )
+        self.step = 0
+        self.losses: list[float] = []
+        for _ in range(10):
+            self.train()
+        assert self.ladder.known_good.remember(self.step)
+        self.good = state(self.engine)
+        self.good_draw = np.random.default_rng(7).bit_generator.state
+
+    def train(self, samples: Batch | None = None) -> TrainedStep:
+        self.step += 1
+        done = self.ladder.train(samples or batch(self.step), REFERENCE, self.step, self.losses)
+        if done.result.loss is not None:
+            self.losses.append(done.result.loss)
+        return done
+
+    def kinds(self, done: TrainedStep) -> list[str]:
+        return [mishap.kind for mishap in done.mishaps]
+
+
+@contextmanager
+def forward_hook(trained: TrainingEngine, hook: Callable[..., Tensor | None], name: str = "embed") -> Iterator[None]:
+    handle = trained.model.get_submodule(name).register_forward_hook(hook)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+@contextmanager
+def nan_gradients(trained: TrainingEngine) -> Iterator[None]:
+    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * torch.nan)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def poisoned(where: str, value: float) -> Batch:
+    bad = batch(3)
+    array = getattr(bad, where).copy()
+    array.flat[5] = value
+    return dataclasses.replace(bad, **{where: array})
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("where", ["features", "targets"])
+def test_a_bad_batch_is_kept_on_disk_and_never_reaches_the_model(tmp_path: Path, where: str, value: float) -> None:
+    bench = Bench(tmp_path / "kept")
+    bad = poisoned(where, value)
+    seen: list[object] = []
+    with forward_hook(bench.engine, lambda *_: seen.append(1)):
+        done = bench.train(bad)
+    assert not seen and done.result.loss is None and done.result.origin is NonFiniteOrigin.INPUT
+    assert_same(bench.good, state(bench.engine))
+    (file,) = (tmp_path / "kept").iterdir()
+    tensors, metadata = read_weights(file)
+    np.testing.assert_array_equal(tensors[where].numpy(), getattr(bad, where))
+    assert metadata["step"] == 11
+    for _ in range(5):  # the model is not at fault: no rollback comes of it
+        assert bench.kinds(bench.train(bad)) == ["bad batch"]
+    assert bench.train().result.loss is not None and bench.engine.rate_factor == 1.0
+
+
+def test_a_quarantine_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+    blocked = tmp_path / "kept"
+    blocked.write_text("a file where the folder should be")
+    bench = Bench(blocked)
+    done = bench.train(poisoned("targets", np.nan))
+    assert bench.kinds(done) == ["bad batch"] and "could not be kept" in done.mishaps[0].done
+    assert bench.train().result.loss is not None
+
+
+def test_the_quarantine_is_bounded(tmp_path: Path) -> None:
+    quarantine = Quarantine(tmp_path)
+    for step in range(60):
+        quarantine.put(batch(size=1), REFERENCE, step, "spike")
+    kept = sorted(path.name for path in tmp_path.iterdir())
+    assert len(kept) == 50 and kept[0].startswith("step-00000010")
+
+
+def test_two_skips_are_only_skips_and_the_third_goes_back(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for _ in range(4):
+        bench.train()
+    before = state(bench.engine)
+    with nan_gradients(bench.engine):
+        for _ in range(2):
+            done = bench.train()
+            assert bench.kinds(done) == ["step skipped"] and not bench.ladder.is_sound
+            assert_same(before, state(bench.engine))
+        done = bench.train()
+    assert bench.kinds(done) == ["rolled back"] and bench.ladder.is_sound
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_now == pytest.approx(RATE / 2)
+    assert bench.train().result.loss is not None
+
+
+def test_skips_that_are_not_in_a_row_do_not_go_back(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for _ in range(6):
+        with nan_gradients(bench.engine):
+            assert bench.kinds(bench.train()) == ["step skipped"]
+        assert bench.kinds(bench.train()) == []
+    assert bench.engine.rate_factor == 1.0
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_a_parameter_that_is_not_finite_goes_back_at_once_with_everything(tmp_path: Path, value: float) -> None:
+    bench = Bench(tmp_path)
+    draw = bench.generator.bit_generator.state
+    bench.generator.random(5)
+    bench.train()
+    with torch.no_grad():
+        next(bench.engine.model.parameters()).view(-1)[3] = value
+    done = bench.train()
+    assert bench.kinds(done) == ["rolled back"] and done.result.origin is NonFiniteOrigin.PARAMETERS
+    assert_same(bench.good, state(bench.engine))
+    assert bench.generator.bit_generator.state == draw
+    assert bench.engine.is_finite() and bench.engine.rate_factor == 0.5
+
+
+def test_a_state_that_is_not_finite_is_never_known_good(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    moments = next(iter(bench.engine.optimizer.state.values()))
+    moments["exp_avg_sq"].view(-1)[0] = torch.inf
+    assert bench.ladder.known_good.remember(99) is False
+    assert bench.ladder.known_good.step == 10
+
+
+def test_without_usable_moments_the_known_good_state_gets_a_new_optimizer(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    for name, tensor in bench.ladder.known_good._state.tensors.items():
+        if name.startswith("optimizer.0.exp_avg"):
+            tensor.fill_(torch.nan)
+    with torch.no_grad():
+        next(bench.engine.model.parameters()).fill_(torch.nan)
+    done = bench.train()
+    assert bench.kinds(done) == ["rolled back"] and "new optimizer" in done.mishaps[0].done
+    assert not bench.engine.optimizer.state
+    assert bench.train().result.loss is not None and bench.engine.is_finite()
+
+
+def test_the_budget_of_rollbacks_ends_in_a_pause_and_a_person_renews_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, RecoverySettings(rollbacks=2, rollback_window_steps=100))
+
+    def spoil() -> TrainedStep:
+        with torch.no_grad():
+            next(bench.engine.model.parameters()).fill_(torch.nan)
+        return bench.train()
+
+    assert [spoil().must_pause for _ in range(3)] == [False, False, True]
+    assert bench.engine.is_finite()
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_factor == 0.25
+    assert spoil().must_pause
+    bench.ladder.resumed()
+    assert not spoil().must_pause
+
+
+def test_rollbacks_far_apart_do_not_use_the_budget_up(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, RecoverySettings(rollbacks=1, rollback_window_steps=10))
+    for _ in range(3):
+        with torch.no_grad():
+            next(bench.engine.model.parameters()).fill_(torch.nan)
+        assert not bench.train().must_pause
+        for _ in range(10):
+            bench.train()
+
+
+def test_a_change_in_place_is_dropped_and_its_operation_named(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+
+    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+        activated = output.exp()
+        activated.add_(1.0)
+        return activated
+
+    with forward_hook(bench.engine, spoil):
+        done = bench.train()
+    assert bench.kinds(done) == ["changed in place"] and done.result.loss is None
+    assert "ExpBackward" in done.mishaps[0].details and "spoil" in done.mishaps[0].details
+    assert not torch.is_anomaly_enabled()
+    assert_same(bench.good, state(bench.engine))
+    assert bench.train().result.loss is not None
+
+
+def test_a_change_in_place_that_stays_goes_back_and_in_the_end_pauses(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, RecoverySettings(rollbacks=1))
+
+    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+        activated = output.exp()
+        activated.add_(1.0)
+        return activated
+
+    with forward_hook(bench.engine, spoil):
+        steps = [bench.train() for _ in range(6)]
+    assert [step.must_pause for step in steps] == [False] * 5 + [True]
+    assert "rolled back" in bench.kinds(steps[2])
+    assert_same(bench.good, state(bench.engine))
+
+
+def test_any_other_exception_goes_back_and_tries_once_more(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.train()
+    failures = iter([True, False])
+
+    def fail_once(*_: object) -> None:
+        if next(failures):
+            raise ValueError("no such thing")
+
+    with forward_hook(bench.engine, fail_once):
+        done = bench.train()
+    assert bench.kinds(done) == ["step failed"] and not done.must_pause
+    assert "ValueError: no such thing" in done.mishaps[0].details and "fail_once" in done.mishaps[0].details
+    twin = Bench(tmp_path)
+    twin.train(batch(bench.step))
+    assert done.result.loss is not None
+    assert_same(state(twin.engine), state(bench.engine))
+
+
+def test_an_exception_that_comes_again_pauses_with_the_known_good_state(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.train()
+
+    def fail(*_: object) -> None:
+        raise ValueError("never again")
+
+    with forward_hook(bench.engine, fail):
+        done = bench.train()
+    assert done.must_pause and bench.kinds(done) == ["step failed", "step failed again"]
+    assert_same(bench.good, state(bench.engine))
+
+
+@pytest.mark.parametrize("code", [700, 710, 719, 46, 100])
+def test_a_spoiled_device_is_not_mended_here(tmp_path: Path, code: int) -> None:
+    bench = Bench(tmp_path)
+    error = torch.AcceleratorError("CUDA error")
+    error.error_code = code
+
+    def fail(*_: object) -> None:
+        raise error
+
+    with forward_hook(bench.engine, fail), pytest.raises(torch.AcceleratorError):
+        bench.train()
+
+
+def test_memory_runs_out_for_real_and_the_batch_is_split(tmp_path: Path) -> None:
+    """An allocation beyond any machine, unless a micro-batch is small enough; the state is that of one big batch."""
+    bench, calm = Bench(tmp_path), Bench(tmp_path)
+    sizes: list[int] = []
+
+    def hungry(_module: object, inputs: tuple[Tensor, ...], _output: Tensor) -> None:
+        sizes.append(inputs[0].shape[0])
+        if inputs[0].shape[0] > 2:
+            torch.empty(2**60)
+
+    samples = batch(50, size=8)
+    with forward_hook(bench.engine, hungry):
+        done = bench.train(samples)
+    calm.train(samples)
+    assert bench.kinds(done) == ["out of memory", "out of memory"] and sizes == [8, 4, 2, 2, 2, 2]
+    assert done.result.loss is not None and bench.engine.rate_factor == 1.0
+    for (name, mine), theirs in zip(state(bench.engine).items(), state(calm.engine).values(), strict=True):
+        torch.testing.assert_close(mine, theirs, rtol=2e-3, atol=2e-5, msg=name)
+
+
+def test_larger_pieces_come_back_after_a_while_and_patience_grows(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+
+    def hungry(_module: object, inputs: tuple[Tensor, ...], _output: Tensor) -> None:
+        if inputs[0].shape[0] > 2:
+            torch.empty(2**60)
+
+    with forward_hook(bench.engine, hungry):
+        bench.train()
+    assert bench.engine.micro_batches == 2
+    kinds = [kind for _ in range(250) for kind in bench.kinds(bench.train())]
+    assert kinds == ["memory is back"] and bench.engine.micro_batches == 1
+
+
+def test_memory_that_never_suffices_pauses(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+
+    def hungry(*_: object) -> None:
+        torch.empty(2**60)
+
+    with forward_hook(bench.engine, hungry):
+        done = bench.train()
+    assert done.must_pause and bench.kinds(done)[-1] == "step failed again"
+    assert bench.engine.micro_batches == 4
+    assert_same(bench.good, state(bench.engine))
+
+
+@pytest.mark.parametrize("action", ["mark", "clip", "skip"])
+def test_a_loss_spike_is_told_kept_aside_and_answered_as_set(tmp_path: Path, action: str) -> None:
+    bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
+    while len(bench.losses) < 25:
+        assert bench.kinds(bench.train()) == []
+    before = state(bench.engine)
+    done = bench.train(batch(77, scale=100.0))
+    assert bench.kinds(done) == ["loss spike"] and len(list((tmp_path / "kept").iterdir())) == 1
+    if action == "skip":
+        assert done.result.loss is None
+        assert_same(before, state(bench.engine))
+    else:
+        assert done.result.loss is not None and done.result.gradients is not None
+        threshold = done.result.threshold
+        assert threshold is not None and done.result.gradients.norm_after is not None
+        assert done.result.gradients.norm_after <= threshold * 1.001
+    for _ in range(4):  # a spike is no reason to go back
+        assert bench.kinds(bench.train(batch(77, scale=100.0))) == ["loss spike"]
+    assert bench.engine.rate_factor == 1.0 and bench.ladder.is_sound
+
+
+def test_the_ladder_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Path) -> None:
+    """Two skips before, one after: the third in a row goes back."""
+    first, second = Bench(tmp_path), Bench(tmp_path)
+    with nan_gradients(first.engine):
+        first.train()
+        first.train()
+    second.ladder.restore(first.ladder.state())
+    with nan_gradients(second.engine):
+        assert second.kinds(second.train()) == ["rolled back"]
