@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 
 from core.clock import Clock
 from core.commands import (
@@ -13,6 +14,7 @@ from core.commands import (
     RestoreCheckpoint,
     SaveCheckpoint,
     SetClipNorm,
+    SetDuty,
     SetLearningRate,
     SetPaused,
     StepOnce,
@@ -31,11 +33,17 @@ from core.events import (
     TrainerState,
     TrainerStatus,
 )
+from core.settings import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
 from core.training.device import choose_device, prepare_thread, release_thread
+from core.training.doctor.doctor import GradientDoctor
+from core.training.doctor.window import WINDOW
+from core.training.health import GradientHealth
 from core.training.opening import open_run
+from core.training.pacing import Pacer
+from core.training.recovery.mishap import Mishap
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
 
@@ -55,6 +63,7 @@ class TrainingService:
         self._spec = spec
         self._clock = clock
         self._device = choose_device(spec.settings.training.device)
+        self._pacer = Pacer(spec.settings.training.duty_percent)
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
@@ -66,6 +75,7 @@ class TrainingService:
             self._record, self._keeper = opened.record, opened.keeper
             self._keeper.sweep_orphans()
             self._resume()
+            self._health = self._open_health()
         except BaseException:
             self.close()
             raise
@@ -88,7 +98,8 @@ class TrainingService:
             parameters=session.engine.parameters,
             layers=session.engine.layers,
         )
-        return (*self._opening_incidents, ready, self.status())
+        verdict = self._health.prime(self._record.reader.steps(WINDOW))
+        return (*self._opening_incidents, ready, verdict, self.status())
 
     def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         """Carry out one command. Raises StorageError (Fenced) where nothing can be written any more."""
@@ -127,14 +138,29 @@ class TrainingService:
             session.ladder.known_good.remember(session.step)
         session.take_up_record()
 
+    def _open_health(self) -> GradientHealth:
+        engine = self._session.engine
+        return GradientHealth(GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force))
+
+    def _settings_in_force(self) -> Settings:
+        """The settings with what was changed while it runs."""
+        settings, engine = self._spec.settings, self._session.engine
+        return replace(
+            settings,
+            training=replace(settings.training, learning_rate=engine.learning_rate),
+            gradients=replace(settings.gradients, clip_norm=engine.clip_norm),
+        )
+
     def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
         self._opening_incidents.append(
             self._incident(
-                Severity.ERROR,
-                "checkpoint refused",
-                sentence,
-                "The checkpoint before it is used instead.",
-                f"Training since step {info.step} is done again; no forecast and no score is lost.",
+                Mishap(
+                    Severity.ERROR,
+                    "checkpoint refused",
+                    sentence,
+                    "The checkpoint before it is used instead.",
+                    f"Training since step {info.step} is done again; no forecast and no score is lost.",
+                )
             )
         )
 
@@ -143,14 +169,28 @@ class TrainingService:
             self._state = TrainerState.TRAINING if self._is_own(command.mode) else TrainerState.CATCHING_UP
         was_paused = self._session.is_paused
         events = [*self._session.on_candle(command.candle, command.mode)]
-        if any(isinstance(event, StepDone) for event in events):
-            self._step_times.append(self._clock.monotonic_s())
+        events.extend(self._after_steps(events))
         if self._session.is_paused and not was_paused:
             events.extend(self._set_paused(True))
         events.extend(self._checkpoint_if_due(command.mode))
         if self._is_status_due(command.mode):
             events.append(self.status())
         return tuple(events)
+
+    def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
+        """What the doctor says of the steps among the events; then a pause, where some time is left to others."""
+        steps = [event for event in events if isinstance(event, StepDone)]
+        if not steps:
+            return ()
+        self._step_times.append(self._clock.monotonic_s())
+        told: list[TrainerEvent] = []
+        for verdict in self._health.observe(steps):
+            told.append(verdict)
+            mishap = self._health.mishap(verdict)
+            if mishap is not None:
+                told.append(self._incident(mishap))
+        self._pacer.after_step(sum(step.duration_ms for step in steps))
+        return told
 
     def _is_own(self, mode: ForecastMode) -> bool:
         return mode is self._spec.own_mode
@@ -168,12 +208,17 @@ class TrainingService:
         match command:
             case SetLearningRate(learning_rate):
                 self._session.engine.learning_rate = learning_rate
+                self._health.forget()
             case SetClipNorm(clip_norm):
                 self._session.engine.clip_norm = clip_norm
+                self._health.forget()
+            case SetDuty(percent):
+                self._pacer.percent = percent
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
-                return self._session.step_once()
+                events = self._session.step_once()
+                return (*events, *self._after_steps(events))
             case SaveCheckpoint(reason):
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id):
@@ -201,11 +246,13 @@ class TrainingService:
         except CheckpointError as error:
             return (
                 self._incident(
-                    Severity.ERROR,
-                    "checkpoint not written",
-                    str(error),
-                    "The checkpoints before it stay; the next one is tried in its turn.",
-                    "Should the program end before then, the steps since the last checkpoint are done again.",
+                    Mishap(
+                        Severity.ERROR,
+                        "checkpoint not written",
+                        str(error),
+                        "The checkpoints before it stay; the next one is tried in its turn.",
+                        "Should the program end before then, the steps since the last checkpoint are done again.",
+                    )
                 ),
             )
         return () if changed is None else (changed,)
@@ -217,17 +264,22 @@ class TrainingService:
         except CheckpointError as error:
             return (
                 self._incident(
-                    Severity.WARNING, "restore refused", str(error), "The model in use stays in use.", "Nothing."
+                    Mishap(
+                        Severity.WARNING, "restore refused", str(error), "The model in use stays in use.", "Nothing."
+                    )
                 ),
             )
         self._session.checkpoint_id = checkpoint_id
         self._session.ladder.known_good.remember(self._session.step)
+        self._health.forget()
         done = self._incident(
-            Severity.INFO,
-            "restored",
-            f"The model was taken back to the checkpoint of step {metadata['step']}, as asked.",
-            "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
-            "What was learned since then.",
+            Mishap(
+                Severity.INFO,
+                "restored",
+                f"The model was taken back to the checkpoint of step {metadata['step']}, as asked.",
+                "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
+                "What was learned since then.",
+            )
         )
         return done, *self._save("restore")
 
@@ -236,9 +288,9 @@ class TrainingService:
         deleted = self._keeper.apply_requests(in_use)
         return (CheckpointsChanged(self._run.run_id, None, deleted),)
 
-    def _incident(self, severity: Severity, kind: str, happened: str, done: str, cost: str) -> Incident:
-        incident = Incident(self._run.run_id, self._clock.now_ms(), severity, kind, happened, done, cost)
-        _log.warning("%s: %s %s", kind, happened, done)
+    def _incident(self, mishap: Mishap) -> Incident:
+        incident = mishap.incident(self._run.run_id, self._clock.now_ms())
+        _log.warning("%s: %s %s", mishap.kind, mishap.happened, mishap.done)
         with self._record.write():
             self._record.add_incident(incident)
         return incident

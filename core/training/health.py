@@ -1,0 +1,73 @@
+"""When the doctor is asked, and when its verdict is worth telling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from core.events import Diagnosis, Disease, Severity, StepDone
+from core.training.doctor.doctor import GradientDoctor
+from core.training.recovery.mishap import Mishap
+
+_ASKED_EVERY = 10
+_REPEATED_EVERY = 100
+"""Steps after which an unchanged verdict is told again: its evidence has newer numbers."""
+_QUIET_STEPS = 500
+"""An incident is not made of the same disease again within so many steps: a verdict may go to and fro."""
+_SERIOUS = frozenset(
+    {
+        Disease.EXPLODING,
+        Disease.VANISHING,
+        Disease.UPDATES_TOO_LARGE,
+        Disease.DEAD_LAYERS,
+        Disease.NOT_FINITE,
+    }
+)
+
+
+class GradientHealth:
+    """Owns the doctor of one run, and remembers what was told."""
+
+    def __init__(self, doctor: GradientDoctor) -> None:
+        self._doctor = doctor
+        self._told: Diagnosis | None = None
+        self._reported: dict[Disease, int] = {}
+
+    def prime(self, steps: Iterable[StepDone]) -> Diagnosis:
+        """Take up what the record holds. Returns the verdict on it."""
+        for step in steps:
+            self._doctor.observe(step)
+        self._told = self._doctor.diagnose()
+        return self._told
+
+    def observe(self, steps: Sequence[StepDone]) -> tuple[Diagnosis, ...]:
+        """Take note of steps. Returns a verdict where there is one to tell."""
+        is_asked = False
+        for step in steps:
+            self._doctor.observe(step)
+            is_asked = is_asked or step.step % _ASKED_EVERY == 0
+        if not is_asked:
+            return ()
+        verdict, told = self._doctor.diagnose(), self._told
+        is_old = told is None or not 0 <= verdict.step - told.step < _REPEATED_EVERY
+        if told is not None and not is_old and (verdict.disease, verdict.change) == (told.disease, told.change):
+            return ()
+        self._told = verdict
+        return (verdict,)
+
+    def mishap(self, verdict: Diagnosis) -> Mishap | None:
+        """The incident that a serious verdict is worth."""
+        before = self._reported.get(verdict.disease)
+        if verdict.disease not in _SERIOUS or (before is not None and 0 <= verdict.step - before < _QUIET_STEPS):
+            return None
+        self._reported[verdict.disease] = verdict.step
+        return Mishap(
+            Severity.WARNING,
+            "gradient doctor",
+            f"The gradient doctor says: {verdict.disease.value}. {verdict.evidence}",
+            f"Nothing was changed. Advice: {verdict.advice}",
+            "Perhaps learning. The Gradients panel has a button that applies the advice.",
+        )
+
+    def forget(self) -> None:
+        """The model or a setting was changed: the steps so far say nothing of the next ones."""
+        self._doctor.forget()
