@@ -20,6 +20,7 @@ from core.commands import (
     RestoreCheckpoint,
     SaveCheckpoint,
     SetClipNorm,
+    SetDevice,
     SetDuty,
     SetLearningRate,
     SetPaused,
@@ -147,6 +148,7 @@ class Application(QObject):
         window.save_checkpoint_requested.connect(lambda: send(SaveCheckpoint()))
         window.restore_requested.connect(lambda id_: send(RestoreCheckpoint(id_)))
         window.deletions_requested.connect(lambda: send(ApplyDeletions()))
+        window.device_requested.connect(lambda device: send(SetDevice(device)))
         window.learning_rate_changed.connect(lambda rate: send(SetLearningRate(rate)))
         window.clip_norm_changed.connect(lambda norm: send(SetClipNorm(norm)))
         window.duty_changed.connect(lambda percent: send(SetDuty(percent)))

@@ -66,6 +66,8 @@ class MainWindow(QMainWindow):
     """A checkpoint's id."""
     deletions_requested = Signal()
     """Requests to delete checkpoints lie in the table."""
+    device_requested = Signal(str)
+    """A device's name, as in the settings."""
     learning_rate_changed = Signal(float)
     clip_norm_changed = Signal(float)
     duty_changed = Signal(int)
@@ -116,6 +118,7 @@ class MainWindow(QMainWindow):
             on_start=self.start_requested.emit,
             on_choose_market=self.open_market,
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
+            on_use_gpu=lambda: self.device_requested.emit("cuda"),
             parent=self,
         )
         self._show_settings()

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from core.events import Incident, Severity, TrainerFailed
+from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed
 from core.market.feeds.base import FeedState
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
 
 _FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave incident", "storage"
+_GPU = "gpu is back"
 
 
 class NoticeWriter(QObject):
@@ -25,13 +26,15 @@ class NoticeWriter(QObject):
         on_start: Callable[[], object],
         on_choose_market: Callable[[], object],
         on_show_incidents: Callable[[], object],
+        on_use_gpu: Callable[[], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
+        self._on_use_gpu = on_use_gpu
         state.failed.connect(self._on_failed)
-        state.ready.connect(lambda _event: banner.withdraw(_TRAINER))
+        state.ready.connect(self._on_ready)
         state.feed_changed.connect(self._on_feed)
         state.incident_happened.connect(self._on_incident)
         state.run_changed.connect(self._on_run)
@@ -39,6 +42,11 @@ class NoticeWriter(QObject):
     def storage_trouble(self, sentence: str) -> None:
         """A read or write of the database failed."""
         self._banner.tell(Notice(_STORAGE, Severity.ERROR, sentence))
+
+    def _on_ready(self) -> None:
+        """A trainer that was just started is on the device that it got: an older offer no longer holds."""
+        for key in (_TRAINER, _GPU):
+            self._banner.withdraw(key)
 
     def _on_failed(self, event: TrainerFailed) -> None:
         notice = Notice(_TRAINER, Severity.ERROR, event.sentence, event.details, "Start again", self._on_start)
@@ -54,12 +62,17 @@ class NoticeWriter(QObject):
         )
 
     def _on_incident(self, incident: Incident) -> None:
-        """Only grave ones; all are in their panel."""
+        """Only grave ones and offers; all are in their panel."""
+        if incident.kind == GPU_IS_BACK:
+            text = f"{incident.what_happened} {incident.what_was_done}"
+            self._banner.tell(
+                Notice(_GPU, incident.severity, text, action="Go back to the GPU", on_action=self._on_use_gpu)
+            )
         if incident.severity is Severity.ERROR:
             text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
             notice = Notice(_INCIDENT, Severity.ERROR, text, incident.details, "Show incidents", self._on_show)
             self._banner.tell(notice)
 
     def _on_run(self) -> None:
-        for key in (_TRAINER, _INCIDENT):
+        for key in (_TRAINER, _INCIDENT, _GPU):
             self._banner.withdraw(key)

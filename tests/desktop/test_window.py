@@ -10,7 +10,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QToolBar
 from pytestqt.qtbot import QtBot
 
-from core.events import CheckpointsChanged, Diagnosis, EventBatch, JobProgress, TrainerFailed, TrainerState
+from core.events import (
+    GPU_IS_BACK,
+    CheckpointsChanged,
+    Diagnosis,
+    EventBatch,
+    Incident,
+    JobProgress,
+    Severity,
+    TrainerFailed,
+    TrainerState,
+)
 from core.market.feeds.base import FeedState, FeedStatus
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
@@ -68,6 +78,13 @@ def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench, action_id: Act
     bench.state.apply(scenario.status())
     with qtbot.waitSignal(getattr(bench.window, signal)):
         click(qtbot, bench, action_id)
+
+
+def test_going_back_to_the_gpu_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(Incident(None, 0, Severity.INFO, GPU_IS_BACK, "The GPU answers again.", "", ""))
+    with qtbot.waitSignal(bench.window.device_requested) as asked:
+        qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
+    assert asked.args == ["cuda"]
 
 
 def test_start_works_by_key_before_anything_runs(qtbot: QtBot, bench: Bench) -> None:

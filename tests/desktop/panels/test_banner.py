@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.events import Severity, TrainerFailed
+from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.notices import NoticeWriter
@@ -67,6 +67,7 @@ class Wishes(list[str]):
             on_start=lambda: self.append("start"),
             on_choose_market=lambda: self.append("market"),
             on_show_incidents=lambda: self.append("incidents"),
+            on_use_gpu=lambda: self.append("gpu"),
             parent=banner,
         )
 
@@ -100,6 +101,21 @@ def test_only_grave_incidents_that_are_new_are_shown(banner: Banner, state: RunS
     assert banner.isHidden()
     state.apply(scenario.incidents()[2])
     assert "signal 9" in banner.text.text()
+
+
+def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    offer = Incident(
+        None, scenario.NOW_MS, Severity.INFO, GPU_IS_BACK, "The GPU answers.", "The CPU goes on.", "Nothing."
+    )
+    state.apply(offer)
+    assert "The GPU answers." in banner.text.text()
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == ["gpu"] and banner.isHidden()
+    state.apply(offer)
+    state.apply(scenario.ready())
+    assert banner.isHidden(), "it has ended up on some device by now"
 
 
 def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: RunState) -> None:
