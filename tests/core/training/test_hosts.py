@@ -7,13 +7,14 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from core.clock import SystemClock
+from core.clock import ManualClock, SystemClock
 from core.commands import ObserveCandle, SetClipNorm, SetPaused, StopSession, TrainerCommand
 from core.events import (
     EventBatch,
@@ -26,7 +27,6 @@ from core.events import (
     TrainerReady,
     TrainerStatus,
 )
-from core.market.candle import Candle
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -35,7 +35,8 @@ from core.training.host import Host, HostDiedError, ThreadHost
 from core.training.process_host import ProcessHost
 from core.training.spec import SessionSpec
 from tests.core.training import rigs
-from tests.support.candles import MARKET, random_walk
+from tests.support.candles import random_walk
+from tests.support.driven import record_of, store_candles
 
 CANDLES = random_walk(60)
 CLOCK = SystemClock()
@@ -110,12 +111,6 @@ def test_what_the_user_must_mend_is_final_and_a_sentence(kind: str, tmp_path: Pa
     assert death.value.is_final and "CUDA cannot be used" in death.value.sentence
 
 
-def store_candles(root: Path, candles: list[Candle]) -> None:
-    db = open_database(DataFolder(root).database)
-    CandleStore(db).save(MARKET, candles)
-    db.close()
-
-
 def drive(
     root: Path, make_host: Callable[[SessionSpec], Host], on_event: Callable[[TrainerEvent], None] = lambda _: None
 ) -> list[TrainerEvent]:
@@ -133,6 +128,23 @@ def drive(
     TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, CLOCK).run()
     db.close()
     return events
+
+
+def test_a_parent_that_stood_still_does_not_end_a_child_that_has_answered(tmp_path: Path) -> None:
+    """As a laptop that was suspended: the clock has gone on by hours when the answer is looked for."""
+    clock = ManualClock()
+    wanted = dataclasses.replace(rigs.SMALL, recovery=dataclasses.replace(rigs.SMALL.recovery, hang_seconds=5.0))
+    host = ProcessHost(rigs.spec(tmp_path, wanted), clock)
+    host.start()
+    answer(host)
+    for candle in CANDLES[:3]:
+        host.send(ObserveCandle(candle, ForecastMode.REPLAY))
+    until_s = time.monotonic() + 60.0
+    while len(record_of(tmp_path).origins_ms) < 3 and time.monotonic() < until_s:
+        time.sleep(0.02)
+    clock.advance_ms(36_000_000)
+    assert all(answer(host, 10.0) for _ in range(3))
+    host.close()
 
 
 def run_id_of(events: list[TrainerEvent]) -> str:

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.clock import ManualClock
+from core.commands import RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
+from core.events import Incident, TrainerFailed, TrainerReady
+from core.training.host import HostDiedError
+from core.training.supervision.endings import DeathCause
+from core.training.supervision.restarts import Restarts
+from tests.core.training import rigs
+
+CRASH = HostDiedError("It crashed.", cause=DeathCause.CRASHED)
+GONE = HostDiedError("The GPU does not answer any more.", cause=DeathCause.GONE)
+NO_DEVICE = HostDiedError("CUDA cannot be used.", is_final=True, cause=DeathCause.NO_DEVICE)
+AUTO = replace(rigs.SMALL, training=replace(rigs.SMALL.training, device="auto"))
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def restarts(tmp_path: Path, clock: ManualClock) -> Restarts:
+    return Restarts(replace(rigs.spec(tmp_path, AUTO), new_run=True), clock)
+
+
+def ready(device: str) -> TrainerReady:
+    return TrainerReady("run", device, 0, None, None, None, 1)
+
+
+def test_the_third_crash_in_ten_minutes_is_one_too_many(restarts: Restarts, clock: ManualClock) -> None:
+    verdicts = []
+    for _ in range(3):
+        verdicts.append(type(restarts.after(CRASH, ())))
+        clock.advance_ms(299_000)
+    assert verdicts == [Incident, Incident, TrainerFailed]
+
+
+def test_crashes_that_are_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
+    for _ in range(20):
+        assert isinstance(restarts.after(CRASH, ()), Incident)
+        clock.advance_ms(301_000)
+
+
+def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> None:
+    refused = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.REFUSED)
+    assert isinstance(restarts.after(refused, ()), TrainerFailed)
+    assert isinstance(restarts.after(NO_DEVICE, ()), TrainerFailed), "it never worked on any device"
+
+
+def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
+    for command in (SetLearningRate(2e-3), SetClipNorm(0.25), SetDuty(50), SetPaused(True), SetLearningRate(-1.0)):
+        restarts.note(command)
+    settings = restarts.spec.settings
+    assert (settings.training.learning_rate, settings.gradients.clip_norm, settings.training.duty_percent) == (
+        2e-3,
+        0.25,
+        50,
+    )
+    assert restarts.standing_orders == (SetPaused(True),)
+    restarts.note(SetPaused(False))
+    assert not restarts.standing_orders
+
+
+def test_a_wish_that_was_not_carried_out_is_named(restarts: Restarts) -> None:
+    verdict = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))
+    assert isinstance(verdict, Incident) and verdict.what_it_cost.count("going back to a checkpoint") == 1
+
+
+def test_a_second_start_goes_on_with_the_run_that_the_first_began(restarts: Restarts) -> None:
+    assert restarts.spec.new_run
+    restarts.ready(ready("CPU, 1 thread"))
+    assert not restarts.spec.new_run
+
+
+def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Restarts) -> None:
+    assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
+    assert isinstance(restarts.after(GONE, ()), Incident)
+    assert restarts.spec.settings.training.device == "cpu"
+    assert restarts.ready(ready("CPU, 1 thread")) is None and restarts.can_look_for_gpu
+    restarts.use("cuda")
+    assert isinstance(restarts.after(NO_DEVICE, ()), Incident), "gone back to, and gone again"
+    assert restarts.spec.settings.training.device == "cpu" and restarts.can_look_for_gpu
+    restarts.use("cuda")
+    assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
+
+
+def test_auto_that_comes_out_on_the_cpu_after_a_crash_is_told(restarts: Restarts) -> None:
+    restarts.ready(ready("CUDA: a card"))
+    restarts.after(HostDiedError("Sticky.", cause=DeathCause.STICKY), ())
+    assert restarts.spec.settings.training.device == "auto", "the same device again"
+    assert isinstance(restarts.ready(ready("CPU, 1 thread")), Incident) and restarts.can_look_for_gpu
+    assert restarts.ready(ready("CPU, 1 thread")) is None, "once"
+
+
+def test_a_machine_that_never_had_a_gpu_is_not_searched_for_one(restarts: Restarts) -> None:
+    restarts.ready(ready("CPU, 1 thread"))
+    restarts.use("cuda")
+    assert isinstance(restarts.after(NO_DEVICE, ()), Incident)
+    restarts.ready(ready("CPU, 1 thread"))
+    assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
+
+
+def test_a_process_that_lost_its_gpu_is_not_offered_it_again(tmp_path: Path, clock: ManualClock) -> None:
+    in_thread = replace(AUTO, training=replace(AUTO.training, host="thread"))
+    restarts = Restarts(rigs.spec(tmp_path, in_thread), clock)
+    restarts.ready(ready("CUDA: a card"))
+    assert isinstance(restarts.after(GONE, ()), Incident)
+    assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu

@@ -1,0 +1,273 @@
+"""A trainer that ends, hangs or loses its device, for real; the record afterwards is that of an undisturbed run."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from core.commands import ObserveCandle, SetDevice, SetPaused
+from core.events import (
+    GPU_IS_BACK,
+    ForecastMode,
+    Incident,
+    Severity,
+    StepDone,
+    TrainerEvent,
+    TrainerState,
+    TrainerStatus,
+)
+from core.settings import Settings
+from core.training.supervision.endings import EXIT_GONE, EXIT_STICKY, DeathCause
+from tests.core.training import rigs
+from tests.support import driven, faulty_trainer
+from tests.support.candles import random_walk
+from tests.support.driven import Driven, Record
+from tests.support.faulty_trainer import Fault, FaultKind
+
+pytestmark = [
+    pytest.mark.faults,
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
+    pytest.mark.timeout(180),
+]
+
+CANDLES = random_walk(60)
+QUICK_TO_JUDGE = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, hang_seconds=1.0))
+AUTO = replace(rigs.SMALL, training=replace(rigs.SMALL.training, device="auto"))
+ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes the GPU where there is one")
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """What a run leaves that nobody disturbs."""
+    root = tmp_path_factory.mktemp("calm")
+    run = faulty(root, [], kind="thread")
+    with faulty_trainer.installed(root):
+        run.run()
+    record = driven.record_of(root)
+    times = tuple(candle.open_time_ms for candle in CANDLES)
+    assert record.origins_ms == times and record.scored_targets_ms == times[1:]
+    assert record.steps == tuple(range(1, len(CANDLES)))
+    assert faulty_trainer.passes_so_far(root) == len(record.steps), "the faults' steps are not the run's"
+    return record
+
+
+def faulty(root: Path, faults: list[Fault], settings: Settings = rigs.SMALL, kind: str = "process") -> Driven:
+    driven.store_candles(root, CANDLES)
+    faulty_trainer.schedule(root, faults)
+    return Driven(root, settings, kind)
+
+
+def assert_gone(run: Driven) -> None:
+    for process_id in run.process_ids:
+        assert not psutil.pid_exists(process_id)
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause", "last_word"),
+    [
+        (FaultKind.STICKY, DeathCause.STICKY, "illegal memory access"),
+        pytest.param(FaultKind.ABORT, DeathCause.ABORTED, "Aborted", marks=pytest.mark.slow),
+        (FaultKind.DOUBLE_FREE, DeathCause.ABORTED, "double free or corruption"),
+        pytest.param(FaultKind.SEGFAULT, DeathCause.CRASHED, "Segmentation fault", marks=pytest.mark.slow),
+        (FaultKind.KILL, DeathCause.KILLED, ""),
+        pytest.param(FaultKind.TERMINATE, DeathCause.TERMINATED, "faulty_trainer.py", marks=pytest.mark.slow),
+    ],
+)
+def test_a_trainer_that_ends_is_started_again_and_nothing_is_missed(
+    tmp_path: Path, calm: Record, kind: FaultKind, cause: DeathCause, last_word: str
+) -> None:
+    run = faulty(tmp_path, [Fault(25, kind)])
+    run.run()
+    assert driven.record_of(tmp_path) == calm
+    assert run.deaths == [cause] and not run.failures
+    assert run.devices == ["cpu", "cpu"], "the same device again"
+    assert [ready.step for ready in run.readies] == [0, 20], "from the newest whole checkpoint"
+    assert last_word in run.incidents[0].details
+    assert_gone(run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [FaultKind.HANG, FaultKind.STOP])
+def test_a_trainer_that_hangs_is_ended_and_started_again(tmp_path: Path, calm: Record, kind: FaultKind) -> None:
+    run = faulty(tmp_path, [Fault(25, kind)], QUICK_TO_JUDGE)
+    run.run()
+    assert driven.record_of(tmp_path) == calm
+    assert run.deaths == [DeathCause.HUNG] and not run.failures
+    assert "faulty_trainer.py" in run.incidents[0].details, "where it hung"
+    assert_gone(run)
+
+
+@pytest.mark.parametrize(("kind", "exit_code"), [(FaultKind.STICKY, EXIT_STICKY), (FaultKind.GONE, EXIT_GONE)])
+def test_a_device_error_ends_the_process_with_an_exit_code_of_its_own(
+    tmp_path: Path, kind: FaultKind, exit_code: int
+) -> None:
+    faulty_trainer.schedule(tmp_path, [Fault(1, kind)])
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=faulty_trainer.entry, args=(rigs.spec(tmp_path), theirs), daemon=True)
+    child.start()
+    theirs.close()
+    for candle in CANDLES[:4]:
+        ours.send(ObserveCandle(candle, ForecastMode.REPLAY))
+    child.join(60)
+    assert child.exitcode == exit_code
+    child.close()
+    ours.close()
+
+
+class BackAtThirdLook:
+    """The device's state is the test's; the looking is real."""
+
+    def __init__(self, looks: list[int]) -> None:
+        self.looks = looks
+
+    def start(self) -> None:
+        self.looks.append(1)
+
+    def answer(self) -> bool | None:
+        return len(self.looks) >= 3
+
+    def close(self) -> None: ...
+
+
+class FastClock:
+    """A minute in a fifth of a second: for the driver only; the host judges silence by the real clock."""
+
+    def now_ms(self) -> int:
+        return driven.CLOCK.now_ms()
+
+    def monotonic_s(self) -> float:
+        return driven.CLOCK.monotonic_s() * 300.0
+
+
+def test_a_gpu_that_is_gone_is_left_for_the_cpu(tmp_path: Path, calm: Record) -> None:
+    run = faulty(tmp_path, [Fault(25, FaultKind.GONE)], AUTO)
+    run.run()
+    assert driven.record_of(tmp_path) == calm
+    assert run.deaths == [DeathCause.GONE] and not run.failures
+    assert run.devices == ["auto", "cpu"]
+    assert_gone(run)
+
+
+@ON_CPU_ONLY
+@pytest.mark.slow
+@pytest.mark.parametrize(("wanted", "devices"), [("auto", ["auto"]), ("cuda", ["cuda", "cpu"])])
+def test_a_gpu_that_answers_again_is_offered_and_gone_back_to(
+    tmp_path: Path, calm: Record, wanted: str, devices: list[str]
+) -> None:
+    """Here ``auto`` stands for a GPU that works again, and ``cuda`` for one that is lost once more."""
+    looks: list[int] = []
+    driven.store_candles(tmp_path, CANDLES)
+    faulty_trainer.schedule(tmp_path, [Fault(25, FaultKind.GONE)])
+    run = Driven(tmp_path, AUTO, clock=FastClock(), make_probe=lambda: BackAtThirdLook(looks))
+
+    def accept(event: TrainerEvent) -> None:
+        if isinstance(event, Incident) and event.kind == GPU_IS_BACK:
+            assert event.severity is Severity.INFO
+            assert len(looks) == 3
+            run.inbox.send(SetDevice(wanted))  # type: ignore[arg-type]
+        elif len(run.readies) == 3:
+            run.inbox.stop()
+
+    run.run(accept, is_whole=False)
+    assert run.devices == ["auto", "cpu", *devices] and not run.failures
+    assert run.readies[-1].step == len(CANDLES) - 1, "it went on where it was"
+    assert driven.record_of(tmp_path) == calm
+    assert_gone(run)
+
+
+@pytest.mark.slow
+def test_three_crashes_pause_training_in_the_process_host_and_a_new_start_counts_anew(
+    tmp_path: Path, calm: Record
+) -> None:
+    run = faulty(tmp_path, [Fault(step, FaultKind.KILL) for step in (5, 9, 14)])
+    run.run()
+    assert run.deaths == [DeathCause.KILLED] * 3
+    assert len(run.process_ids) == 3 and len(run.failures) == 1 and run.events[-1] is run.failures[0]
+    assert_gone(run)
+    again = Driven(tmp_path)
+    again.run()
+    assert driven.record_of(tmp_path) == calm and not again.failures
+
+
+def test_three_crashes_pause_training_in_the_thread_host_and_a_new_start_counts_anew(
+    tmp_path: Path, calm: Record
+) -> None:
+    run = faulty(tmp_path, [Fault(step, FaultKind.GONE) for step in (5, 9, 14)], AUTO, kind="thread")
+    with faulty_trainer.installed(tmp_path):
+        run.run()
+        assert run.deaths == [DeathCause.GONE] * 3 and run.devices == ["auto", "cpu", "cpu"]
+        assert len(run.failures) == 1 and run.events[-1] is run.failures[0]
+        again = Driven(tmp_path, kind="thread")
+        again.run()
+    assert driven.record_of(tmp_path) == calm and not again.failures
+
+
+def test_a_spoiled_process_is_not_trained_in_again_and_the_next_start_resumes(tmp_path: Path, calm: Record) -> None:
+    run = faulty(tmp_path, [Fault(25, FaultKind.STICKY)], kind="thread")
+    with faulty_trainer.installed(tmp_path):
+        run.run()
+        assert run.deaths == [DeathCause.STICKY]
+        assert len(run.devices) == 1 and len(run.failures) == 1, "no second host in a spoiled process"
+        again = Driven(tmp_path, kind="thread")
+        again.run()
+    assert [ready.step for ready in again.readies] == [20]
+    assert driven.record_of(tmp_path) == calm
+
+
+@pytest.mark.parametrize("kind", faulty_trainer.ENDS_PROCESS)
+def test_the_next_start_resumes_after_the_thread_host_took_its_process_with_it(
+    tmp_path: Path, calm: Record, kind: FaultKind
+) -> None:
+    faulty(tmp_path, [Fault(25, kind)])
+    process = multiprocessing.get_context("spawn").Process(target=driven.drive_in_thread_host, args=(tmp_path,))
+    process.start()
+    if kind in (FaultKind.HANG, FaultKind.STOP):
+        wait_until(lambda: faulty_trainer.passes_so_far(tmp_path) == 25)
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)  # as the user does with a program that hangs
+    process.join(60)
+    assert process.exitcode is not None and process.exitcode < 0
+    process.close()
+    with faulty_trainer.installed(tmp_path):
+        again = Driven(tmp_path, kind="thread")
+        again.run()
+    assert [ready.step for ready in again.readies] == [20]
+    assert driven.record_of(tmp_path) == calm
+
+
+@pytest.mark.slow
+def test_who_paused_stays_paused_when_the_trainer_is_killed(tmp_path: Path) -> None:
+    run = faulty(tmp_path, [])
+    killed: list[int] = []
+
+    def disturb(event: TrainerEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 15:
+            run.inbox.send(SetPaused(True))
+        elif isinstance(event, TrainerStatus) and event.state is TrainerState.PAUSED and not killed:
+            killed.append(run.process_ids[-1])
+            os.kill(killed[0], signal.SIGKILL)
+
+    run.run(disturb)
+    assert run.deaths == [DeathCause.KILLED] and not run.failures
+    after = run.events[run.events.index(run.readies[1]) :]
+    assert not any(isinstance(event, StepDone) for event in after), "it trained on"
+    assert driven.record_of(tmp_path).origins_ms == tuple(candle.open_time_ms for candle in CANDLES)
+    assert_gone(run)
+
+
+def wait_until(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
+    until_s = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < until_s, f"waited {timeout_s} s"
+        time.sleep(0.05)

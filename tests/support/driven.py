@@ -1,0 +1,168 @@
+"""A run driven over stored candles to its end, and what the database says of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.clock import Clock, SystemClock
+from core.commands import TrainerCommand
+from core.events import EventBatch, Incident, TrainerEvent, TrainerFailed, TrainerReady
+from core.market.candle import Candle
+from core.settings import Settings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database, select
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.runs import RunStore
+from core.training.drive import Inbox, TrainingDriver
+from core.training.host import Host, HostDiedError, ThreadHost
+from core.training.process_host import ProcessHost
+from core.training.spec import SessionSpec
+from core.training.supervision.endings import DeathCause
+from core.training.supervision.probe import DeviceProbe, ProcessProbe
+from tests.core.training import rigs
+from tests.support import faulty_trainer
+from tests.support.candles import MARKET
+
+CLOCK = SystemClock()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All that a run left in the database, in order."""
+
+    digest: str
+    origins_ms: tuple[int, ...]
+    scored_targets_ms: tuple[int, ...]
+    """Of one-step forecasts."""
+    steps: tuple[int, ...]
+    runs: int
+
+
+def store_candles(root: Path, candles: Sequence[Candle]) -> None:
+    """Make the data folder, and put candles into its database."""
+    rigs.spec(root)
+    db = open_database(DataFolder(root).database)
+    CandleStore(db).save(MARKET, candles)
+    db.close()
+
+
+def record_of(root: Path) -> Record:
+    """Of the newest run in the folder."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        runs = RunStore(db).list()
+        run_id = runs[0].run_id
+
+        def column(query: str) -> tuple[int, ...]:
+            return tuple(int(row[0]) for row in select(db, query, (run_id,)))
+
+        return Record(
+            RecordReader(db, run_id).forecasts_sha256(),
+            column("select origin_open_time_ms from forecasts where run_id = ? and horizon = 1 order by 1"),
+            column("select target_open_time_ms from scores where run_id = ? and horizon = 1 order by 1"),
+            column("select step from steps where run_id = ? order by 1"),
+            len(runs),
+        )
+    finally:
+        db.close()
+
+
+class Driven:
+    """Drives runs in one data folder, and remembers every host that was made, every death and every event."""
+
+    def __init__(
+        self,
+        root: Path,
+        settings: Settings = rigs.SMALL,
+        kind: str = "process",
+        clock: Clock = CLOCK,
+        make_probe: Callable[[], DeviceProbe] = ProcessProbe,
+    ) -> None:
+        self.root = root
+        self._settings = settings
+        self._kind = kind
+        self._clock = clock
+        self._make_probe = make_probe
+        self.inbox = Inbox()
+        self.devices: list[str] = []
+        self.process_ids: list[int] = []
+        self.deaths: list[DeathCause] = []
+        self.events: list[TrainerEvent] = []
+
+    @property
+    def incidents(self) -> list[Incident]:
+        return [event for event in self.events if isinstance(event, Incident)]
+
+    @property
+    def failures(self) -> list[TrainerFailed]:
+        return [event for event in self.events if isinstance(event, TrainerFailed)]
+
+    @property
+    def readies(self) -> list[TrainerReady]:
+        return [event for event in self.events if isinstance(event, TrainerReady)]
+
+    def run(self, on_event: Callable[[TrainerEvent], None] = lambda _: None, is_whole: bool = True) -> None:
+        """To the end of the stored candles, or where not `is_whole` until the inbox is told to stop."""
+        spec = rigs.spec(self.root, self._settings)
+
+        def emit(batch: EventBatch) -> None:
+            for event in batch.events:
+                self.events.append(event)
+                on_event(event)
+
+        db = open_database(DataFolder(self.root).database)
+        try:
+            if is_whole:
+                self.inbox.feed_ended()
+            driver = TrainingDriver(
+                spec, self._make_host, CandleStore(db), self.inbox, emit, self._clock, self._make_probe
+            )
+            driver.run()
+        finally:
+            db.close()
+
+    def _make_host(self, spec: SessionSpec) -> Host:
+        self.devices.append(spec.settings.training.device)
+        return (_WatchedProcess if self._kind == "process" else _WatchedThread)(spec, self)
+
+
+class _WatchedProcess(ProcessHost):
+    """A real one, with a child that breaks as scheduled."""
+
+    def __init__(self, spec: SessionSpec, driven: Driven) -> None:
+        super().__init__(spec, CLOCK, entry=faulty_trainer.entry)
+        self._driven = driven
+
+    def start(self) -> None:
+        super().start()
+        assert self.process_id is not None
+        self._driven.process_ids.append(self.process_id)
+
+    def receive(self, timeout_s: float) -> EventBatch | None:
+        try:
+            return super().receive(timeout_s)
+        except HostDiedError as death:
+            self._driven.deaths.append(death.cause)
+            raise
+
+
+class _WatchedThread(ThreadHost):
+    def __init__(self, spec: SessionSpec, driven: Driven) -> None:
+        super().__init__(spec, CLOCK)
+        self._driven = driven
+
+    def send(self, command: TrainerCommand) -> None:
+        try:
+            super().send(command)
+        except HostDiedError as death:
+            self._driven.deaths.append(death.cause)
+            raise
+
+
+def drive_in_thread_host(root: Path) -> None:
+    """The main function of a process that trains in its own thread, and breaks as scheduled."""
+    with faulty_trainer.installed(root):
+        Driven(root, kind="thread").run()

@@ -1,0 +1,233 @@
+"""A trainer that breaks on purpose: real signals, real heap corruption, real exceptions, at chosen training passes.
+
+    schedule(root, [Fault(step=20, kind=FaultKind.ABORT)])
+    ProcessHost(spec, clock, entry=entry)          # a child that breaks
+    with installed(root): ThreadHost(spec, clock)  # the same, in this process
+
+Faults come out of a global forward hook of torch, so nothing of the trainer is replaced. A fault's `step` counts the
+training passes of the whole model that were begun in this data folder, over all processes: a pass that is done again
+after a restart counts again, so each fault happens once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import mmap
+import os
+import signal
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.modules.module import register_module_forward_hook
+
+from core.training.spec import SessionSpec
+from core.training.trainer_process import run_trainer
+from models.transformer import CandleTransformer
+
+_COUNT = struct.Struct("q")
+_LARGE_CHUNK = 4096
+"""Beyond the C library's per-thread cache, whose own check says something else."""
+_SPIKE = 100.0
+
+
+class FaultKind(StrEnum):
+    """What breaks. The first group ends or stops the process, the second raises, the third spoils numbers."""
+
+    KILL = "kill"
+    TERMINATE = "terminate"
+    ABORT = "abort"
+    DOUBLE_FREE = "double free"
+    SEGFAULT = "segfault"
+    HANG = "hang"
+    STOP = "stop"
+
+    RAISE = "raise"
+    STICKY = "sticky"
+    GONE = "gone"
+    OUT_OF_MEMORY = "out of memory"
+    ALLOCATE = "allocate far too much"
+
+    NAN = "nan in the output"
+    INFINITE = "infinity in the output"
+    NAN_GRADIENTS = "nan in the gradients"
+    NAN_PARAMETER = "nan in a parameter"
+    IN_PLACE = "changed in place"
+    SPIKE = "spike"
+
+
+ENDS_PROCESS = (
+    FaultKind.KILL,
+    FaultKind.ABORT,
+    FaultKind.DOUBLE_FREE,
+    FaultKind.SEGFAULT,
+    FaultKind.HANG,
+    FaultKind.STOP,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """step: which training pass it strikes, from 1; `times` passes in a row."""
+
+    step: int
+    kind: FaultKind
+    times: int = 1
+
+
+def schedule(root: Path, faults: Sequence[Fault]) -> None:
+    """Say what breaks in the trainers of this data folder. Replaces what was said before; the count goes on."""
+    root.mkdir(parents=True, exist_ok=True)
+    _schedule_file(root).write_text(json.dumps([asdict(fault) for fault in faults]), encoding="utf-8")
+
+
+def random_schedule(seed: int, passes: int, spacing: int, kinds: Sequence[FaultKind]) -> list[Fault]:
+    """Each kind in turn at a random moment of its own stretch of `spacing` passes, at least half a stretch apart."""
+    generator = np.random.default_rng(seed)
+    starts = range(spacing, passes - spacing, spacing)
+    return [
+        Fault(start + int(generator.integers(spacing // 2)), kinds[index % len(kinds)])
+        for index, start in enumerate(starts)
+    ]
+
+
+def passes_so_far(root: Path) -> int:
+    """How many training passes were begun in this data folder."""
+    file = _count_file(root)
+    return int(_COUNT.unpack(file.read_bytes())[0]) if file.exists() else 0
+
+
+def entry(spec: SessionSpec, pipe: Connection) -> None:
+    """The main function of a child that breaks as scheduled; else it is the real one."""
+    with installed(spec.root):
+        run_trainer(spec, pipe)
+
+
+@contextlib.contextmanager
+def installed(root: Path) -> Iterator[None]:
+    """Break as scheduled in this process."""
+    saboteur = _Saboteur(root)
+    handle = register_module_forward_hook(saboteur.on_forward)  # type: ignore[arg-type]  # its stub lacks the result
+    try:
+        yield
+    finally:
+        handle.remove()
+        saboteur.close()
+
+
+class _Saboteur:
+    """Counts training passes in a shared mapping, which outlives a killed process, and strikes when it is time."""
+
+    def __init__(self, root: Path) -> None:
+        plan = json.loads(_schedule_file(root).read_text(encoding="utf-8"))
+        faults = [Fault(each["step"], FaultKind(each["kind"]), each["times"]) for each in plan]
+        self._kinds = {fault.step + turn: fault.kind for fault in faults for turn in range(fault.times)}
+        with _count_file(root).open("a+b") as file:
+            file.truncate(_COUNT.size)
+            self._count = mmap.mmap(file.fileno(), _COUNT.size)
+
+    def close(self) -> None:
+        self._count.close()
+
+    def on_forward(self, module: nn.Module, _inputs: object, output: object) -> Tensor | None:
+        """The hook: None leaves the output as it is."""
+        if type(module) is not CandleTransformer or not module.training:
+            return None
+        assert isinstance(output, Tensor)
+        (count,) = _COUNT.unpack_from(self._count)
+        _COUNT.pack_into(self._count, 0, count + 1)
+        kind = self._kinds.get(count + 1)
+        return None if kind is None else _STRIKES[kind](module, output)
+
+
+def _schedule_file(root: Path) -> Path:
+    return root / "faults.json"
+
+
+def _count_file(root: Path) -> Path:
+    return root / "training-passes"
+
+
+def _send(number: int) -> None:
+    os.kill(os.getpid(), number)
+    time.sleep(3600.0)  # a stopped process goes on here, where it is told to end
+
+
+def _corrupt_heap() -> None:
+    libc = ctypes.CDLL(None)
+    libc.malloc.restype, libc.free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    chunk, _guard = libc.malloc(_LARGE_CHUNK), libc.malloc(_LARGE_CHUNK)  # the guard keeps it from joining the top
+    libc.free(chunk)
+    libc.free(chunk)
+
+
+def _device_error(code: int, text: str) -> Exception:
+    """As torch makes it: the number is set after the text."""
+    error = torch.AcceleratorError(f"CUDA error: {text}\nCompile with TORCH_USE_CUDA_DSA to enable assertions.")
+    error.error_code = code  # type: ignore[attr-defined]
+    return error
+
+
+def _raise(error: Exception) -> None:
+    raise error
+
+
+def _spoil(output: Tensor, value: float) -> Tensor:
+    return output + torch.where(torch.arange(output.numel()).reshape(output.shape) == 0, value, 0.0)
+
+
+def _spoil_gradients(output: Tensor) -> Tensor:
+    spoiled = output.clone()
+    spoiled.register_hook(lambda gradient: gradient * torch.nan)  # type: ignore[no-untyped-call]
+    return spoiled
+
+
+def _spoil_parameter(module: nn.Module) -> None:
+    with torch.no_grad():
+        next(module.parameters()).view(-1)[0] = torch.nan
+
+
+def _change_in_place(output: Tensor) -> Tensor:
+    factor = output * 1.0
+    product = factor * factor  # the backward pass needs `factor` as it was
+    factor.add_(1.0)
+    return product
+
+
+def _ends(act: Callable[[], None]) -> Callable[[nn.Module, Tensor], None]:
+    return lambda _module, _output: act()
+
+
+def _signals(name: str) -> Callable[[nn.Module, Tensor], None]:
+    return _ends(lambda: _send(getattr(signal, name)))
+
+
+_STRIKES: dict[FaultKind, Callable[[nn.Module, Tensor], Tensor | None]] = {
+    FaultKind.KILL: _signals("SIGKILL"),
+    FaultKind.TERMINATE: _signals("SIGTERM"),
+    FaultKind.STOP: _signals("SIGSTOP"),
+    FaultKind.ABORT: _ends(os.abort),
+    FaultKind.DOUBLE_FREE: _ends(_corrupt_heap),
+    FaultKind.SEGFAULT: _ends(lambda: _raise(RuntimeError(str(ctypes.string_at(0))))),
+    FaultKind.HANG: _ends(lambda: time.sleep(3600.0)),
+    FaultKind.RAISE: _ends(lambda: _raise(ValueError("raised on purpose"))),
+    FaultKind.STICKY: _ends(lambda: _raise(_device_error(700, "an illegal memory access was encountered"))),
+    FaultKind.GONE: _ends(lambda: _raise(_device_error(46, "CUDA-capable device(s) is/are busy or unavailable"))),
+    FaultKind.OUT_OF_MEMORY: _ends(lambda: _raise(torch.OutOfMemoryError("CUDA out of memory."))),
+    FaultKind.ALLOCATE: lambda _module, _output: torch.empty(1 << 58),
+    FaultKind.NAN: lambda _module, output: _spoil(output, torch.nan),
+    FaultKind.INFINITE: lambda _module, output: _spoil(output, torch.inf),
+    FaultKind.NAN_GRADIENTS: lambda _module, output: _spoil_gradients(output),
+    FaultKind.NAN_PARAMETER: lambda module, _output: _spoil_parameter(module),
+    FaultKind.IN_PLACE: lambda _module, output: _change_in_place(output),
+    FaultKind.SPIKE: lambda _module, output: output * _SPIKE,
+}
