@@ -44,7 +44,6 @@ def open_database(
     """
     if readonly and not path.exists():
         raise StorageError(f"There is no database at {path} yet. Start Ghostcandle once with this data folder.")
-    _refuse_other_content(path)
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
         try:
@@ -64,9 +63,11 @@ def open_or_recover(
 ) -> OpenedDatabase:
     """Open the file; one that is damaged is moved to `quarantine` (default: its own folder) and a new one begun.
 
-    Only the owner of the data folder may call this: a file must not be moved from under another process.
+    Only the owner of the data folder may call this, and before its process has any connection to the file: a file must
+    not be moved from under another process, and looking into it by ourselves lets go of this process's locks.
     """
     try:
+        _refuse_other_content(path)
         return OpenedDatabase(open_database(path, quick_check=quick_check), None)
     except CorruptDatabaseError as damage:
         now_ms = (clock or SystemClock()).now_ms()
@@ -162,7 +163,12 @@ def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, quick_c
 
 
 def _refuse_other_content(path: Path) -> None:
-    """SQLite deletes a -wal that it finds beside a file that is no database; so look before it does."""
+    """SQLite deletes a -wal that it finds beside a file that is no database; so look before it does.
+
+    Only while this process has no connection to the file: closing any handle of a file drops all POSIX locks that the
+    process holds on it (sqlite.org/howtocorrupt.html, 2.2). Another process that closes its connection then believes
+    that it is the last, and deletes the -wal under our feet.
+    """
     try:
         with path.open("rb") as file:
             beginning = file.read(len(_MAGIC))
