@@ -107,7 +107,13 @@ def test_a_trainer_that_hangs_is_ended_and_started_again(tmp_path: Path, calm: R
     assert_gone(run)
 
 
-@pytest.mark.parametrize(("kind", "exit_code"), [(FaultKind.STICKY, EXIT_STICKY), (FaultKind.GONE, EXIT_GONE)])
+@pytest.mark.parametrize(
+    ("kind", "exit_code"),
+    [
+        (FaultKind.STICKY, EXIT_STICKY),
+        pytest.param(FaultKind.GONE, EXIT_GONE, marks=pytest.mark.slow),
+    ],
+)
 def test_a_device_error_ends_the_process_with_an_exit_code_of_its_own(
     tmp_path: Path, kind: FaultKind, exit_code: int
 ) -> None:
@@ -225,7 +231,13 @@ def test_a_spoiled_process_is_not_trained_in_again_and_the_next_start_resumes(tm
     assert driven.record_of(tmp_path) == calm
 
 
-@pytest.mark.parametrize("kind", faulty_trainer.ENDS_PROCESS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind if kind in (FaultKind.KILL, FaultKind.DOUBLE_FREE) else pytest.param(kind, marks=pytest.mark.slow)
+        for kind in faulty_trainer.ENDS_PROCESS
+    ],
+)
 def test_the_next_start_resumes_after_the_thread_host_took_its_process_with_it(
     tmp_path: Path, calm: Record, kind: FaultKind
 ) -> None:

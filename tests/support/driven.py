@@ -164,5 +164,6 @@ class _WatchedThread(ThreadHost):
 
 def drive_in_thread_host(root: Path) -> None:
     """The main function of a process that trains in its own thread, and breaks as scheduled."""
+    faulty_trainer.leave_no_core_file()
     with faulty_trainer.installed(root):
         Driven(root, kind="thread").run()

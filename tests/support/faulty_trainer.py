@@ -18,6 +18,7 @@ import mmap
 import os
 import signal
 import struct
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -33,6 +34,9 @@ from torch.nn.modules.module import register_module_forward_hook
 from core.training.spec import SessionSpec
 from core.training.trainer_process import run_trainer
 from models.transformer import CandleTransformer
+
+if sys.platform != "win32":
+    import resource
 
 _COUNT = struct.Struct("q")
 _LARGE_CHUNK = 4096
@@ -108,8 +112,15 @@ def passes_so_far(root: Path) -> int:
 
 def entry(spec: SessionSpec, pipe: Connection) -> None:
     """The main function of a child that breaks as scheduled; else it is the real one."""
+    leave_no_core_file()
     with installed(spec.root):
         run_trainer(spec, pipe)
+
+
+def leave_no_core_file() -> None:
+    """A process that crashes on purpose leaves no memory image behind."""
+    if sys.platform != "win32":
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 @contextlib.contextmanager
