@@ -26,8 +26,9 @@ class GradientDoctor:
     """Owns the last few hundred steps of one run. Deterministic: the same steps lead to the same words."""
 
     def __init__(
-        self, run_id: str, layers: Sequence[str], settings: Callable[[], Settings], capacity: int = WINDOW
+        self, run_id: str, layers: Sequence[str], settings: Callable[[], Settings] = Settings, capacity: int = WINDOW
     ) -> None:
+        """layers: their names, as in `TrainerReady`. settings: those in force; by itself, the defaults."""
         self._run_id = run_id
         self._names = tuple(layers)
         self._settings = settings

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from dataclasses import dataclass
 
@@ -54,7 +55,7 @@ class LossAtStart:
     @property
     def value(self) -> float | None:
         """None for a run that was taken up later."""
-        return float(np.median(self._losses)) if self._losses else None
+        return statistics.median(self._losses) if self._losses else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ class Evidence:
     @property
     def growth(self) -> float:
         """The factor by which the norm grew over the window, by its robust line; 1 where it cannot be told."""
-        return 1.0 if self.norm_trend is None else math.exp(min(700.0, self.norm_trend.change))
+        return 1.0 if self.norm_trend is None else math.exp(min(700.0, self.norm_trend.climb))
 
 
 def measure(window: StepWindow, names: tuple[str, ...], loss_at_start: float | None) -> Evidence:

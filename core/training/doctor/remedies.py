@@ -7,6 +7,7 @@ Norms and residuals, which the usual order has after the initialisation, every b
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.events import NonFiniteOrigin, SettingChange
@@ -68,10 +69,11 @@ def lower_rate(evidence: Evidence, settings: Settings, factor: float, why: str) 
     """The rate in use times `factor`."""
     rate = evidence.learning_rate
     if rate is None or rate * factor < _SMALLEST_RATE:
-        return Remedy(f"{why}; but it is as low as it goes: begin a new run from an older checkpoint.")
+        return Remedy(f"{why}; but the learning rate is as low as it goes. Restore a checkpoint from before.")
     lower = _two_digits(min(rate, _LARGEST_RATE) * factor, math.floor)
     return Remedy(
-        f"{why}: lower it from {text(rate)} to {text(lower)}.", SettingChange("training", "learning_rate", lower)
+        f"{why}: lower the learning rate from {text(rate)} to {text(lower)}.",
+        SettingChange("training", "learning_rate", lower),
     )
 
 
@@ -137,15 +139,23 @@ def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
     if spread is None:
         return Remedy("Choose a threshold near the norms seen.")
     value = _threshold(spread.high)
-    name, unit = ("clip_value", "number") if mode == "value" else ("clip_norm", "norm")
     return Remedy(
-        f"Set the threshold to {text(value)}: 95 % of the steps had a largest {unit} below it, so it clips only those "
-        "that stand out."
-        if mode in ("value", "layer")
-        else f"Set the threshold to {text(value)}: 95 % of the norms were below it, so it clips only those that stand "
-        "out.",
-        SettingChange("gradients", name, value),
+        f"Set the threshold to {text(value)}: 95 % of the steps stay below it, so it clips only those that stand out.",
+        SettingChange("gradients", "clip_value" if mode == "value" else "clip_norm", value),
     )
+
+
+def unless_in_force(remedy: Remedy, settings: Settings) -> Remedy:
+    """Without its change where the settings say that already: a button that changes nothing is none.
+
+    Rate and threshold can be moved while it trains, so the steps tell which are in force, and the settings do not.
+    """
+    change = remedy.change
+    if change is None or change.name in ("learning_rate", "clip_norm"):
+        return remedy
+    if getattr(getattr(settings, change.group), change.name) != change.value:
+        return remedy
+    return Remedy(remedy.advice)
 
 
 def what_is_clipped(evidence: Evidence, settings: Settings) -> Spread | None:
@@ -171,9 +181,10 @@ def text(value: float) -> str:
 
 def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy:
     if settings.gradients.clip_mode == "value":
+        bound = min(_USUAL_VALUE, _threshold(settings.gradients.clip_value / 10))
         return Remedy(
-            "Clip the numbers at the usual bound: the present one lets nearly all of them through.",
-            SettingChange("gradients", "clip_value", min(_USUAL_VALUE, settings.gradients.clip_value / 10)),
+            f"Clip each number at {text(bound)}: the present bound lets most steps through.",
+            SettingChange("gradients", "clip_value", bound),
         )
     before = evidence.window_norm.quarter if evidence.window_norm is not None else _FIRST_THRESHOLD
     value = _threshold(before) if before <= USUAL_NORM else _FIRST_THRESHOLD
@@ -208,8 +219,7 @@ def _threshold(value: float) -> float:
     return _two_digits(max(_SMALLEST_THRESHOLD, min(_LARGEST_THRESHOLD, value)), math.ceil)
 
 
-def _two_digits(value: float, rounding: type[int] | object) -> float:
+def _two_digits(value: float, rounding: Callable[[float], int]) -> float:
     """Round to two digits, up or down; the value itself where it has no more."""
-    assert callable(rounding)
     place = math.floor(math.log10(value)) - 1
     return float(f"{rounding(round(value / 10.0**place, 9))}e{place}")

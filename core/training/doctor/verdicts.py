@@ -8,8 +8,9 @@ read as vanishing; and how often is clipped says something only where the norms 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +24,8 @@ FEWEST_STEPS = 50
 """Below this many steps with a gradient norm nothing is said, but for numbers that are not finite."""
 _SHARE_OF_EXPLODING = 0.2
 _GROWTH = 10.0
+_FEWEST_TO_BE_STUCK = 100
+"""That a loss does not fall takes longer to see than that it does."""
 _CERTAIN = 2.6
 """A trend's z beyond which it is no accident: less than one in a hundred."""
 _LEARNING_PERCENT = 0.5
@@ -32,10 +35,12 @@ _VANISHED_NORM = 1e-6
 _VANISHED_LAYER = 1e-8
 _DEPTH_GAP = 1000.0
 _RISING = 3.0
+_RISING_POWER = 1 / 8
+"""The wider the gap, the faster must the early layers rise to count as coming: a gap of 1e12 does not close 3-fold."""
 _DEAD_SHARE = 1e-6
 _CLIFF = 0.7
 _ALWAYS = 0.95
-_FAR_BELOW = 3.0
+_FAR_BELOW = 10.0
 _STEADY = 30.0
 _GUARDS_NOTHING = 100.0
 _FAR_ABOVE = 30.0
@@ -43,7 +48,7 @@ _NAMED = 3
 
 _ORIGIN_WORDS = {
     NonFiniteOrigin.INPUT: "in the input",
-    NonFiniteOrigin.LOSS: "in the loss, before the backward pass",
+    NonFiniteOrigin.LOSS: "in the loss before the backward pass",
     NonFiniteOrigin.GRADIENTS: "in the gradients, after a loss that was finite",
     NonFiniteOrigin.PARAMETERS: "in the parameters, which the step before had written",
 }
@@ -66,8 +71,8 @@ def not_finite(evidence: Evidence, settings: Settings) -> Verdict | None:
         return None
     total = sum(found.counts.values())
     sentence = (
-        f"{total} of the last {_steps(found.steps_looked_at)} met a number that was not finite; it began "
-        f"{_ORIGIN_WORDS[found.began_with]} at step {found.began_at_step}."
+        f"{total} of the last {_steps(found.steps_looked_at)} met a number that was not finite; it began at step "
+        f"{found.began_at_step}, {_ORIGIN_WORDS[found.began_with]}."
     )
     others = [f"{count} {_ORIGIN_WORDS[origin]}" for origin, count in found.counts.items()]
     if len(others) > 1:
@@ -89,10 +94,11 @@ def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
     share = evidence.share_of_norms_above(EXPLODING_NORM)
     if share >= _SHARE_OF_EXPLODING:
         sentence = (
-            f"The gradient norm is {text(evidence.norm.median)} in the middle of the last steps and "
-            f"{text(evidence.norm.largest)} at most; {100 * share:.0f} % of them are above {EXPLODING_NORM:.0f}."
+            f"The gradient norm has a median of {text(evidence.norm.median)} and a largest of "
+            f"{text(evidence.norm.largest)} over {_recent(evidence)}; {100 * share:.0f} % of them are above "
+            f"{EXPLODING_NORM:.0f}."
         )
-    elif _is_growing(evidence) and evidence.norm.median > USUAL_NORM and not _is_learning(evidence.loss):
+    elif _is_growing(evidence) and not _is_learning(evidence.loss):
         sentence = (
             f"The gradient norm grew {text(evidence.growth)}-fold over the last {_steps(evidence.steps)}, to "
             f"{text(evidence.norm.high)}, and the loss does not fall."
@@ -109,8 +115,8 @@ def updates_too_large(evidence: Evidence, settings: Settings) -> Verdict | None:
     if evidence.update_ratio is None or evidence.update_ratio <= LARGE_UPDATE:
         return None
     sentence = (
-        f"A step changes the parameters by {100 * min(evidence.update_ratio, 1e6):.0f} % of their norm (the median of "
-        f"the last steps); 0.1 to 1 % is usual, more than {100 * LARGE_UPDATE:.0f} % is too much."
+        f"A step changes the parameters by {100 * min(evidence.update_ratio, 1e6):.0f} % of their norm, in the median "
+        f"of {_recent(evidence)}; 0.1 to 1 % is usual, more than {100 * LARGE_UPDATE:.0f} % is too much."
     )
     ratios = np.nan_to_num(evidence.layers.update_ratios)
     worst = [place for place in np.argsort(-ratios) if ratios[place] > LARGE_UPDATE][:_NAMED]
@@ -140,7 +146,7 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
     """Too small to learn by, as the loss shows. Small gradients that do teach the model are healthy."""
     norm, loss = evidence.norm, evidence.loss
     assert norm is not None
-    if loss is None or _is_learning(loss):
+    if loss is None or _is_learning(loss) or evidence.steps < _FEWEST_TO_BE_STUCK:
         return None
     sentence, places = _lost_with_depth(evidence)
     has_learned = _FINISHED_PERCENT if sentence else _LEARNED_PERCENT
@@ -148,7 +154,7 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
     if fallen is not None and fallen >= has_learned:
         return None
     if not sentence and norm.median < _VANISHED_NORM:
-        sentence = f"The gradient norm is {text(norm.median)} in the middle of the last steps"
+        sentence = f"The gradient norm has a median of {text(norm.median)} over {_recent(evidence)}"
     if not sentence:
         return None
     return Verdict(
@@ -168,9 +174,9 @@ def always_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
     if evidence.clip_share < _ALWAYS or not is_steady or clipped.median < _FAR_BELOW * threshold:
         return None
     sentence = (
-        f"{100 * evidence.clip_share:.0f} % of the last steps were clipped to {text(threshold)}, though "
-        f"{_what(settings)} was a sound {text(clipped.median)} in the middle and {text(clipped.high)} at the 95th "
-        "percentile."
+        f"{100 * evidence.clip_share:.0f} % of {_recent(evidence)} were clipped to {text(threshold)}, though "
+        f"{_what(settings)} was sound and steady: {text(clipped.median)} in the median and {text(clipped.high)} at the "
+        "95th percentile."
     )
     return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
 
@@ -183,7 +189,7 @@ def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
     if threshold < _GUARDS_NOTHING or threshold < _FAR_ABOVE * clipped.largest or evidence.clip_share > 0.0:
         return None
     sentence = (
-        f"No step was clipped: the threshold is {text(threshold)}, and {_what(settings)} was "
+        f"None of {_recent(evidence)} was clipped: the threshold is {text(threshold)}, and {_what(settings)} was "
         f"{text(clipped.largest)} at most. Exploding gradients would pass it."
     )
     return Verdict(Disease.NEVER_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
@@ -194,8 +200,8 @@ def healthy(evidence: Evidence, settings: Settings) -> Verdict:
     assert evidence.norm is not None
     norm = evidence.norm
     sentence = (
-        f"The gradient norm is {text(norm.median)} in the middle of the last steps ({text(norm.low)} to "
-        f"{text(norm.high)} in nine of ten), and {_loss_words(evidence.loss)}."
+        f"The gradient norm has a median of {text(norm.median)} over {_recent(evidence)}, nine of ten from "
+        f"{text(norm.low)} to {text(norm.high)}, and {_loss_words(evidence.loss)}."
     )
     if settings.gradients.clip_mode == "observe" and evidence.threshold is not None:
         sentence += f" A threshold of {text(evidence.threshold)} would have clipped {100 * evidence.clip_share:.0f} %."
@@ -216,16 +222,16 @@ VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
 
 def judge(evidence: Evidence, settings: Settings) -> Verdict:
     """The first disease that the evidence shows."""
-    for verdict in VERDICTS:
-        found = verdict(evidence, settings)
-        if found is not None:
-            return found
-    return healthy(evidence, settings)
+    spoken = (verdict(evidence, settings) for verdict in VERDICTS)
+    found = next((verdict for verdict in spoken if verdict is not None), None) or healthy(evidence, settings)
+    return replace(found, remedy=remedies.unless_in_force(found.remedy, settings))
 
 
 def _is_growing(evidence: Evidence) -> bool:
     trend = evidence.norm_trend
-    return trend is not None and trend.z > _CERTAIN and evidence.growth >= _GROWTH
+    if trend is None or trend.z <= _CERTAIN or evidence.growth < _GROWTH:
+        return False
+    return trend.end > math.log(USUAL_NORM)
 
 
 def _is_learning(loss: LossCourse | None) -> bool:
@@ -253,15 +259,21 @@ def _lost_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
     layers = evidence.layers
     early, late = layers.early, layers.late
     third = max(1, layers.norms.size // 3)
-    if early is None or late is None or float(np.median(layers.rise[:third])) >= _RISING:
+    if early is None or late is None or _is_closing(early, late, float(np.median(layers.rise[:third]))):
         return "", []
     if late > 0.0 and late >= _DEPTH_GAP * early:
         ratio = f"{text(late / early)} times" if early > late * 1e-30 else "out of all proportion"
         return f"Early layers have a norm of {text(early)}, {ratio} below the late ones' {text(late)}", [*range(third)]
     small = [int(place) for place in np.flatnonzero((layers.norms < _VANISHED_LAYER) & (layers.rise < _RISING))]
     if small and float(np.nanmax(layers.norms)) >= _DEPTH_GAP * _VANISHED_LAYER:
-        return f"{_list(layers, small)} have a norm below {_VANISHED_LAYER:.0e}".replace("e-08", "e-8"), small
+        return f"Layers {_list(layers, small)} have a norm below {_VANISHED_LAYER:.0e}".replace("e-08", "e-8"), small
     return "", []
+
+
+def _is_closing(early: float, late: float, rise: float) -> bool:
+    """Whether the early layers are on the way up: behind a head that starts at zero they begin with nothing."""
+    gap = late / early if early > late * 1e-30 else 1e30
+    return rise >= max(_RISING, math.pow(gap, _RISING_POWER))
 
 
 def _largest_layers(layers: Layers) -> tuple[str, ...]:
@@ -289,6 +301,10 @@ def _loss_words(loss: LossCourse | None) -> str:
     if _is_learning(loss):
         return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)}"
     return f"the loss stands at {text(loss.now)}"
+
+
+def _recent(evidence: Evidence) -> str:
+    return f"the last {_steps(evidence.recent_norms.size)}"
 
 
 def _steps(count: int) -> str:

@@ -1,0 +1,220 @@
+"""The rules at their edges, with steps chosen by hand."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.events import Disease, NonFiniteOrigin, SettingChange, StepDone
+from core.settings import GradientSettings, Settings
+from core.training.doctor.doctor import GradientDoctor
+from tests.core.training.doctor.steps import NAMES, doctor_of, settings, step, verdict
+
+NOISE = np.random.default_rng(20).lognormal(0.0, 0.3, 1000)
+
+
+def falling(number: int) -> float:
+    return math.exp(-number / 100) * NOISE[number]
+
+
+def test_it_is_too_early_to_say_below_50_steps() -> None:
+    assert verdict(step, 49).disease is Disease.UNKNOWN
+    assert verdict(step, 50).disease is Disease.HEALTHY
+
+
+def test_steps_without_a_norm_do_not_count_towards_the_50() -> None:
+    """Stored before statistics were taken, or skipped for a reason that is not told."""
+    bare = replace(step(1), loss=None, gradient_norm=None, gradients=None, skipped_because="a spike")
+    assert verdict(lambda number: replace(bare, step=number), 200).disease is Disease.UNKNOWN
+
+
+def test_a_number_that_is_not_finite_is_told_at_once() -> None:
+    found = verdict(lambda number: step(number, origin=NonFiniteOrigin.LOSS), 1)
+    assert found.disease is Disease.NOT_FINITE
+    assert (found.run_id, found.step) == ("run", 1)
+
+
+def test_where_it_began_is_the_first_of_the_newest_bout() -> None:
+    """An old bad candle has nothing to do with it; parameters that the next steps find spoiled have."""
+    origins = {60: NonFiniteOrigin.INPUT, 120: NonFiniteOrigin.GRADIENTS}
+    origins |= {number: NonFiniteOrigin.PARAMETERS for number in range(121, 130)}
+    found = verdict(lambda number: step(number, origin=origins.get(number)), 130)
+    assert "began at step 120, in the gradients" in found.evidence
+    assert "9 in the parameters" in found.evidence
+
+
+def test_a_bad_candle_is_forgotten_after_a_hundred_steps() -> None:
+    steps = [step(number, origin=NonFiniteOrigin.INPUT if number == 60 else None) for number in range(1, 161)]
+    assert doctor_of(steps[:159]).diagnose().disease is Disease.NOT_FINITE
+    assert doctor_of(steps).diagnose().disease is Disease.HEALTHY
+
+
+def test_numbers_that_are_not_finite_are_seen_where_the_step_does_not_say_so() -> None:
+    assert verdict(lambda number: replace(step(number), loss=math.nan), 60).disease is Disease.NOT_FINITE
+    assert verdict(lambda number: replace(step(number), gradient_norm=math.inf), 60).disease is Disease.NOT_FINITE
+
+
+def test_finding_the_loss_scale_is_no_disease_but_losing_it_is() -> None:
+    """fp16's scaler meets overflows while it finds its scale, and one now and then when it tries a larger one."""
+
+    def overflowing(number: int, when: bool) -> StepDone:
+        return step(number, origin=NonFiniteOrigin.GRADIENTS if when else None, loss_scale=1024.0)
+
+    half = settings(precision="float16")
+    assert verdict(lambda number: overflowing(number, number <= 12), 65, half).disease is Disease.HEALTHY
+    assert verdict(lambda number: overflowing(number, number == 145), 150, half).disease is Disease.HEALTHY
+    found = verdict(lambda number: overflowing(number, number > 100), 150, half)
+    assert found.disease is Disease.NOT_FINITE
+    assert found.change == SettingChange("training", "precision", "float32")
+
+
+def test_a_few_spikes_are_not_an_explosion() -> None:
+    assert verdict(lambda number: step(number, 500.0 if number % 12 == 0 else 1.0)).disease is Disease.HEALTHY
+    assert verdict(lambda number: step(number, 500.0 if number % 3 == 0 else 1.0)).disease is Disease.EXPLODING
+
+
+def test_growth_is_an_explosion_before_it_reaches_100() -> None:
+    found = verdict(lambda number: step(number, 0.5 * math.exp(number / 35)))
+    assert found.disease is Disease.EXPLODING
+    assert "grew" in found.evidence
+
+
+def test_growth_that_teaches_or_stays_small_is_none() -> None:
+    growing = [0.5 * math.exp(number / 40) for number in range(400)]
+    learns = verdict(lambda number: step(number, growing[number], falling(number)))
+    small = verdict(lambda number: step(number, growing[number] / 50, 1.0))
+    assert (learns.disease, small.disease) == (Disease.HEALTHY, Disease.HEALTHY)
+
+
+@pytest.mark.parametrize(("loss_falls", "disease"), [(True, Disease.HEALTHY), (False, Disease.VANISHING)])
+def test_small_gradients_are_a_disease_only_while_the_loss_is_stuck(loss_falls: bool, disease: Disease) -> None:
+    def small(number: int) -> StepDone:
+        return step(number, 1e-7, falling(number) if loss_falls else NOISE[number], [1e-8, 1e-7, 1e-7])
+
+    assert verdict(small).disease is disease
+
+
+@pytest.mark.parametrize(("loss_falls", "disease"), [(True, Disease.HEALTHY), (False, Disease.VANISHING)])
+def test_early_layers_far_below_late_ones_are_one_only_then_too(loss_falls: bool, disease: Disease) -> None:
+    def lost(number: int) -> StepDone:
+        return step(number, 1.0, falling(number) if loss_falls else NOISE[number], [1e-4, 1e-2, 1.0])
+
+    assert verdict(lost).disease is disease
+
+
+def test_late_layers_far_below_early_ones_are_not_vanishing() -> None:
+    """Seed 001 printed it this way round; it is not the disease."""
+    found = verdict(lambda number: step(number, 1.0, NOISE[number], [1.0, 1e-2, 1e-4]))
+    assert found.disease is Disease.HEALTHY
+
+
+def test_a_loss_that_was_learned_to_the_end_is_not_stuck() -> None:
+    def learned(number: int) -> StepDone:
+        return step(number, 1e-8, 5.0 if number < 20 else 1e-9 * NOISE[number], [1e-8, 1e-8, 1e-8])
+
+    assert verdict(learned, 600).disease is Disease.HEALTHY
+
+
+def test_one_dead_layer_is_named_though_the_loss_falls() -> None:
+    found = verdict(lambda number: step(number, 1.0, falling(number), [1.0, 0.0, 1.0]))
+    assert found.disease is Disease.DEAD_LAYERS
+    assert found.layers == (NAMES[1],)
+
+
+def test_where_nothing_moves_no_layer_is_dead() -> None:
+    """In the warm-up from a rate of nothing, a head at zero gives the body no gradient: nothing was tried yet."""
+    found = verdict(lambda number: step(number, 1.0, NOISE[number], [0.0, 0.0, 1.0], update_ratio=0.0, rate=0.0))
+    assert found.disease is not Disease.DEAD_LAYERS
+
+
+def test_the_first_steps_of_a_run_are_not_held_against_it() -> None:
+    """Adam's first steps are its largest, most of all where the parameters are still zero."""
+    found = verdict(lambda number: step(number, update_ratio=2.0 / number), 60)
+    assert found.disease is Disease.HEALTHY
+
+
+@pytest.mark.parametrize("mode", ["norm", "layer"])
+def test_a_threshold_far_below_or_far_above_the_norms_is_told_with_a_fitting_one(mode: str) -> None:
+    for threshold, disease in ((1e-3, Disease.ALWAYS_CLIPPING), (1e4, Disease.NEVER_CLIPPING)):
+        found = verdict(lambda number, t=threshold: step(number, NOISE[number], clip_norm=t), chosen=settings(mode))  # type: ignore[misc]
+        assert found.disease is disease
+        assert found.change is not None and found.change.name == "clip_norm"
+        assert isinstance(found.change.value, float)
+        high = float(np.quantile(NOISE[50:151], 0.95)) if mode == "norm" else 0.5
+        assert found.change.value == pytest.approx(high, rel=0.15)
+
+
+def test_in_mode_value_the_numbers_count_and_not_the_norm() -> None:
+    always = Settings(gradients=GradientSettings(clip_mode="value", clip_value=1e-3))
+    never = Settings(gradients=GradientSettings(clip_mode="value", clip_value=1e3))
+    clipped = verdict(lambda number: step(number, largest=0.2, clipped=True), chosen=always)
+    assert (clipped.disease, clipped.change) == (
+        Disease.ALWAYS_CLIPPING,
+        SettingChange("gradients", "clip_value", 0.2),
+    )
+    free = verdict(lambda number: step(number, largest=0.2, clipped=False), chosen=never)
+    assert (free.disease, free.change) == (Disease.NEVER_CLIPPING, SettingChange("gradients", "clip_value", 0.2))
+
+
+@pytest.mark.parametrize("norm", [1e-3, 0.1, 1.0, 9.0])
+def test_the_default_threshold_is_never_blamed_for_sound_norms(norm: float) -> None:
+    """Nor for small ones that teach."""
+    assert verdict(lambda number: step(number, norm * NOISE[number], falling(number))).disease is Disease.HEALTHY
+
+
+@pytest.mark.parametrize("mode", ["off", "observe"])
+@pytest.mark.parametrize("threshold", [1e-4, 1e4])
+def test_where_nothing_is_clipped_no_threshold_is_blamed(mode: str, threshold: float) -> None:
+    found = verdict(lambda number: step(number, clip_norm=threshold), chosen=settings(mode))
+    assert found.disease is Disease.HEALTHY
+    assert ("would have clipped" in found.evidence) == (mode == "observe")
+
+
+def test_exploding_comes_before_large_updates_and_those_before_clipping() -> None:
+    worst = verdict(lambda number: step(number, 1e3, update_ratio=0.5, clip_norm=1e-3))
+    bad = verdict(lambda number: step(number, 1.0, update_ratio=0.5, clip_norm=1e-3))
+    mild = verdict(lambda number: step(number, 1.0, clip_norm=1e-3))
+    diseases = [worst.disease, bad.disease, mild.disease]
+    assert diseases == [Disease.EXPLODING, Disease.UPDATES_TOO_LARGE, Disease.ALWAYS_CLIPPING]
+
+
+def test_what_was_forgotten_speaks_no_more() -> None:
+    doctor = doctor_of(step(number, 1e3) for number in range(1, 200))
+    assert doctor.diagnose().disease is Disease.EXPLODING
+    doctor.forget()
+    assert doctor.diagnose().disease is Disease.UNKNOWN
+    for number in range(200, 280):
+        doctor.observe(step(number))
+    assert doctor.diagnose().disease is Disease.HEALTHY
+
+
+def test_only_the_last_300_steps_count() -> None:
+    """And however long it ran before, the verdict on them is the same."""
+    long = doctor_of(step(number, NOISE[number % 1000], NOISE[-number % 1000]) for number in range(1, 2000))
+    short = doctor_of(step(number, NOISE[number % 1000], NOISE[-number % 1000]) for number in range(1679, 2000))
+    assert long.diagnose() == short.diagnose()
+
+
+def test_a_run_with_other_layers_than_were_named_is_judged_without_them() -> None:
+    doctor = GradientDoctor("run", ("only one",), Settings)
+    for number in range(1, 100):
+        doctor.observe(step(number, layers=[0.0, 0.0, 1.0]))
+    assert doctor.diagnose().disease is Disease.HEALTHY
+
+
+def test_a_diagnosis_takes_less_than_a_millisecond() -> None:
+    """At 40 layers, in the median; every tenth step asks for one."""
+    doctor = GradientDoctor("run", [str(place) for place in range(40)], Settings)
+    for number in range(1, 301):
+        doctor.observe(step(number, NOISE[number], NOISE[-number], [NOISE[number]] * 40))
+    taken = []
+    for _ in range(100):
+        began = time.perf_counter()
+        doctor.diagnose()
+        taken.append(time.perf_counter() - began)
+    assert statistics.median(taken) < 1e-3

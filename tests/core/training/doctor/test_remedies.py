@@ -1,0 +1,215 @@
+"""The one change that fits, in the agreed order, and always one that the settings take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from core.events import Disease, NonFiniteOrigin, SettingChange, StepDone
+from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
+from tests.core.training.doctor.steps import step, verdict
+
+Build = Callable[[int], StepDone]
+MENDED = ModelSettings(initialisation="by-activation")
+
+
+def clipping(**chosen: object) -> Settings:
+    return Settings(gradients=GradientSettings(**chosen))  # type: ignore[arg-type]
+
+
+def huge(number: int) -> StepDone:
+    return step(number, 1e4)
+
+
+def grown(number: int) -> StepDone:
+    return step(number, 1.0 if number < 60 else 1e4)
+
+
+def loose(number: int) -> StepDone:
+    """Sound for long, then above 100, under a threshold that lets it through."""
+    return step(number, 2.0 if number < 110 else 1e4, clip_norm=1e5)
+
+
+def too_fast(number: int) -> StepDone:
+    return step(number, update_ratio=0.4, rate=0.05)
+
+
+def stuck(number: int) -> StepDone:
+    return step(number, 1.0, 1.0, [1e-6, 1e-3, 1.0])
+
+
+def dead(number: int) -> StepDone:
+    return step(number, 1.0, 1.0, [0.0, 1.0, 1.0])
+
+
+def spoiled(origin: NonFiniteOrigin, before: float = 1.0) -> Build:
+    return lambda number: step(number, before, origin=origin if number > 140 else None)
+
+
+CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
+    ("clip first", huge, clipping(clip_mode="off"), Disease.EXPLODING, SettingChange("gradients", "clip_mode", "norm")),
+    (
+        "observing is not clipping",
+        huge,
+        clipping(clip_mode="observe"),
+        Disease.EXPLODING,
+        SettingChange("gradients", "clip_mode", "norm"),
+    ),
+    (
+        "an adaptive threshold follows",
+        grown,
+        clipping(clip_mode="adaptive"),
+        Disease.EXPLODING,
+        SettingChange("gradients", "clip_mode", "norm"),
+    ),
+    (
+        "a threshold from the sound norms",
+        loose,
+        clipping(clip_norm=1e5),
+        Disease.EXPLODING,
+        SettingChange("gradients", "clip_norm", 2.0),
+    ),
+    (
+        "a bound for each number",
+        lambda number: step(number, 1e4, clipped=False),
+        clipping(clip_mode="value", clip_value=100.0),
+        Disease.EXPLODING,
+        SettingChange("gradients", "clip_value", 0.5),
+    ),
+    (
+        "then the rate",
+        grown,
+        Settings(),
+        Disease.EXPLODING,
+        SettingChange("training", "learning_rate", 1e-4),
+    ),
+    (
+        "then the first weights, where it was so from the start",
+        huge,
+        Settings(),
+        Disease.EXPLODING,
+        SettingChange("model", "initialisation", "by-activation"),
+    ),
+    (
+        "which are sound already",
+        huge,
+        Settings(model=MENDED),
+        Disease.EXPLODING,
+        SettingChange("training", "learning_rate", 1e-4),
+    ),
+    (
+        "a rate for updates of a hundredth",
+        too_fast,
+        Settings(),
+        Disease.UPDATES_TOO_LARGE,
+        SettingChange("training", "learning_rate", 0.0012),
+    ),
+    (
+        "activation first",
+        stuck,
+        Settings(model=ModelSettings(activation="tanh")),
+        Disease.VANISHING,
+        SettingChange("model", "activation", "gelu"),
+    ),
+    (
+        "then the first weights",
+        stuck,
+        Settings(),
+        Disease.VANISHING,
+        SettingChange("model", "initialisation", "by-activation"),
+    ),
+    (
+        "then the numerics",
+        stuck,
+        Settings(model=MENDED, training=TrainingSettings(precision="float16")),
+        Disease.VANISHING,
+        SettingChange("training", "precision", "float32"),
+    ),
+    ("then fewer layers", stuck, Settings(model=MENDED), Disease.VANISHING, SettingChange("model", "layers", 1)),
+    (
+        "then nothing is left",
+        stuck,
+        Settings(model=ModelSettings(initialisation="by-activation", layers=1)),
+        Disease.VANISHING,
+        None,
+    ),
+    (
+        "a ReLU that died",
+        dead,
+        Settings(model=ModelSettings(activation="relu")),
+        Disease.DEAD_LAYERS,
+        SettingChange("model", "activation", "gelu"),
+    ),
+    (
+        "a GELU that died",
+        dead,
+        Settings(),
+        Disease.DEAD_LAYERS,
+        SettingChange("model", "initialisation", "by-activation"),
+    ),
+    ("and no more", dead, Settings(model=MENDED), Disease.DEAD_LAYERS, None),
+    ("no setting mends the input", spoiled(NonFiniteOrigin.INPUT), Settings(), Disease.NOT_FINITE, None),
+    (
+        "too few bits",
+        spoiled(NonFiniteOrigin.LOSS),
+        Settings(training=TrainingSettings(precision="bfloat16")),
+        Disease.NOT_FINITE,
+        SettingChange("training", "precision", "float32"),
+    ),
+    ("bits enough", spoiled(NonFiniteOrigin.GRADIENTS), Settings(), Disease.NOT_FINITE, None),
+    (
+        "a step too long",
+        spoiled(NonFiniteOrigin.PARAMETERS),
+        Settings(),
+        Disease.NOT_FINITE,
+        SettingChange("training", "learning_rate", 1e-4),
+    ),
+    (
+        "it had exploded before",
+        spoiled(NonFiniteOrigin.LOSS, before=1e5),
+        clipping(clip_mode="off"),
+        Disease.NOT_FINITE,
+        SettingChange("gradients", "clip_mode", "norm"),
+    ),
+    (
+        "an adaptive percentile that is too low",
+        lambda number: step(number, clip_norm=0.01),
+        clipping(clip_mode="adaptive", clip_percentile=1.0),
+        Disease.ALWAYS_CLIPPING,
+        SettingChange("gradients", "clip_percentile", 90.0),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("build", "chosen", "disease", "change"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_the_first_change_that_fits_is_proposed_and_can_be_applied(
+    build: Build, chosen: Settings, disease: Disease, change: SettingChange | None
+) -> None:
+    found = verdict(build, chosen=chosen)
+    assert (found.disease, found.change) == (disease, change)
+    assert found.advice.endswith(".")
+    if change is not None:
+        applied, warnings = applied_to(chosen, change)
+        assert warnings == ()
+        assert getattr(getattr(applied, change.group), change.name) == change.value
+
+
+def test_a_rate_that_is_as_low_as_it_goes_is_not_lowered() -> None:
+    found = verdict(lambda number: step(number, update_ratio=0.4, rate=1e-12))
+    assert (found.disease, found.change) == (Disease.UPDATES_TOO_LARGE, None)
+
+
+@pytest.mark.parametrize("rate", [3e-5, 0.0123, 1.0])
+def test_each_application_lowers_the_rate(rate: float) -> None:
+    found = verdict(lambda number: step(number, update_ratio=0.11, rate=rate))
+    assert found.change is not None and isinstance(found.change.value, float)
+    assert rate / 100 <= found.change.value <= rate / 3
+
+
+def applied_to(chosen: Settings, change: SettingChange) -> tuple[Settings, tuple[str, ...]]:
+    plain = to_dict(chosen)
+    plain[change.group][change.name] = change.value
+    return from_dict(plain)
