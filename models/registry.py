@@ -5,19 +5,25 @@ from __future__ import annotations
 import torch
 from torch import nn
 
+from models.initialise import initialise_by_activation
 from models.transformer import CandleTransformer, ModelShape
 
 _MODELS = {"transformer": CandleTransformer}
 
 
-def build_model(name: str, shape: ModelShape, seed: int) -> nn.Module:
+def build_model(name: str, shape: ModelShape, seed: int, initialisation: str = "torch") -> nn.Module:
     """A new model whose first weights depend on `seed` alone; the global generator is left as it was.
+
+    initialisation: "torch" (that of each torch module) or "by-activation" (see `models.initialise`).
 
     Raises KeyError for a name that is not registered.
     """
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return _MODELS[name](shape)
+        model = _MODELS[name](shape)
+        if initialisation == "by-activation":
+            initialise_by_activation(model)
+        return model
 
 
 def names() -> tuple[str, ...]:

@@ -13,11 +13,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
+
+_ACTIVATIONS = {"gelu": nn.GELU, "relu": nn.ReLU, "silu": nn.SiLU, "tanh": nn.Tanh}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelShape:
-    """Sizes of a model. `heads` divides `width`."""
+    """Sizes of a model, and its non-linearity. `heads` divides `width`."""
 
     features: int
     context: int
@@ -27,6 +30,9 @@ class ModelShape:
     horizons: int
     quantities: int
     levels: int
+    activation: str = "gelu"
+    recompute: bool = False
+    """Keep no activations of the blocks for the backward pass but compute them again (gradient checkpointing)."""
 
 
 class CausalSelfAttention(nn.Module):
@@ -54,16 +60,19 @@ class CausalSelfAttention(nn.Module):
 class ResidualBlock(nn.Module):
     """Attention, then a feed-forward net; each reads a normalised copy and adds to the stream."""
 
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, activation: str = "gelu") -> None:
         super().__init__()
         self.attention_norm = nn.LayerNorm(width)
         self.attention = CausalSelfAttention(width, heads)
         self.feed_forward_norm = nn.LayerNorm(width)
-        self.feed_forward = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+        self.widen = nn.Linear(width, 4 * width)
+        self.activation = _ACTIVATIONS[activation]()
+        self.narrow = nn.Linear(4 * width, width)
 
     def forward(self, states: Tensor, may_attend: Tensor) -> Tensor:
         attended = states + self.attention(self.attention_norm(states), may_attend)
-        transformed: Tensor = attended + self.feed_forward(self.feed_forward_norm(attended))
+        widened = self.activation(self.widen(self.feed_forward_norm(attended)))
+        transformed: Tensor = attended + self.narrow(widened)
         return transformed
 
 
@@ -78,7 +87,9 @@ class CandleTransformer(nn.Module):
         self.shape = shape
         self.embed = nn.Linear(shape.features, shape.width)
         self.position = nn.Parameter(torch.randn(shape.context, shape.width) * 0.02)
-        self.blocks = nn.ModuleList(ResidualBlock(shape.width, shape.heads) for _ in range(shape.layers))
+        self.blocks = nn.ModuleList(
+            ResidualBlock(shape.width, shape.heads, shape.activation) for _ in range(shape.layers)
+        )
         self.final_norm = nn.LayerNorm(shape.width)
         self.head = nn.Linear(shape.width, shape.horizons * shape.quantities * shape.levels)
         nn.init.zeros_(self.head.weight)
@@ -93,7 +104,10 @@ class CandleTransformer(nn.Module):
         states: Tensor = embedded
         may_attend = self._may_attend(is_real)
         for block in self.blocks:
-            states = block(states, may_attend)
+            if self.shape.recompute and self.training:
+                states = checkpoint(block, states, may_attend, use_reentrant=False)
+            else:
+                states = block(states, may_attend)
         newest = self.final_norm(states[:, -1])
         shape = self.shape
         corrections: Tensor = self.head(newest)

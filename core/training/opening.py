@@ -117,9 +117,11 @@ def build_engine(settings: Settings, device: torch.device, seed: int) -> Trainin
         horizons=model.horizons,
         quantities=QUANTITIES,
         levels=len(LEVELS),
+        activation=model.activation,
+        recompute=settings.training.recompute_activations,
     )
     return TrainingEngine(
-        build_model(model.name, shape, seed),
+        build_model(model.name, shape, seed, model.initialisation),
         device,
         settings.training,
         settings.gradients,

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 import torch
 
@@ -81,3 +83,57 @@ def test_heads_must_divide_the_width() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(KeyError):
         build_model("oracle", SHAPE, 0)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "relu", "silu", "tanh"])
+def test_first_weights_by_activation_keep_the_size_of_the_stream(activation: str) -> None:
+    """He's and Xavier's promise: neither fading nor growing through many layers, forward and backward."""
+    deep = dataclasses.replace(SHAPE, layers=12, width=64, activation=activation)
+    net = build_model("transformer", deep, 3, "by-activation")
+    assert isinstance(net, CandleTransformer)
+    features, is_real = inputs(12, batch=8)
+    states = net.embed(features) + net.position
+    first = states.detach().std()
+    may_attend = net._may_attend(is_real)
+    for block in net.blocks:
+        states = block(states, may_attend)
+    assert 0.5 < float(states.detach().std() / first) < 4.0
+    states.square().mean().backward()
+    early, late = (net.get_parameter(f"blocks.{index}.widen.weight").grad for index in (0, 11))
+    assert early is not None and late is not None
+    assert 0.1 < float(early.norm() / late.norm()) < 10.0
+
+
+def test_the_head_starts_at_zero_whatever_the_initialisation() -> None:
+    assert torch.equal(build_model("transformer", SHAPE, 0, "by-activation")(*inputs(12)), torch.zeros(2, 3, 2, 7))
+
+
+def test_computing_activations_again_gives_the_same_gradients() -> None:
+    gradients = []
+    for recompute in (False, True):
+        net = build_model("transformer", dataclasses.replace(SHAPE, recompute=recompute), 0)
+        assert isinstance(net, CandleTransformer)
+        with torch.no_grad():
+            net.head.weight.fill_(0.1)
+        net(*inputs(12)).square().sum().backward()
+        gradients.append([parameter.grad for parameter in net.parameters()])
+    for kept, again in zip(*gradients, strict=True):
+        assert kept is not None and again is not None
+        torch.testing.assert_close(kept, again)
+
+
+def test_computing_activations_again_saves_memory() -> None:
+    """Bytes that the backward pass holds on to, counted by autograd itself."""
+    held = []
+    for recompute in (False, True):
+        net = build_model("transformer", dataclasses.replace(SHAPE, layers=8, recompute=recompute), 0)
+        seen: dict[int, int] = {}
+
+        def pack(tensor: torch.Tensor, seen: dict[int, int] = seen) -> torch.Tensor:
+            seen[tensor.data_ptr()] = tensor.numel() * tensor.element_size()
+            return tensor
+
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+            net(*inputs(12))
+        held.append(sum(seen.values()))
+    assert held[1] < 0.5 * held[0]
