@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
-from core.market.candle import Candle
+from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
 from core.market.feeds.urls import ExchangeUrls
@@ -54,9 +54,14 @@ class MarketFeed(QObject):
         module = _HEAVY.get(settings.feed)
         if module is not None:
             await asyncio.to_thread(importlib.import_module, module)
-        built = await build_feed(settings, seed=seed, clock=self._clock, limit=limit, urls=self._urls)
+        built = await build_feed(
+            settings, seed=seed, clock=self._clock, limit=limit, urls=self._urls, is_known=self._is_known
+        )
         self._feed = built.feed
         return built
+
+    def _is_known(self, market: Market) -> bool:
+        return self._store.latest_open_time_ms(market) is not None
 
     async def run(self) -> None:
         """Pump until the feed ends or this is cancelled. The feed is closed in any case."""

@@ -11,7 +11,9 @@ import click
 
 from core.clock import SystemClock
 from core.headless import HeadlessRun
+from core.market.candle import Market
 from core.market.feeds.auto import BuiltFeed, build_feed
+from core.storage.candles import CandleStore
 from core.storage.database import open_database, open_or_recover
 from core.storage.ownership import own
 from core.storage.runs import RunStore
@@ -52,7 +54,12 @@ async def _run(context: Context, progress: TerminalProgress) -> dict[str, Any]:
     started_s = clock.monotonic_s()
     training = context.settings.training
     built: BuiltFeed = await build_feed(
-        context.settings.market, seed=training.seed, clock=clock, limit=context.candles, urls=context.urls
+        context.settings.market,
+        seed=training.seed,
+        clock=clock,
+        limit=context.candles,
+        urls=context.urls,
+        is_known=lambda market: _has_candles(context, market),
     )
     if built.notice is not None:
         progress.say(built.notice)
@@ -63,6 +70,14 @@ async def _run(context: Context, progress: TerminalProgress) -> dict[str, Any]:
     if run.failure is not None:
         raise UserError(run.failure)
     return _summary(context, spec, progress, clock.monotonic_s() - started_s)
+
+
+def _has_candles(context: Context, market: Market) -> bool:
+    db = open_database(context.folder.database, readonly=True)
+    try:
+        return CandleStore(db).latest_open_time_ms(market) is not None
+    finally:
+        db.close()
 
 
 def _stop_on_signals(run: HeadlessRun) -> None:

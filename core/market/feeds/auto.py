@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,8 +37,12 @@ async def build_feed(
     clock: Clock,
     limit: int | None = None,
     urls: ExchangeUrls | None = None,
+    is_known: Callable[[Market], bool] = lambda market: False,
 ) -> BuiltFeed:
     """Build what `settings.feed` asks for. limit: how many candles it yields at most.
+
+    is_known: whether candles of a market are stored already. Such a market is waited for; the sample is for those who
+    have nothing to look at yet.
 
     Raises FeedError or CandleFileError with a sentence for the user.
     """
@@ -48,16 +53,22 @@ async def build_feed(
             return BuiltFeed(_simulated(settings, seed, clock, limit))
         case "live":
             return BuiltFeed(_exchange(settings, clock, limit, urls))
-    return await _live_or_sample(settings, clock, limit, urls)
+    return await _live_or_sample(settings, clock, limit, urls, is_known)
 
 
 async def _live_or_sample(
-    settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None
+    settings: MarketSettings,
+    clock: Clock,
+    limit: int | None,
+    urls: ExchangeUrls | None,
+    is_known: Callable[[Market], bool],
 ) -> BuiltFeed:
     feed = _exchange(settings, clock, limit, urls)
     problem = await probe(feed.market, urls, _PROBE_S, clock)
     if problem is None:
         return BuiltFeed(feed)
+    if is_known(feed.market):
+        return BuiltFeed(feed, f"{problem} The stored candles are shown, and it is tried again by itself.")
     notice = (
         f"{problem} The shipped sample is shown instead: hourly EUR/USD candles of 2017, not today's market. "
         "Choose the market again to try once more."

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core.clock import SystemClock
-from core.market.candle import Interval
+from core.market.candle import Interval, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import FeedError, FeedKind
 from core.market.feeds.urls import ExchangeUrls
@@ -53,6 +53,25 @@ def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_why() -
         heard = await hear(found.feed)
         assert len(heard.candles) == 30
         assert not heard.live
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.venue
+def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sample() -> None:
+    """A short outage at the start must not take somebody's market away."""
+    asked: list[Market] = []
+
+    def is_known(market: Market) -> bool:
+        asked.append(market)
+        return True
+
+    async def scenario() -> None:
+        settings = MarketSettings(feed="auto", interval="1s")
+        found = await build_feed(settings, seed=5, clock=SystemClock(), urls=NOWHERE, is_known=is_known)
+        assert found.feed.kind is FeedKind.EXCHANGE and asked == [found.feed.market]
+        assert found.notice is not None and "no network" in found.notice and "tried again" in found.notice
+        await found.feed.aclose()
 
     asyncio.run(scenario())
 
