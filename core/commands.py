@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from core.events import ForecastMode
+from core.events import ForecastMode, Incident
 from core.market.candle import Candle
 
 
@@ -80,6 +80,13 @@ class ApplyDeletions:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordIncident:
+    """Write down an incident that only the driver could see: the end of the trainer before this one."""
+
+    incident: Incident
+
+
+@dataclass(frozen=True, slots=True)
 class StopSession:
     """Write a last checkpoint and end."""
 
@@ -95,5 +102,6 @@ TrainerCommand = (
     | SaveCheckpoint
     | RestoreCheckpoint
     | ApplyDeletions
+    | RecordIncident
     | StopSession
 )

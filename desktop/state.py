@@ -155,9 +155,7 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: ForecastMade) -> None:
-        self.forecast = event
-        if event.checkpoint_id is not None:
-            self._use_checkpoint(event.checkpoint_id)
+        self.forecast = event  # its checkpoint is that of when it was first made: after a restart, an older one
         self.forecast_changed.emit()
 
     @_take.register

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.forecast.quantities import FloatArray
 
 EXPERTS = ("model", "reference")
@@ -16,3 +18,8 @@ class Quantiles:
 
     shown: FloatArray
     experts: FloatArray
+
+    @property
+    def are_finite(self) -> bool:
+        """Whether every number is one."""
+        return bool(np.isfinite(self.shown).all() and np.isfinite(self.experts).all())

@@ -26,13 +26,15 @@ def checkpoints_to_delete(
     """Ids that no reason keeps, the oldest first. The rows come as `CheckpointRows.list` gives them.
 
     One reason is enough: it is among the `keep_newest` newest, the `keep_newest` newest known good or the `keep_best`
-    best, has the lowest loss, is pinned, or is in use (by its mark or by `in_use`). The best, the newest and the newest
-    known good stay whatever the two numbers are: a run that went bad cannot push out what was good.
+    best, has the lowest loss, is pinned, has a note, was saved by hand, or is in use (by its mark or by `in_use`). The
+    best, the newest and the newest known good stay whatever the two numbers are: a run that went bad cannot push out
+    what was good.
     """
     kept = {info.checkpoint_id for info in newest_first[: max(1, keep_newest)]}
     kept |= {info.checkpoint_id for info in _by_skill(newest_first)[: max(1, keep_best)]}
     kept |= {info.checkpoint_id for info in newest_first if info.is_pinned or info.is_in_use}
     kept |= set(in_use)
+    kept |= {info.checkpoint_id for info in newest_first if info.reason == "manual" or info.note}
     good = [info for info in newest_first if info.is_known_good]
     kept |= {info.checkpoint_id for info in good[: max(1, keep_newest)]}
     lowest = lowest_loss_of(newest_first)

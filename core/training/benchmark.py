@@ -22,6 +22,7 @@ from core.events import StepDone
 from core.forecast.history import FEATURES
 from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
 from core.settings import ModelSettings, RecoverySettings, Settings
+from core.training.device import choose_device, prepare_thread
 from core.training.doctor.doctor import GradientDoctor
 from core.training.engine.clipping import Clipper
 from core.training.engine.engine import TrainingEngine
@@ -43,6 +44,24 @@ class Workload:
     name: str
     model: ModelSettings
     samples: int
+
+
+def measure_training(settings: Settings, steps: int, clock: Clock) -> dict[str, Any]:
+    """All workloads on the device that the settings ask for. Raises DeviceError."""
+    prepare_thread()
+    device = choose_device(settings.training.device)
+    is_cuda = device.torch_device.type == "cuda"
+    cases = {
+        workload.name: compare(workload, settings, device.torch_device, steps, clock)
+        for workload in workloads(settings, is_cuda)
+    }
+    return {
+        "device": device.label,
+        "torch": torch.__version__,
+        "threads": torch.get_num_threads(),
+        "ratio_to_bare_loop": cases["default"]["ratio_to_bare_loop"],
+        "cases": cases,
+    }
 
 
 def workloads(settings: Settings, is_cuda: bool) -> tuple[Workload, ...]:

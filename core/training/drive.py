@@ -204,6 +204,7 @@ class TrainingDriver:
                 self._recorded_until_ms = event.recorded_until_ms
             elif isinstance(event, TrainerStatus):
                 self._status = event
+                self._restarts.note_state(event.state)
         self._emit(batch)
 
     def _tell(self, event: TrainerEvent) -> None:
@@ -258,7 +259,7 @@ class TrainingDriver:
         if incident is not None:
             self._tell(incident)
         self._look_for_gpu()
-        for order in self._restarts.standing_orders:
+        for order in self._restarts.take_orders():
             self._send(order)
 
     def _look_for_gpu(self) -> None:

@@ -11,6 +11,7 @@ from core.clock import Clock
 from core.commands import (
     ApplyDeletions,
     ObserveCandle,
+    RecordIncident,
     RestoreCheckpoint,
     SaveCheckpoint,
     SetClipNorm,
@@ -76,6 +77,7 @@ class TrainingService:
             self._keeper.sweep_orphans()
             self._resume()
             self._health = self._open_health()
+            self._state = TrainerState.TRAINING  # it may be long until the next candle closes
         except BaseException:
             self.close()
             raise
@@ -206,14 +208,8 @@ class TrainingService:
 
     def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
         match command:
-            case SetLearningRate(learning_rate):
-                self._session.engine.learning_rate = learning_rate
-                self._health.forget()
-            case SetClipNorm(clip_norm):
-                self._session.engine.clip_norm = clip_norm
-                self._health.forget()
-            case SetDuty(percent):
-                self._pacer.percent = percent
+            case SetLearningRate() | SetClipNorm() | SetDuty():
+                self._adjust(command)
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
@@ -225,12 +221,25 @@ class TrainingService:
                 return self._restore(checkpoint_id)
             case ApplyDeletions():
                 return self._apply_deletions()
+            case RecordIncident(incident):
+                with self._record.write():
+                    self._record.add_incident(incident)
             case StopSession():
                 self._state = TrainerState.STOPPED
                 return self._save("exit")
             case _:
                 raise TypeError(f"no such command: {command}")
         return ()
+
+    def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> None:
+        if isinstance(command, SetDuty):
+            self._pacer.percent = command.percent
+            return
+        if isinstance(command, SetLearningRate):
+            self._session.engine.learning_rate = command.learning_rate
+        else:
+            self._session.engine.clip_norm = command.clip_norm
+        self._health.forget()
 
     def _set_paused(self, paused: bool) -> Sequence[TrainerEvent]:
         if paused:

@@ -17,7 +17,7 @@ import numpy as np
 
 from core.clock import Clock
 from core.events import ForecastMode, Incident, StepDone, TrainerEvent
-from core.forecast.experts import MODEL
+from core.forecast.experts import MODEL, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
@@ -28,6 +28,7 @@ from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
 from core.training.recovery.ladder import RecoveryLadder
+from core.training.recovery.mishap import Mishap
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 
 _LATE_SHARE = 0.05
@@ -46,14 +47,6 @@ class SessionOptions:
     loss_weights: LossWeights
     known_good_every: int
     """Steps between two looks at whether the state is known good."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Trained:
-    """A step, and what went wrong on the way to it."""
-
-    step: StepDone
-    incidents: tuple[Incident, ...]
 
 
 class TrainingSession:
@@ -89,6 +82,8 @@ class TrainingSession:
         self._pending: deque[IssuedForecast] = deque(maxlen=history.horizons)
         self._recorded_until_ms = record.reader.latest_origin_ms()
         self._prequential_loss: float | None = None
+        self._incidents: list[Incident] = []
+        """What went wrong with the candle under way."""
 
     @property
     def run_id(self) -> str:
@@ -135,23 +130,23 @@ class TrainingSession:
         self.history.append(candle)
         outcomes = self._score(candle)
         reference = self.forecaster.reference()
-        trained = None if self.is_paused else self._train(reference)
+        step = None if self.is_paused else self._train(reference)
         forecast = self._forecast(candle, mode, reference)
-        new_scores = self._commit(outcomes, trained, forecast)
-        self._account(outcomes, new_scores, trained, candle)
+        new_scores = self._commit(outcomes, step, forecast)
+        self._account(outcomes, new_scores, step, candle)
         self._pending.append(forecast)
-        learned: tuple[TrainerEvent, ...] = () if trained is None else (trained.step, *trained.incidents)
+        learned = (() if step is None else (step,)) + self._take_incidents()
         return (*(outcome.event for outcome in outcomes), *learned, forecast.event(self.run_id))
 
     def step_once(self) -> tuple[TrainerEvent, ...]:
         """One extra step on replayed samples; nothing where there is nothing to learn from yet."""
-        trained = self._train(self.forecaster.reference()) if len(self.history) else None
-        if trained is None:
+        step = self._train(self.forecaster.reference()) if len(self.history) else None
+        if step is None:
             return ()
         with self._record.write():
-            self._add_step(trained)
-        self._account_step(trained.step)
-        return (trained.step, *trained.incidents)
+            self._add_step(step)
+        self._account_step(step)
+        return (step, *self._take_incidents())
 
     def resume(self) -> None:
         """Train again, with nothing held against the run."""
@@ -191,7 +186,7 @@ class TrainingSession:
         ratio = outcome.score.loss / usual if usual else 1.0
         self.history.mark_outcome(origin, ratio, outcome.score.direction_hit is False)
 
-    def _train(self, reference: FloatArray) -> _Trained | None:
+    def _train(self, reference: FloatArray) -> StepDone | None:
         options = self._options
         origins = draw_origins(len(self.history), options.replay_samples, options.replay_window, self.generator)
         batch = build_batch(self.history, origins, options.context, options.loss_weights)
@@ -204,9 +199,17 @@ class TrainingSession:
         self.is_paused = self.is_paused or trained.must_pause
         if self.step % self._options.known_good_every == 0 and self.ladder.is_sound:
             self.ladder.known_good.remember(self.step)
+        self._note(trained.mishaps)
+        return self._step_done(trained.result, batch.size, duration_ms)
+
+    def _note(self, mishaps: Sequence[Mishap]) -> None:
         now_ms = self._clock.now_ms()
-        incidents = tuple(mishap.incident(self.run_id, now_ms) for mishap in trained.mishaps)
-        return _Trained(self._step_done(trained.result, batch.size, duration_ms), incidents)
+        self._incidents.extend(mishap.incident(self.run_id, now_ms) for mishap in mishaps)
+
+    def _take_incidents(self) -> tuple[TrainerEvent, ...]:
+        incidents = tuple(self._incidents)
+        self._incidents.clear()
+        return incidents
 
     def _step_done(self, result: StepResult, samples: int, duration_ms: float) -> StepDone:
         position = self.position_ms
@@ -234,7 +237,7 @@ class TrainingSession:
         if recorded is not None:
             return recorded
         interval = self._options.interval
-        quantiles = self.forecaster.forecast(reference)
+        quantiles = self._sound_quantiles(reference)
         target_opens_ms = interval.close_time_ms(candle.open_time_ms)
         made_at_ms = self._clock.now_ms()
         return issue(
@@ -250,38 +253,48 @@ class TrainingSession:
             scale=float(self.history.column("scale")[-1]),
         )
 
+    def _sound_quantiles(self, reference: FloatArray) -> Quantiles:
+        """A forecast of finite numbers: a model that gives others goes back to its known good state first."""
+        quantiles = self.forecaster.forecast(reference)
+        if quantiles.are_finite:
+            return quantiles
+        spoiled = self.ladder.model_is_spoiled(self.step)
+        self.is_paused = self.is_paused or spoiled.must_pause
+        self._note(spoiled.mishaps)
+        return self.forecaster.forecast(reference)
+
     def _recorded(self, origin_open_time_ms: int) -> IssuedForecast | None:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:
             return None
         rows = self._record.reader.forecasts_of(origin_open_time_ms)
         return from_rows(rows, self._options.interval) if rows else None
 
-    def _commit(self, outcomes: Sequence[Outcome], trained: _Trained | None, forecast: IssuedForecast) -> int:
+    def _commit(self, outcomes: Sequence[Outcome], step: StepDone | None, forecast: IssuedForecast) -> int:
         """Make this candle's results durable in one transaction. Returns how many one-step scores were new."""
         one_step = [outcome.score for outcome in outcomes if outcome.score.horizon == 1]
         further = [outcome.score for outcome in outcomes if outcome.score.horizon != 1]
         with self._record.write():
             new_scores = self._record.add_scores(one_step)
             self._record.add_scores(further)
-            if trained is not None:
-                self._add_step(trained)
+            self._add_step(step)
             self._record.add_forecasts(forecast.rows())
         return new_scores
 
-    def _add_step(self, trained: _Trained) -> None:
-        self._record.add_step(trained.step)
-        for incident in trained.incidents:
+    def _add_step(self, step: StepDone | None) -> None:
+        if step is not None:
+            self._record.add_step(step)
+        for incident in self._incidents:
             self._record.add_incident(incident)
 
-    def _account(self, outcomes: Sequence[Outcome], new_scores: int, trained: _Trained | None, candle: Candle) -> None:
+    def _account(self, outcomes: Sequence[Outcome], new_scores: int, step: StepDone | None, candle: Candle) -> None:
         for outcome in outcomes:
             if outcome.score.horizon == 1:
                 self.scores.add(outcome.score)
                 self.live_scored += new_scores if outcome.score.mode is ForecastMode.LIVE else 0
         self.scored += new_scores
-        if trained is not None:
-            self._account_step(trained.step)
-            self._log_step(trained.step, outcomes, candle)
+        if step is not None:
+            self._account_step(step)
+            self._log_step(step, outcomes, candle)
 
     def _account_step(self, step: StepDone) -> None:
         self.last_step_at_ms = step.at_ms

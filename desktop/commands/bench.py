@@ -23,30 +23,10 @@ def bench() -> None:
 @with_context
 def train(context: Context, steps: int) -> None:
     """Time the training engine against a bare PyTorch loop, in one process and step about."""
-    measured = _measure(context, steps)
+    from core.training.benchmark import measure_training  # noqa: PLC0415 - this command computes in its own process
+
+    measured = measure_training(context.settings, steps, SystemClock())
     print_json(measured) if context.as_json else _print(measured)
-
-
-def _measure(context: Context, steps: int) -> dict[str, Any]:
-    import torch  # noqa: PLC0415 - this command computes in its own process
-
-    from core.training import benchmark  # noqa: PLC0415 - it imports torch
-    from core.training.device import choose_device, prepare_thread  # noqa: PLC0415
-
-    prepare_thread()
-    device = choose_device(context.settings.training.device)
-    is_cuda = device.torch_device.type == "cuda"
-    cases = {
-        workload.name: benchmark.compare(workload, context.settings, device.torch_device, steps, SystemClock())
-        for workload in benchmark.workloads(context.settings, is_cuda)
-    }
-    return {
-        "device": device.label,
-        "torch": torch.__version__,
-        "threads": torch.get_num_threads(),
-        "ratio_to_bare_loop": cases["default"]["ratio_to_bare_loop"],
-        "cases": cases,
-    }
 
 
 def _print(measured: dict[str, Any]) -> None:

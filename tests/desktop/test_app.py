@@ -98,7 +98,8 @@ def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
     live(qapp, context(tmp_path, host), second)
 
 
-def test_pause_step_resume_stop_and_start_by_their_keys(qapp: QApplication, tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["thread", "process"])
+def test_pause_step_resume_stop_and_start_by_their_keys(qapp: QApplication, tmp_path: Path, host: str) -> None:
     async def story(application: Application) -> None:
         window, state = application.window, application.state
         await until(lambda: step_of(application) > 5, "training")
@@ -113,10 +114,13 @@ def test_pause_step_resume_stop_and_start_by_their_keys(qapp: QApplication, tmp_
         await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
         await until(lambda: not application.runs.is_training, "the worker's end")
         stopped_at = step_of(application)
+        log = context(tmp_path).folder.database
+        assert log.with_name(f"{log.name}-wal").exists(), "the leaving trainer deleted the window's log"
         QTest.keyClick(window, Qt.Key.Key_F5)
         await until(lambda: step_of(application) > stopped_at, "training again")
+        assert state.failure is None
 
-    live(qapp, context(tmp_path), story)
+    live(qapp, context(tmp_path, host), story)
 
 
 def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(qapp: QApplication, tmp_path: Path) -> None:
@@ -194,7 +198,8 @@ def test_pin_note_and_deletion_reach_the_table_and_the_trainer(qapp: QApplicatio
     live(qapp, context(tmp_path), story)
 
 
-def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["thread", "process"])
+def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path, host: str) -> None:
     async def story(application: Application) -> None:
         await until(lambda: step_of(application) > 3, "training")
         first = application.state.run_id
@@ -205,7 +210,7 @@ def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path) -
         await until(lambda: application.state.run_id not in (None, first) and step_of(application) > 3, "the other run")
         assert "SIM-1" in application.window.windowTitle() and "simulated" in application.window.windowTitle()
 
-    live(qapp, context(tmp_path), story)
+    live(qapp, context(tmp_path, host), story)
 
 
 def test_a_missing_file_is_a_sentence_and_the_window_stays(qapp: QApplication, tmp_path: Path) -> None:

@@ -47,6 +47,14 @@ class TrainedStep:
 
 
 @dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was done outside of a step."""
+
+    mishaps: tuple[Mishap, ...]
+    must_pause: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _Failure:
     """An exception without its traceback, which holds on to the tensors of the failed pass."""
 
@@ -90,6 +98,12 @@ class RecoveryLadder:
             self._engine.expect_loss_below(_spike_limit(recent_losses, self._settings.spike_factor))
             result = self._attempt(batch, reference, step)
         return TrainedStep(result, tuple(self._mishaps), self._must_pause)
+
+    def model_is_spoiled(self, step: int) -> Recovered:
+        """A forecast was not finite, so something in the model is not: go back."""
+        self._mishaps, self._must_pause = [], False
+        self._roll_back(step, "The model's forecast was not finite.")
+        return Recovered(tuple(self._mishaps), self._must_pause)
 
     def resumed(self) -> None:
         """A person has looked and wants to go on: nothing is held against the run any more."""

@@ -11,6 +11,7 @@ from typing import Literal
 from core.clock import Clock
 from core.commands import (
     ApplyDeletions,
+    RecordIncident,
     RestoreCheckpoint,
     SaveCheckpoint,
     SetClipNorm,
@@ -20,7 +21,7 @@ from core.commands import (
     StepOnce,
     TrainerCommand,
 )
-from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed, TrainerReady
+from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed, TrainerReady, TrainerState
 from core.training.host import HostDiedError
 from core.training.spec import SessionSpec
 from core.training.supervision.endings import DeathCause
@@ -59,6 +60,7 @@ class Restarts:
         self._clock = clock
         self._breaker = Breaker(clock)
         self._is_paused = False
+        self._unrecorded: list[Incident] = []
         self._has_run = False
         self._had_gpu = False
         self.misses_gpu = False
@@ -68,10 +70,11 @@ class Restarts:
         """For the next host."""
         return self._spec
 
-    @property
-    def standing_orders(self) -> tuple[TrainerCommand, ...]:
+    def take_orders(self) -> tuple[TrainerCommand, ...]:
         """What a host that was started again must be told: no checkpoint and no setting holds it."""
-        return (SetPaused(True),) if self._is_paused else ()
+        told = tuple(RecordIncident(incident) for incident in self._unrecorded)
+        self._unrecorded.clear()
+        return (*told, SetPaused(True)) if self._is_paused else told
 
     def note(self, command: TrainerCommand) -> None:
         """Remember what was asked for: the next host begins with it."""
@@ -84,6 +87,11 @@ class Restarts:
                 self._change("training", duty_percent=percent)
             case SetClipNorm(clip_norm):
                 self._change("gradients", clip_norm=clip_norm)
+
+    def note_state(self, state: TrainerState) -> None:
+        """The trainer may have paused by itself; one that is started again stays paused."""
+        if state in (TrainerState.PAUSED, TrainerState.TRAINING, TrainerState.CATCHING_UP):
+            self._is_paused = state is TrainerState.PAUSED
 
     def use(self, device: DeviceName) -> None:
         """Make the next host on this device."""
@@ -165,7 +173,9 @@ class Restarts:
         details: str = "",
         severity: Severity = Severity.ERROR,
     ) -> Incident:
-        return Incident(None, self._clock.now_ms(), severity, kind, happened, done, cost, details)
+        incident = Incident(None, self._clock.now_ms(), severity, kind, happened, done, cost, details)
+        self._unrecorded.append(incident)
+        return incident
 
 
 _SLOWER = "Steps take longer. Those since that checkpoint are done again; no forecast and no score is lost."

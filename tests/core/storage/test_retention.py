@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isfinite
 
 from hypothesis import given
@@ -12,16 +13,23 @@ from core.events import CheckpointInfo
 from core.storage.retention import best_of, checkpoints_to_delete, lowest_loss_of
 from tests.core.storage.samples import checkpoint
 
+REASONS = st.sampled_from(["periodic", "periodic", "exit", "manual"])
+NOTES = st.sampled_from(["", "", "the good one"])
 SCORES = st.none() | st.sampled_from([0.0, -0.1, 0.2, 0.2, 0.5]) | st.floats()
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> list[CheckpointInfo]:
     """Newest first, as `CheckpointRows.list` gives them."""
-    parts = draw(st.lists(st.tuples(SCORES, SCORES, st.booleans()), max_size=12))
+    parts = draw(st.lists(st.tuples(SCORES, SCORES, st.booleans(), st.booleans(), REASONS, NOTES), max_size=12))
     oldest_first = [
-        checkpoint("run", number, skill=skill, loss=loss, is_pinned=is_pinned and number % 3 == 0)
-        for number, (skill, loss, is_pinned) in enumerate(parts)
+        replace(
+            checkpoint("run", number, skill=skill, loss=loss, is_pinned=is_pinned and number % 3 == 0),
+            is_known_good=is_good,
+            reason=reason,
+            note=note,
+        )
+        for number, (skill, loss, is_pinned, is_good, reason, note) in enumerate(parts)
     ]
     return oldest_first[::-1]
 
@@ -35,12 +43,16 @@ def test_no_reason_is_forgotten_and_none_is_invented(
     table: list[CheckpointInfo], keep_newest: int, keep_best: int, in_use: set[str]
 ) -> None:
     deleted = checkpoints_to_delete(table, keep_newest=keep_newest, keep_best=keep_best, in_use=in_use)
+    good = [info for info in table if info.is_known_good]
     for place, info in enumerate(table):
         reasons = (
             place < max(1, keep_newest),
             rank(table, info) < max(1, keep_best),
             has_lowest_loss(table, info),
             info.is_pinned,
+            info.reason == "manual",
+            bool(info.note),
+            info.is_known_good and good.index(info) < max(1, keep_newest),
             info.checkpoint_id in in_use,
         )
         assert (info.checkpoint_id in deleted) == (not any(reasons))
@@ -48,8 +60,9 @@ def test_no_reason_is_forgotten_and_none_is_invented(
 
 def rank(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> float:
     """How many are better: a higher skill, or the same and newer. One without a finite skill has no rank."""
-    if info.skill is None or not isfinite(info.skill):
+    if info.skill is None or not isfinite(info.skill) or not info.is_known_good:
         return float("inf")
+    table = [other for other in table if other.is_known_good]
     place = table.index(info)
     return sum(
         other.skill is not None
@@ -60,8 +73,9 @@ def rank(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> float:
 
 
 def has_lowest_loss(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> bool:
-    if info.loss is None or not isfinite(info.loss):
+    if info.loss is None or not isfinite(info.loss) or not info.is_known_good:
         return False
+    table = [other for other in table if other.is_known_good]
     place = table.index(info)
     return not any(
         other.loss is not None and (other.loss < info.loss or (other.loss == info.loss and number < place))

@@ -8,17 +8,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.clock import ManualClock
-from core.commands import ObserveCandle, SetPaused, StepOnce, StopSession
-from core.events import ForecastMade, ForecastMode, ForecastScored, StepDone
+from core.commands import ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
+from core.events import (
+    ForecastMade,
+    ForecastMode,
+    ForecastScored,
+    Incident,
+    NonFiniteOrigin,
+    StepDone,
+    TrainerState,
+    TrainerStatus,
+)
 from core.market.candle import Candle
+from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.record import Fenced
+from core.training.engine.engine import TrainingEngine
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, random_walk, without
 
@@ -213,3 +225,80 @@ def test_a_market_that_never_moves_is_no_trouble(tmp_path: Path) -> None:
     assert len(losses) == 39 and all(loss is not None and np.isfinite(loss) for loss in losses)
     assert session.status().accuracy.direction.n == 0
     session.close()
+
+
+def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(tmp_path: Path) -> None:
+    """Between two candles of a slow market a window that was opened again must not wait for the next one."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:30])
+    session.handle(StopSession())
+    session.close()
+    again = rigs.service(tmp_path)
+    status = next(event for event in again.opening_events() if isinstance(event, TrainerStatus))
+    again.close()
+    assert status.state is TrainerState.TRAINING and status.step == 29
+
+
+def spoil(engine: TrainingEngine) -> None:
+    with torch.no_grad():
+        next(engine.model.parameters()).fill_(torch.nan)
+
+
+@pytest.mark.faults
+def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(tmp_path: Path) -> None:
+    """Nothing trains, so no step notices: the forecast does."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    session.handle(SetPaused(True))
+    spoil(session._session.engine)
+    events = rigs.feed(session, CANDLES[20:22])
+    assert [event.kind for event in events if isinstance(event, Incident)] == ["rolled back"]
+    assert sum(isinstance(event, ForecastMade) for event in events) == 2
+    assert session._session.engine.is_finite()
+    session.close()
+
+
+@pytest.mark.faults
+def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path) -> None:
+    """A parameter that keeps going bad: rollbacks, then a pause; candles are forecast and scored all the same."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    engine = session._session.engine
+    events = []
+    for candle in CANDLES[20:30]:
+        if session.status().state is not TrainerState.PAUSED:
+            spoil(engine)
+        events += rigs.feed(session, [candle])
+    kinds = [event.kind for event in events if isinstance(event, Incident)]
+    expected = ["rolled back", "rolled back", "rolled back", "rollbacks used up"]
+    assert [kind for kind in kinds if kind != "gradient doctor"] == expected
+    assert session.status().state is TrainerState.PAUSED
+    assert sum(isinstance(event, ForecastMade) for event in events) == 10
+    steps = [event for event in events if isinstance(event, StepDone)]
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    reader = RecordReader(db, session.status().run_id)
+    assert sorted(incident.kind for incident in reader.incidents()) == sorted(kinds)
+    stored = reader.steps(len(steps))
+    assert [step.gradients.non_finite for step in stored if step.gradients] == [NonFiniteOrigin.PARAMETERS] * 4
+    assert len(stored) == len(steps) == 4
+    checkpoint = CheckpointRows(db).newest(reader.run_id)
+    assert checkpoint is not None and checkpoint.reason == "pause" and checkpoint.is_known_good
+    db.close()
+    session.handle(SetPaused(False))
+    resumed = rigs.feed(session, CANDLES[30:40])
+    assert all(step.loss is not None for step in resumed if isinstance(step, StepDone))
+    assert session._session.engine.is_finite()
+    session.close()
+
+
+def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:15])
+    session.handle(SaveCheckpoint())
+    rigs.feed(session, random_walk(260)[15:])
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    kept = CheckpointRows(db).list(session.status().run_id)
+    db.close()
+    session.close()
+    assert [info.step for info in kept if info.reason == "manual"] == [14]
+    assert len(kept) < 15
