@@ -42,8 +42,8 @@ class StepWindow:
         self._norms[self._end] = np.nan
         self._ratios[self._end] = np.nan
         if statistics is not None and len(statistics.layers) == self.layers:
-            self._norms[self._end] = [number(layer.norm) for layer in statistics.layers]
-            self._ratios[self._end] = [number(layer.update_ratio) for layer in statistics.layers]
+            self._norms[self._end] = [size(layer.norm) for layer in statistics.layers]
+            self._ratios[self._end] = [size(layer.update_ratio) for layer in statistics.layers]
         self._end += 1
         self.seen += 1
 
@@ -101,13 +101,13 @@ def _row(step: StepDone) -> tuple[float, ...]:
     return (
         float(step.step),
         number(step.loss),
-        number(step.gradient_norm),
+        size(step.gradient_norm),
         float(step.clipped),
-        number(step.clip_norm),
-        number(step.learning_rate),
-        number(None if statistics is None else statistics.update_ratio),
+        size(step.clip_norm),
+        size(step.learning_rate),
+        size(None if statistics is None else statistics.update_ratio),
         _largest(statistics),
-        number(None if statistics is None else statistics.loss_scale),
+        size(None if statistics is None else statistics.loss_scale),
         _origin_code(step),
         float(step.skipped_because is not None or step.loss is None),
     )
@@ -120,9 +120,15 @@ def number(value: float | None) -> float:
     return max(-_LARGEST, min(_LARGEST, value))
 
 
+def size(value: float | None) -> float:
+    """A measured number that has no sign: NaN also where it is below zero."""
+    measured = number(value)
+    return math.nan if measured < 0.0 else measured
+
+
 def _largest(statistics: GradientStatistics | None) -> float:
     layers = () if statistics is None else statistics.layers
-    values = [value for layer in layers if not math.isnan(value := number(layer.largest))]
+    values = [value for layer in layers if not math.isnan(value := size(layer.largest))]
     return max(values, default=math.nan)
 
 

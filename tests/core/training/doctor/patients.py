@@ -98,7 +98,7 @@ def vanishing(seed: int) -> Patient:
         assert isinstance(output, nn.Linear)
         output.bias -= model(sample(0)[0][0]).mean()
     rate = draw.log(1e-4, 1e-3) if optimizer == "adamw" else draw.log(1e-2, 5e-2)
-    return Patient(model, sample, squares, rate, optimizer)
+    return Patient(model, sample, squares, rate, optimizer, steps=130)
 
 
 def exploding(seed: int) -> Patient:

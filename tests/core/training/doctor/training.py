@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -78,24 +78,26 @@ def train(patient: Patient) -> Iterator[StepDone]:
 def _optimizer(patient: Patient) -> torch.optim.Optimizer:
     parameters = patient.model.parameters()
     if patient.optimizer == "adamw":
-        return torch.optim.AdamW(parameters, lr=patient.rate, weight_decay=patient.weight_decay, betas=(0.9, 0.95))
+        return torch.optim.AdamW(
+            parameters, lr=patient.rate, weight_decay=patient.weight_decay, betas=(0.9, 0.95), fused=True
+        )
     return torch.optim.SGD(parameters, lr=patient.rate, momentum=0.9 if patient.optimizer == "momentum" else 0.0)
 
 
 def _step(patient: Patient, optimizer: torch.optim.Optimizer, number: int) -> StepDone:
     inputs, target = patient.sample(number)
-    before = [_flat(parameters) for _, parameters in patient.layers]
+    before = _flat(patient.model.parameters())
     optimizer.zero_grad(set_to_none=True)
     loss = patient.loss(patient.model(*inputs), target)
     loss.backward()  # type: ignore[no-untyped-call]
-    measured = _measure([_flat_gradient(parameters) for _, parameters in patient.layers])
+    measured = _measure(_split(patient, _flat(gradients_of(patient.model))))
     norm = math.hypot(*(layer.norm for layer in measured))
     origin = _origin((*inputs, target), before, loss, norm)
     clipped = False
     if origin is None:
         clipped = _clip(patient, norm)
         optimizer.step()
-    changes = torch._foreach_sub([_flat(parameters) for _, parameters in patient.layers], before)
+    changes = _flat(patient.model.parameters()) - before
     return StepDone(
         run_id=RUN_ID,
         step=number,
@@ -110,14 +112,14 @@ def _step(patient: Patient, optimizer: torch.optim.Optimizer, number: int) -> St
         duration_ms=1.0,
         at_ms=number * 60_000,
         skipped_because=None if origin is None else f"not finite: {origin}",
-        gradients=_statistics(measured, _norms(before), _norms(changes), origin),
+        gradients=_statistics(measured, _norms(_split(patient, before)), _norms(_split(patient, changes)), origin),
     )
 
 
-def _origin(sample: tuple[Tensor, ...], before: list[Tensor], loss: Tensor, norm: float) -> NonFiniteOrigin | None:
+def _origin(sample: tuple[Tensor, ...], before: Tensor, loss: Tensor, norm: float) -> NonFiniteOrigin | None:
     if not all(_is_finite(tensor) for tensor in sample):
         return NonFiniteOrigin.INPUT
-    if not all(_is_finite(values) for values in before):
+    if not _is_finite(before):
         return NonFiniteOrigin.PARAMETERS
     if not _is_finite(loss):
         return NonFiniteOrigin.LOSS
@@ -178,17 +180,22 @@ def _statistics(
 
 
 def _norms(tensors: list[Tensor]) -> list[float]:
-    """In float64, so that a square of what float32 can hold neither overflows nor is lost."""
-    numbers: list[float] = torch.stack(torch._foreach_norm([tensor.double() for tensor in tensors])).tolist()
+    numbers: list[float] = torch.stack(torch._foreach_norm(tensors)).tolist()
     return numbers
 
 
-def _flat(parameters: list[nn.Parameter]) -> Tensor:
-    return torch.cat([parameter.detach().reshape(-1) for parameter in parameters])
+def gradients_of(model: nn.Module) -> list[Tensor]:
+    """Zeros where the loss does not depend on a parameter."""
+    return [torch.zeros_like(p) if p.grad is None else p.grad for p in model.parameters()]
 
 
-def _flat_gradient(parameters: list[nn.Parameter]) -> Tensor:
-    return torch.cat([(p.grad if p.grad is not None else torch.zeros_like(p)).reshape(-1) for p in parameters])
+def _flat(tensors: Iterable[Tensor]) -> Tensor:
+    """In float64, so that a square of what float32 can hold neither overflows nor is lost."""
+    return torch.cat([tensor.detach().reshape(-1) for tensor in tensors]).double()
+
+
+def _split(patient: Patient, flat: Tensor) -> list[Tensor]:
+    return list(flat.split([sum(p.numel() for p in parameters) for _, parameters in patient.layers]))
 
 
 def _is_finite(tensor: Tensor) -> bool:
