@@ -175,7 +175,7 @@ class TrainingService:
         if self._session.is_paused and not was_paused:
             events.extend(self._set_paused(True))
         events.extend(self._checkpoint_if_due(command.mode))
-        if self._is_status_due(command.mode):
+        if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
             events.append(self.status())
         return tuple(events)
 

@@ -1,0 +1,149 @@
+"""Faults that a thread can survive, in both hosts, through the driver and the real session.
+
+One fault of each kind strikes a run; what the database says afterwards is compared with what must come of it: every
+candle forecast and scored once, as many statistics as steps, and a state of finite numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.events import Incident, NonFiniteOrigin, StepDone, TrainerState, TrainerStatus
+from core.settings import Settings
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.runs import RunStore
+from core.storage.weights import read_weights
+from tests.core.training import rigs
+from tests.support import driven, faulty_trainer
+from tests.support.candles import random_walk
+from tests.support.driven import Driven
+from tests.support.faulty_trainer import Fault, FaultKind
+
+pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
+
+CANDLES = random_walk(60)
+AT = 33
+"""Steps and passes are the same until the fault; the checkpoint before it is that of step 30."""
+PATIENT = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, rollbacks=0))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fault, and what must come of it."""
+
+    kind: FaultKind
+    times: int
+    incidents: tuple[str, ...]
+    skipped: int = 0
+    origin: NonFiniteOrigin | None = None
+    rate_factor: float = 1.0
+    settings: Settings = rigs.SMALL
+    is_paused: bool = False
+
+
+CASES = {
+    "loss not finite": Case(FaultKind.NAN, 1, ("step skipped",), 1, NonFiniteOrigin.LOSS),
+    "infinite loss": Case(FaultKind.INFINITE, 1, ("step skipped",), 1, NonFiniteOrigin.LOSS),
+    "gradients not finite": Case(FaultKind.NAN_GRADIENTS, 1, ("step skipped",), 1, NonFiniteOrigin.GRADIENTS),
+    "three in a row": Case(
+        FaultKind.NAN, 3, ("step skipped", "step skipped", "rolled back"), 3, NonFiniteOrigin.LOSS, 0.5
+    ),
+    "parameter not finite": Case(FaultKind.NAN_PARAMETER, 1, ("rolled back",), rate_factor=0.5),
+    "no rollback left": Case(
+        FaultKind.NAN,
+        3,
+        ("step skipped", "step skipped", "rollbacks used up"),
+        3,
+        NonFiniteOrigin.LOSS,
+        1.0,
+        PATIENT,
+        True,
+    ),
+    "changed in place": Case(FaultKind.IN_PLACE, 2, ("changed in place",), 1),
+    "raised once": Case(FaultKind.RAISE, 1, ("step failed",)),
+    "raised twice": Case(FaultKind.RAISE, 2, ("step failed", "step failed again"), 1, is_paused=True),
+    "out of memory": Case(FaultKind.OUT_OF_MEMORY, 1, ("out of memory",)),
+    "memory that cannot be had": Case(FaultKind.ALLOCATE, 1, ("out of memory",)),
+    "loss spike": Case(FaultKind.SPIKE, 1, ("loss spike",)),
+}
+
+
+def run_with(root: Path, case: Case, host: str) -> Driven:
+    driven.store_candles(root, CANDLES)
+    faulty_trainer.schedule(root, [Fault(AT, case.kind, case.times)])
+    run = Driven(root, case.settings, host)
+    if host == "thread":
+        with faulty_trainer.installed(root):
+            run.run()
+    else:
+        run.run()
+    return run
+
+
+@pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.parametrize("host", ["thread", pytest.param("process", marks=pytest.mark.slow)])
+def test_the_run_goes_on_and_its_record_is_whole(tmp_path: Path, host: str, name: str) -> None:
+    case = CASES[name]
+    run = run_with(tmp_path, case, host)
+    assert run.deaths == [] and run.failures == []
+    told = [incident.kind for incident in run.incidents if incident.kind != "gradient doctor"]
+    assert told == list(case.incidents)
+    record = driven.record_of(tmp_path)
+    times = tuple(candle.open_time_ms for candle in CANDLES)
+    assert record.origins_ms == times and record.scored_targets_ms == times[1:]
+    assert_steps(run, case)
+    assert_stored(tmp_path, run, case)
+    states = {event.state for event in run.events if isinstance(event, TrainerStatus)}
+    assert (TrainerState.PAUSED in states) is case.is_paused
+
+
+def assert_steps(run: Driven, case: Case) -> None:
+    """Every step left its statistics, and those that were not done left no loss."""
+    steps = [event for event in run.events if isinstance(event, StepDone)]
+    assert [step.step for step in steps] == list(range(1, len(steps) + 1))
+    assert len(steps) == (len(CANDLES) - 1 if not case.is_paused else steps[-1].step)
+    assert all(step.gradients is not None for step in steps)
+    skipped = [step for step in steps if step.loss is None]
+    assert len(skipped) == case.skipped and all(step.skipped_because for step in skipped)
+    if case.origin is not None:
+        assert {step.gradients.non_finite for step in skipped if step.gradients} >= {case.origin}
+    assert steps[-1].learning_rate == pytest.approx(rigs.SMALL.training.learning_rate * case.rate_factor)
+
+
+def assert_stored(root: Path, run: Driven, case: Case) -> None:
+    """The database says what the window was told, and the newest checkpoint is finite and known good."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        run_id = RunStore(db).list()[0].run_id
+        reader = RecordReader(db, run_id)
+        stored = [incident.kind for incident in reader.incidents() if incident.kind != "gradient doctor"]
+        assert stored == list(case.incidents)
+        newest = CheckpointRows(db).newest(run_id)
+        assert newest is not None and newest.is_known_good
+        told = {event.step: event.loss for event in run.events if isinstance(event, StepDone)}
+        assert {step.step: step.loss for step in reader.steps()} == told
+    finally:
+        db.close()
+    tensors, metadata = read_weights(DataFolder(root).absolute(newest.file), newest.sha256)
+    assert all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values() if tensor.is_floating_point())
+    assert metadata["engine"]["rate_factor"] == case.rate_factor
+
+
+def test_a_spike_leaves_its_batch_on_disk(tmp_path: Path) -> None:
+    run = run_with(tmp_path, CASES["loss spike"], "thread")
+    (file,) = DataFolder(tmp_path).bad_batches(run.readies[0].run_id).iterdir()
+    _, metadata = read_weights(file)
+    assert metadata == {"step": AT, "reason": "spike"}
+
+
+def test_an_incident_names_the_operation_and_the_line(tmp_path: Path) -> None:
+    (incident,) = run_with(tmp_path, CASES["changed in place"], "thread").incidents
+    assert isinstance(incident, Incident)
+    assert "MulBackward" in incident.details and "_change_in_place" in incident.details
