@@ -21,16 +21,19 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
+from core.training import session
+from core.training.samples import Batch
 from core.training.spec import SessionSpec
 from core.training.trainer_process import run_trainer
 from models.transformer import CandleTransformer
@@ -61,6 +64,7 @@ class FaultKind(StrEnum):
     OUT_OF_MEMORY = "out of memory"
     ALLOCATE = "allocate far too much"
 
+    BAD_BATCH = "nan in the batch"
     NAN = "nan in the output"
     INFINITE = "infinity in the output"
     NAN_GRADIENTS = "nan in the gradients"
@@ -128,9 +132,12 @@ def installed(root: Path) -> Iterator[None]:
     """Break as scheduled in this process."""
     saboteur = _Saboteur(root)
     handle = register_module_forward_hook(saboteur.on_forward)  # type: ignore[arg-type]  # its stub lacks the result
+    build_batch = session.build_batch
+    session.build_batch = saboteur.on_batch(build_batch)
     try:
         yield
     finally:
+        session.build_batch = build_batch
         handle.remove()
         saboteur.close()
 
@@ -154,10 +161,29 @@ class _Saboteur:
         if type(module) is not CandleTransformer or not module.training:
             return None
         assert isinstance(output, Tensor)
-        (count,) = _COUNT.unpack_from(self._count)
-        _COUNT.pack_into(self._count, 0, count + 1)
-        kind = self._kinds.get(count + 1)
+        kind = self._begin_pass()
         return None if kind is None else _STRIKES[kind](module, output)
+
+    def on_batch(self, build_batch: Callable[..., Batch]) -> Callable[..., Batch]:
+        """A batch whose pass is to be struck by BAD_BATCH is spoiled, and counts as a pass: it never becomes one."""
+
+        def spoiled(*arguments: Any) -> Batch:
+            batch = build_batch(*arguments)
+            if self._kinds.get(self._passes + 1) is not FaultKind.BAD_BATCH or not batch.weights.any():
+                return batch
+            self._begin_pass()
+            return replace(batch, features=np.full_like(batch.features, np.nan))
+
+        return spoiled
+
+    @property
+    def _passes(self) -> int:
+        return int(_COUNT.unpack_from(self._count)[0])
+
+    def _begin_pass(self) -> FaultKind | None:
+        count = self._passes + 1
+        _COUNT.pack_into(self._count, 0, count)
+        return self._kinds.get(count)
 
 
 def _schedule_file(root: Path) -> Path:
