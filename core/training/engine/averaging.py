@@ -16,15 +16,13 @@ class AveragedWeights:
     def __init__(self, model: nn.Module, followed: FlatParameters, decay: float) -> None:
         self.model = copy.deepcopy(model).requires_grad_(False).eval()
         self._decay = decay
-        self._followed = followed.parameters
-        self._averages = FlatParameters(self.model, 0.0).parameters
+        self._followed = followed.values
+        self._average = FlatParameters(self.model, 0.0).values
 
     def follow(self, is_skipped: Tensor) -> None:
         """average += (1 - decay) * (weights - average), or nothing at all, bit for bit, where the step was skipped."""
         share = torch.where(is_skipped, 0.0, 1.0 - self._decay)
-        with torch.no_grad():
-            for average, followed in zip(self._averages, self._followed, strict=True):
-                average.add_((followed - average).mul_(share))
+        self._average.add_((self._followed - self._average).mul_(share))
 
     def tensors(self) -> dict[str, Tensor]:
         return dict(self.model.state_dict())

@@ -17,6 +17,7 @@ RECENT_NORMS = 200
 _FEWEST_NORMS = 20
 _EPSILON = 1e-6
 _NO_NORM = -1.0
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,6 @@ class Clipped:
 
     norm_after: Tensor
     threshold: Tensor
-    did_clip: Tensor
-    """1 where a gradient was made smaller; in mode observe, where mode norm would have done so."""
 
 
 class Clipper:
@@ -52,8 +51,18 @@ class Clipper:
             case "layer":
                 return self._by_layer(gradients, norm, threshold)
             case "observe":
-                return Clipped(norm, threshold, (norm > threshold).to(norm.dtype))
-        return Clipped(norm, torch.full_like(norm, torch.inf), torch.zeros_like(norm))
+                return Clipped(norm, threshold)
+        return Clipped(norm, torch.full_like(norm, torch.inf))
+
+    def did_clip(self, norm: float, norm_after: float, threshold: float) -> bool:
+        """Whether a gradient was made smaller; in mode observe, whether mode norm would have done so.
+
+        norm, norm_after, threshold: what came of the step. Where numbers or layers were cut, the whole became smaller
+        by more than the rounding of float32 does.
+        """
+        if self.settings.clip_mode in ("value", "layer"):
+            return norm_after < norm * (1.0 - _ROUNDING)
+        return norm > threshold
 
     def tensors(self) -> dict[str, Tensor]:
         """Finite numbers only: a place without a norm yet holds -1."""
@@ -82,21 +91,18 @@ class Clipper:
     def _by_norm(gradients: list[Tensor], norm: Tensor, threshold: Tensor) -> Clipped:
         coefficient = torch.clamp(threshold / (norm + _EPSILON), max=1.0)
         torch._foreach_mul_(gradients, coefficient)
-        return Clipped(norm * coefficient, threshold, (norm > threshold).to(norm.dtype))
+        return Clipped(norm * coefficient, threshold.to(norm.dtype))
 
     @staticmethod
     def _by_value(gradients: list[Tensor], norm: Tensor, bound: Tensor) -> Clipped:
-        largest = torch.stack([gradient.abs().max() for gradient in gradients]).max()
         for gradient in gradients:
             torch.clamp(gradient, -bound, bound, out=gradient)
         after = torch.nn.utils.get_total_norm(gradients)
-        return Clipped(after, bound.to(norm.dtype), (largest > bound).to(norm.dtype))
+        return Clipped(after, bound.to(norm.dtype))
 
     def _by_layer(self, gradients: list[Tensor], norm: Tensor, threshold: Tensor) -> Clipped:
         """Each layer to at most the threshold (its weight and bias together)."""
-        did_clip = torch.zeros_like(norm)
         for members in self._layers:
             own = torch.nn.utils.get_total_norm(members)
             torch._foreach_mul_(members, torch.clamp(threshold / (own + _EPSILON), max=1.0))
-            did_clip = torch.maximum(did_clip, (own > threshold).to(norm.dtype))
-        return Clipped(torch.nn.utils.get_total_norm(gradients), threshold, did_clip)
+        return Clipped(torch.nn.utils.get_total_norm(gradients), threshold.to(norm.dtype))

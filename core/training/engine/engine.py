@@ -31,7 +31,7 @@ from core.training.engine.schedule import RateSchedule
 from core.training.samples import Batch
 
 _SPIKE_CLIPS_TO = 0.1
-_HEAD = 7  # loss is finite, norm, norm after, threshold, clipped, skipped, spike
+_HEAD = 4  # norm, norm after, threshold, skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,6 @@ class _Judgement:
     """Whether a step counts, as tensors without a dimension."""
 
     norm: Tensor
-    loss_is_finite: Tensor
-    is_spike: Tensor
     is_skipped: Tensor
     clip_factor: Tensor
 
@@ -67,7 +65,7 @@ class TrainingEngine:
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or SingleReplica(self.model)
-        self._objective = QuantileObjective(device, self._flat.parameters[0].dtype)
+        self._objective = QuantileObjective(device, self._flat.values.dtype)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
         self._gauge = Gauge(self._flat)
         self._clipper = Clipper(gradients, device, self._flat.layer_gradients())
@@ -78,6 +76,7 @@ class TrainingEngine:
         )
         self._noise = torch.Generator(device).manual_seed(seed)
         self._spike_action = spike_action
+        self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
 
     @property
@@ -113,7 +112,7 @@ class TrainingEngine:
     @property
     def parameters(self) -> int:
         """Number of trained parameters."""
-        return self._flat.count
+        return self._flat.values.numel()
 
     def expect_loss_below(self, limit: float | None) -> None:
         """A loss above it is a spike, from the next step on; None: nothing is."""
@@ -137,7 +136,7 @@ class TrainingEngine:
 
     def begin(self, batch: Batch, reference: FloatArray) -> PendingStep:
         """Train on one batch without waiting. The rate of the next step is known when the result was read."""
-        self.model.train()
+        self._train_mode()
         rate, scale = self.rate_now, self._precision.scale_now
         set_rate(self.optimizer, rate)
         try:
@@ -151,7 +150,7 @@ class TrainingEngine:
 
     def rehearse(self, batch: Batch, reference: FloatArray) -> None:
         """Forward and backward without a step: to see again what failed. Raises what torch raises."""
-        self.model.train()
+        self._train_mode()
         try:
             self._backward(self._objective.place(batch, reference))
         finally:
@@ -166,9 +165,13 @@ class TrainingEngine:
         """Whether every parameter, every moment and every average is a finite number."""
         state = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else list(self._average.tensors().values())
-        tensors = [*self._flat.parameters, *(value for value in state if isinstance(value, Tensor)), *averages]
+        tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
         norms = torch._foreach_norm([tensor.detach() for tensor in tensors])
         return bool(torch.isfinite(torch.stack([norm.double() for norm in norms])).all())
+
+    def _train_mode(self) -> None:
+        if not self.model.training:  # setting it again would walk through all modules
+            self.model.train()
 
     def _update(self, batch: DeviceBatch) -> Tensor:
         """Forward, backward, guard, clip, step, measure. Device work only."""
@@ -177,8 +180,7 @@ class TrainingEngine:
         self._precision.unscale(self.optimizer)
         gradients = self._flat.gradients
         self._add_noise(gradients)
-        judged = self._judge(parts, gradients)
-        self._gauge.gradients()
+        judged = self._judge(parts, self._gauge.gradients())
         clipped = self._clipper.clip(gradients, judged.norm, judged.is_skipped, judged.clip_factor)
         self._precision.step(self.optimizer, judged.is_skipped)
         if self._average is not None:
@@ -189,7 +191,7 @@ class TrainingEngine:
         """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""
         total_weight = self._replicas.share_of_weight(batch.weights.sum())
         micro_batches = batch.split(self.micro_batches)
-        parts = torch.zeros(QUANTITIES, dtype=batch.targets.dtype, device=self.device)
+        parts: Tensor | None = None
         for index, micro_batch in enumerate(micro_batches):
             is_last = index == len(micro_batches) - 1
             with contextlib.nullcontext() if is_last else self._replicas.without_exchange():
@@ -197,7 +199,8 @@ class TrainingEngine:
                     corrections = self._replicas.model(micro_batch.features, micro_batch.is_real)
                 own = self._objective.parts(corrections, micro_batch, total_weight)
                 self._precision.backward(own.sum())
-            parts = parts + own.detach()
+            parts = own.detach() if parts is None else parts + own.detach()
+        assert parts is not None
         return self._replicas.sum_of_parts(parts)
 
     def _add_noise(self, gradients: list[Tensor]) -> None:
@@ -206,39 +209,38 @@ class TrainingEngine:
                 noise = torch.empty_like(gradient).normal_(generator=self._noise)
                 gradient.add_(noise, alpha=self._gradient_settings.noise)
 
-    def _judge(self, parts: Tensor, gradients: list[Tensor]) -> _Judgement:
+    def _judge(self, parts: Tensor, norm: Tensor) -> _Judgement:
         """Before clipping: clipping by a norm that is NaN makes every gradient NaN."""
-        loss, norm = parts.sum(), nn.utils.get_total_norm(gradients)
-        loss_is_finite = torch.isfinite(loss)
-        is_spike = loss_is_finite & (loss > self._spike_limit)
-        is_skipped = ~(loss_is_finite & torch.isfinite(norm))
+        loss = parts.sum()
+        is_skipped = ~torch.isfinite(loss * norm)  # infinity times zero is NaN: either spoils the product
+        factor = self._one
         if self._spike_action == "skip":
-            is_skipped = is_skipped | is_spike
-        factor = torch.ones_like(norm)
+            is_skipped = is_skipped | (loss > self._spike_limit)
         if self._spike_action == "clip":
-            factor = torch.where(is_spike, _SPIKE_CLIPS_TO, factor)
-        return _Judgement(norm, loss_is_finite, is_spike, self._replicas.agree(is_skipped), factor)
+            factor = torch.where(loss > self._spike_limit, _SPIKE_CLIPS_TO, self._one)
+        return _Judgement(norm, self._replicas.agree(is_skipped), factor)
 
     def _pack(self, parts: Tensor, judged: _Judgement, clipped: Clipped) -> Tensor:
-        head = (judged.loss_is_finite, judged.norm, clipped.norm_after, clipped.threshold, clipped.did_clip)
-        numbers = torch.stack([number.to(parts.dtype) for number in (*head, judged.is_skipped, judged.is_spike)])
-        return torch.cat((numbers, parts, self._gauge.packed().to(parts.dtype)))
+        head = (judged.norm, clipped.norm_after, clipped.threshold, judged.is_skipped.to(parts.dtype))
+        return torch.cat((torch.stack(head), parts, self._gauge.packed()))
 
     def _unpack(self, numbers: list[float], rate: float, scale: float | None) -> StepResult:
-        loss_is_finite, norm, norm_after, threshold, did_clip, is_skipped, is_spike = numbers[:_HEAD]
+        norm, norm_after, threshold, is_skipped = numbers[:_HEAD]
         parts, measured = numbers[_HEAD : _HEAD + QUANTITIES], self._gauge.unpack(numbers[_HEAD + QUANTITIES :])
+        loss = sum(parts)
+        is_spike = math.isfinite(loss) and loss > float(self._spike_limit)
         parameters_are_finite = math.isfinite(measured.parameter_norm)
-        origin = _origin(bool(loss_is_finite), finite(norm) is not None, parameters_are_finite) if is_skipped else None
+        origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite) if is_skipped else None
         if not is_skipped:
             self.schedule.advance()
         return StepResult(
-            loss=None if is_skipped else sum(parts),
+            loss=None if is_skipped else loss,
             gradient_norm=finite(norm),
-            clipped=bool(did_clip) and not is_skipped,
+            clipped=not is_skipped and self._clipper.did_clip(norm, norm_after, threshold),
             threshold=finite(threshold),
             gradients=measured.statistics(norm_after, parts, scale, origin),
             skipped_because=_reason(origin) if is_skipped else None,
-            is_spike=bool(is_spike),
+            is_spike=is_spike,
             parameters_are_finite=parameters_are_finite,
             learning_rate=rate,
         )

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import torch
 from torch import Tensor
 
 from core.events import GradientStatistics, LayerStatistics, NonFiniteOrigin
-from core.training.engine.flat import FlatGroup, FlatParameters
+from core.training.engine.flat import FlatParameters
 from core.training.engine.segments import Segments
 
-_SQUARES, _SUM, _LARGEST, _PARAMETER_SQUARES, _UPDATE_SQUARES = range(5)
+_NORM, _SUM, _LARGEST, _PARAMETER_NORM, _UPDATE_NORM = range(5)
 _COLUMNS = 5
 
 
@@ -19,32 +20,45 @@ class Gauge:
     """Measures gradients, parameters and the change of a step, segment by segment."""
 
     def __init__(self, flat: FlatParameters) -> None:
-        self._parts = [_PartGauge(group) for group in flat.groups]
+        self._flat = flat
+        self._before = flat.values.clone()
+        self._layer_of = [segment.layer for segment in flat.segments]
+        lengths = [segment.size for segment in flat.segments]
+        self._gradient = Segments(flat.gradient, lengths)
+        self._change_views = [*torch.split(flat.values, lengths), *torch.split(self._before, lengths)]
+        self._measured: tuple[Tensor, ...] = ()
         self._sizes = [0] * len(flat.layers)
-        for group in flat.groups:
-            for segment in group.segments:
-                self._sizes[segment.layer] += segment.stop - segment.start
+        for segment in flat.segments:
+            self._sizes[segment.layer] += segment.size
 
     def forget(self) -> None:
         """The parameters were changed from outside: by a restore."""
-        for part in self._parts:
-            part.forget()
+        self._before.copy_(self._flat.values)
 
-    def gradients(self) -> None:
-        """Measure the gradients as they are now: before clipping."""
-        for part in self._parts:
-            part.measure_gradient()
+    def gradients(self) -> Tensor:
+        """Measure the gradients as they are now: before clipping. Returns their total 2-norm, without a dimension."""
+        gradient = self._flat.gradient
+        norms = torch.stack(torch._foreach_norm(self._gradient.views))
+        self._measured = norms, self._gradient.sums(), self._gradient.largest()
+        return torch.dot(gradient, gradient).sqrt()
 
     def packed(self) -> Tensor:
-        """All numbers, with those of the parameters as they are now: after the step."""
-        return torch.cat([part.packed() for part in self._parts])
+        """All numbers, with those of the parameters as they are now: after the step.
+
+        The former parameters' place serves for the change, before it takes the new ones: no further memory.
+        """
+        torch.sub(self._flat.values, self._before, out=self._before)
+        changed = torch._foreach_norm(self._change_views)
+        self._before.copy_(self._flat.values)
+        return torch.cat((*self._measured, torch.stack(changed)))
 
     def unpack(self, numbers: list[float]) -> Measured:
         """numbers: what `packed` gave."""
         rows = [[0.0] * _COLUMNS for _ in self._sizes]
-        place = 0
-        for part in self._parts:
-            place = part.unpack(numbers, place, rows)
+        count = len(self._layer_of)
+        for column, join in enumerate(_JOIN):
+            for layer, number in zip(self._layer_of, numbers[column * count : (column + 1) * count], strict=True):
+                rows[layer][column] = join(rows[layer][column], number)
         return Measured(rows, self._sizes)
 
     def nothing(self) -> Measured:
@@ -53,13 +67,13 @@ class Gauge:
 
 
 class Measured:
-    """A step's numbers by layer: squares, sum and largest of the gradient; squares of parameters and update."""
+    """A step's numbers by layer: norm, sum and largest of the gradient; norms of parameters and update."""
 
     def __init__(self, rows: list[list[float]], sizes: list[int]) -> None:
         self._rows = rows
         self._sizes = sizes
-        self.parameter_norm = _root(sum(row[_PARAMETER_SQUARES] for row in rows))
-        self._update_norm = _root(sum(row[_UPDATE_SQUARES] for row in rows))
+        self.parameter_norm = math.hypot(*(row[_PARAMETER_NORM] for row in rows))
+        self._update_norm = math.hypot(*(row[_UPDATE_NORM] for row in rows))
 
     def statistics(
         self, norm_after: float, loss_parts: list[float], loss_scale: float | None, origin: NonFiniteOrigin | None
@@ -77,57 +91,16 @@ class Measured:
         )
 
 
-class _PartGauge:
-    """Measures one flat tensor."""
-
-    def __init__(self, group: FlatGroup) -> None:
-        self._group = group
-        self._layers = [segment.layer for segment in group.segments]
-        lengths = [segment.stop - segment.start for segment in group.segments]
-        self._segments = Segments(lengths, group.parameter.device)
-        self._before = group.parameter.detach().clone()
-        self._measured: tuple[Tensor, ...] = ()
-
-    def forget(self) -> None:
-        self._before.copy_(self._group.parameter.detach())
-
-    def measure_gradient(self) -> None:
-        gradient = self._group.gradient
-        self._measured = (
-            self._segments.sums(gradient * gradient),
-            self._segments.sums(gradient),
-            self._segments.largest(gradient.abs()),
-        )
-
-    def packed(self) -> Tensor:
-        after = self._group.parameter.detach()
-        update = after - self._before
-        changed = self._segments.sums(after * after), self._segments.sums(update * update)
-        self._before.copy_(after)
-        return torch.cat((*self._measured, *changed))
-
-    def unpack(self, numbers: list[float], place: int, rows: list[list[float]]) -> int:
-        """Add this part's numbers to the rows of its layers. Returns where the next part begins."""
-        count = len(self._layers)
-        for column in range(_COLUMNS):
-            own = numbers[place + column * count : place + (column + 1) * count]
-            for layer, number in zip(self._layers, own, strict=True):
-                row = rows[layer]
-                row[column] = _larger(row[column], number) if column == _LARGEST else row[column] + number
-        return place + _COLUMNS * count
-
-
 def finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
 def _layer_statistics(row: list[float], size: int) -> LayerStatistics:
-    squares, total, largest, parameter_squares, update_squares = row
-    norm, mean = _root(squares), total / size
-    variance = squares / size - mean * mean  # of float32 sums, in float64: exact enough, and one pass less
-    std = _root(max(0.0, variance)) if math.isfinite(variance) else math.nan
-    parameter_norm = _root(parameter_squares)
-    ratios = _ratio(norm, parameter_norm), _ratio(_root(update_squares), parameter_norm)
+    norm, total, largest, parameter_norm, update_norm = row
+    mean = total / size
+    variance = norm * norm / size - mean * mean  # of float32 sums, in float64: exact enough, and one pass less
+    std = math.sqrt(max(0.0, variance)) if math.isfinite(variance) else math.nan
+    ratios = _ratio(norm, parameter_norm), _ratio(update_norm, parameter_norm)
     return LayerStatistics(finite(norm), finite(mean), finite(std), finite(largest), *ratios)
 
 
@@ -136,8 +109,8 @@ def _larger(one: float, other: float) -> float:
     return max(one, other) if one == one and other == other else math.nan
 
 
-def _root(squares: float) -> float:
-    return math.sqrt(squares) if squares >= 0.0 else math.nan
+_JOIN = (math.hypot, operator.add, _larger, math.hypot, math.hypot)
+"""How the numbers of two segments of one layer become one, by column."""
 
 
 def _ratio(part: float, whole: float) -> float | None:

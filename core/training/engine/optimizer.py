@@ -13,8 +13,8 @@ _MOMENTS = ("step", "exp_avg", "exp_avg_sq")
 
 def build_optimizer(flat: FlatParameters, learning_rate: float) -> torch.optim.AdamW:
     """On CUDA the rate is a tensor, so that a captured step reads its newest value."""
-    groups = [{"params": [group.parameter], "weight_decay": group.weight_decay} for group in flat.groups]
-    is_cuda = flat.groups[0].parameter.device.type == "cuda"
+    groups = [{"params": [parameter], "weight_decay": decay} for parameter, decay, _ in flat.groups]
+    is_cuda = flat.values.device.type == "cuda"
     rate = torch.tensor(learning_rate, device="cuda") if is_cuda else learning_rate
     return torch.optim.AdamW(groups, lr=rate, betas=_BETAS, fused=True, capturable=is_cuda)
 

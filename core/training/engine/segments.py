@@ -1,8 +1,4 @@
-"""Sums and largest values of the segments of a flat tensor.
-
-On the CPU by NumPy's `reduceat`, which takes 0.02 ms for 127,000 numbers where torch's `segment_reduce` takes 0.4;
-on a GPU by the latter, which needs one kernel and no wait.
-"""
+"""Sums and largest values of the segments of a flat tensor, without a copy of it."""
 
 from __future__ import annotations
 
@@ -14,21 +10,28 @@ from torch import Tensor
 
 
 class Segments:
-    """Cuts a tensor into segments that follow each other without a gap."""
+    """Cuts one tensor, whose numbers change, into segments that follow each other without a gap."""
 
-    def __init__(self, lengths: Sequence[int], device: torch.device) -> None:
+    def __init__(self, flat: Tensor, lengths: Sequence[int]) -> None:
+        self._flat = flat
+        self.views = list(torch.split(flat, list(lengths)))
         self._starts = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.intp)
-        self._lengths = torch.tensor(lengths, device=device)
-        self._is_host = device.type == "cpu"
+        self._lengths = torch.tensor(lengths, device=flat.device)
+        self._is_host = flat.device.type == "cpu"
 
-    def sums(self, flat: Tensor) -> Tensor:
+    def sums(self) -> Tensor:
+        """On a GPU one kernel; on the CPU many small sums are faster."""
         if self._is_host:
-            with np.errstate(invalid="ignore", over="ignore"):  # what is not finite is measured too
-                return torch.from_numpy(np.add.reduceat(flat.numpy(), self._starts))
-        return torch.segment_reduce(flat, "sum", lengths=self._lengths, unsafe=True)
+            return torch.stack([view.sum() for view in self.views])
+        return torch.segment_reduce(self._flat, "sum", lengths=self._lengths, unsafe=True)
 
-    def largest(self, flat: Tensor) -> Tensor:
-        if self._is_host:
-            with np.errstate(invalid="ignore"):
-                return torch.from_numpy(np.maximum.reduceat(flat.numpy(), self._starts))
-        return torch.segment_reduce(flat, "max", lengths=self._lengths, unsafe=True)
+    def largest(self) -> Tensor:
+        """Of the absolute values."""
+        return torch.maximum(self._extreme(np.maximum, "max"), -self._extreme(np.minimum, "min"))
+
+    def _extreme(self, function: np.ufunc, name: str) -> Tensor:
+        """On the CPU by NumPy: 0.02 ms for 127,000 numbers, where torch's reduction takes 0.4."""
+        if not self._is_host:
+            return torch.segment_reduce(self._flat, name, lengths=self._lengths, unsafe=True)
+        with np.errstate(invalid="ignore"):  # what is not finite is measured too
+            return torch.from_numpy(function.reduceat(self._flat.numpy(), self._starts))

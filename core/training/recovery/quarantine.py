@@ -54,4 +54,10 @@ def bad_parts(batch: Batch, reference: FloatArray) -> list[str]:
         "weights": batch.weights,
         "reference": reference,
     }
-    return [name for name, array in arrays.items() if not np.isfinite(array).all()]
+    return [name for name, array in arrays.items() if not _is_finite(array)]
+
+
+def _is_finite(array: NDArray[np.floating]) -> bool:
+    """One sum tells in most cases, five times faster; a sum can overflow where each number is finite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(array.sum()) or np.isfinite(array).all())

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from core.settings import GradientSettings
-from core.training.engine.clipping import RECENT_NORMS, Clipper
+from core.training.engine.clipping import RECENT_NORMS, Clipped, Clipper
 from tests.core.training.engine.rigs import REFERENCE, batch, engine, gradients_of
 
 ONE = torch.ones(())
@@ -29,6 +29,10 @@ def clipper(layers: list[list[Tensor]] | None = None, **options: object) -> Clip
     return Clipper(GradientSettings(**options), torch.device("cpu"), layers or [])  # type: ignore[arg-type]
 
 
+def did_clip(judge: Clipper, norm: Tensor, done: Clipped) -> bool:
+    return judge.did_clip(float(norm), float(done.norm_after), float(done.threshold))
+
+
 @pytest.mark.parametrize("clip_norm", [0.1, 100.0])
 def test_by_norm(clip_norm: float) -> None:
     given, plain = gradients(), gradients()
@@ -37,7 +41,7 @@ def test_by_norm(clip_norm: float) -> None:
     for mine, theirs in zip(given, plain, strict=True):
         torch.testing.assert_close(mine, theirs * min(1.0, clip_norm / float(norm)), rtol=1e-4, atol=1e-7)
     assert float(done.norm_after) == pytest.approx(min(clip_norm, float(norm)), rel=1e-4)
-    assert bool(done.did_clip) is (float(norm) > clip_norm)
+    assert did_clip(clipper(clip_norm=clip_norm), norm, done) is (float(norm) > clip_norm)
 
 
 @pytest.mark.parametrize("clip_value", [0.3, 50.0])
@@ -47,7 +51,8 @@ def test_by_value(clip_value: float) -> None:
     for mine, theirs in zip(given, plain, strict=True):
         assert torch.equal(mine, theirs.clamp(-clip_value, clip_value))
     assert float(done.norm_after) == pytest.approx(float(norm_of(given)), rel=1e-5)
-    assert bool(done.did_clip) is any(bool((part.abs() > clip_value).any()) for part in plain)
+    judge = clipper(clip_mode="value", clip_value=clip_value)
+    assert did_clip(judge, norm_of(plain), done) is any(bool((part.abs() > clip_value).any()) for part in plain)
 
 
 def test_by_layer_leaves_a_small_layer_alone() -> None:
@@ -56,7 +61,7 @@ def test_by_layer_leaves_a_small_layer_alone() -> None:
         members[2].mul_(1e-3)
     done = clipper([given[:2], given[2:]], clip_mode="layer", clip_norm=0.5).clip(given, norm_of(given), GOES_ON, ONE)
     assert float(norm_of(given[:2])) == pytest.approx(0.5, rel=1e-4)
-    assert torch.equal(given[2], plain[2]) and bool(done.did_clip)
+    assert torch.equal(given[2], plain[2]) and did_clip(clipper(clip_mode="layer"), norm_of(plain), done)
     assert float(done.norm_after) == pytest.approx(float(norm_of(given)), rel=1e-5)
 
 
@@ -65,7 +70,7 @@ def test_off_and_observe_change_nothing(mode: str) -> None:
     given, plain = gradients(scale=10.0), gradients(scale=10.0)
     done = clipper(clip_mode=mode).clip(given, norm_of(given), GOES_ON, ONE)
     assert all(torch.equal(mine, theirs) for mine, theirs in zip(given, plain, strict=True))
-    assert bool(done.did_clip) is (mode == "observe")
+    assert did_clip(clipper(clip_mode=mode), norm_of(plain), done) is (mode == "observe")
 
 
 def test_adaptive_takes_the_percentile_of_recent_norms_that_counted() -> None:
