@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 
 from core.events import Diagnosis, StepDone
 from core.settings import Settings
-from core.training.doctor.evidence import LossAtStart, measure
+from core.training.doctor.evidence import RunStart, measure
 from core.training.doctor.verdicts import judge
 from core.training.doctor.window import WINDOW, StepWindow
 
@@ -33,18 +33,18 @@ class GradientDoctor:
         self._names = tuple(layers)
         self._settings = settings
         self._window = StepWindow(len(self._names), capacity)
-        self._loss_at_start = LossAtStart()
+        self._start = RunStart()
         self._step = 0
 
     def observe(self, step: StepDone) -> None:
         """Take note of a step. One that measured nothing counts as a step and no more."""
         self._window.append(step)
-        self._loss_at_start.observe(step)
+        self._start.observe(step)
         self._step = step.step
 
     def diagnose(self) -> Diagnosis:
         """What the steps so far show."""
-        evidence = measure(self._window, self._names, self._loss_at_start.value)
+        evidence = measure(self._window, self._names, self._start)
         verdict = judge(evidence, self._settings())
         return Diagnosis(
             run_id=self._run_id,
@@ -59,3 +59,4 @@ class GradientDoctor:
     def forget(self) -> None:
         """The steps so far say nothing of the next ones. Where the run's loss began is kept."""
         self._window.clear()
+        self._start.forget_updates()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from core.events import NonFiniteOrigin, StepDone
 from core.training.doctor.trend import SeriesTrend, trend_of
-from core.training.doctor.window import Numbers, StepWindow, number
+from core.training.doctor.window import Numbers, StepWindow, number, size
 
 IndexArray = npt.NDArray[np.intp]
 
@@ -41,21 +41,41 @@ class Spread:
     largest: float
 
 
-class LossAtStart:
-    """The median loss of a run's first steps; what was learned is judged by it when those have left the window."""
+class RunStart:
+    """What a run's first steps measured, kept when they have left the window: learning and harm are judged by it."""
 
     def __init__(self) -> None:
         self._losses: list[float] = []
+        self._update_ratios: list[float] = []
 
     def observe(self, step: StepDone) -> None:
-        is_early = step.step <= START_STEPS * 2
-        if is_early and len(self._losses) < START_STEPS and not math.isnan(loss := number(step.loss)):
-            self._losses.append(loss)
+        if step.step > SETTLING_STEPS or len(self._losses) >= START_STEPS or math.isnan(loss := number(step.loss)):
+            return
+        self._losses.append(loss)
+        if step.gradients is not None and not math.isnan(ratio := size(step.gradients.update_ratio)):
+            self._update_ratios.append(ratio)
+
+    def forget_updates(self) -> None:
+        self._update_ratios.clear()
 
     @property
-    def value(self) -> float | None:
-        """None for a run that was taken up later."""
+    def loss(self) -> float | None:
+        """Median; None for a run that was taken up later."""
         return statistics.median(self._losses) if self._losses else None
+
+    @property
+    def first_loss(self) -> float | None:
+        """Of the first step, before its update."""
+        return self._losses[0] if self._losses else None
+
+    @property
+    def update_ratio(self) -> float | None:
+        """Median; None too where it was forgotten."""
+        return statistics.median(self._update_ratios) if self._update_ratios else None
+
+    @property
+    def largest_update_ratio(self) -> float | None:
+        return max(self._update_ratios, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +86,8 @@ class LossCourse:
     """Over the window, without the run's first steps."""
     at_start: float | None
     """Median of the run's first steps; None where the run was taken up later."""
+    first: float | None
+    """Before the first update."""
 
     @property
     def now(self) -> float:
@@ -79,6 +101,10 @@ class LossCourse:
     @property
     def fall_since_start_percent(self) -> float | None:
         return None if self.at_start is None else _percent(self.at_start, self.now)
+
+    @property
+    def fall_since_first_percent(self) -> float | None:
+        return None if self.first is None else _percent(self.first, self.now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +153,10 @@ class Evidence:
     largest_layer_norm: Spread | None
     largest_number: Spread | None
     update_ratio: float | None
+    """Median over the recent steps."""
+    update_ratio_at_start: float | None
+    """Median over the run's first steps."""
+    largest_update_at_start: float | None
     learning_rate: float | None
     loss: LossCourse | None
     layers: Layers
@@ -144,7 +174,7 @@ class Evidence:
         return 1.0 if self.norm_trend is None else math.exp(min(700.0, self.norm_trend.climb))
 
 
-def measure(window: StepWindow, names: tuple[str, ...], loss_at_start: float | None) -> Evidence:
+def measure(window: StepWindow, names: tuple[str, ...], start: RunStart) -> Evidence:
     """Measure the window. names: the layers, as many as the window has."""
     settled = _settled(window)
     rows = settled[window.column("is_skipped")[settled] == 0.0]
@@ -163,8 +193,10 @@ def measure(window: StepWindow, names: tuple[str, ...], loss_at_start: float | N
         largest_layer_norm=spread_of(np.sort(_largest_of(window.layer_norms[recent]))),
         largest_number=spread_of(_sorted_known(window.column("largest")[recent])),
         update_ratio=median_of(window.column("update_ratio")[recent]),
+        update_ratio_at_start=start.update_ratio,
+        largest_update_at_start=start.largest_update_ratio,
         learning_rate=_highest(window.column("rate")),
-        loss=_loss_course(window.column("loss")[rows], loss_at_start),
+        loss=_loss_course(window.column("loss")[rows], start),
         layers=_layers(names, window, rows),
         not_finite=_not_finite(window),
         scales_loss=bool(np.any(~np.isnan(window.column("loss_scale")))),
@@ -226,9 +258,9 @@ def _rise(norms: Numbers, rows: IndexArray) -> Numbers:
     return rise
 
 
-def _loss_course(losses: Numbers, at_start: float | None) -> LossCourse | None:
+def _loss_course(losses: Numbers, start: RunStart) -> LossCourse | None:
     trend = trend_of(losses)
-    return None if trend is None else LossCourse(trend, at_start)
+    return None if trend is None else LossCourse(trend, start.loss, start.first_loss)
 
 
 def _log_trend(norms: Numbers) -> SeriesTrend | None:

@@ -58,9 +58,9 @@ def against_explosion(evidence: Evidence, settings: Settings) -> Remedy:
     return lower_rate(evidence, settings, 0.1, "Clipping is at work already, so the rate comes next")
 
 
-def against_large_updates(evidence: Evidence, settings: Settings) -> Remedy:
-    """So much lower that an update is about a hundredth of the parameters."""
-    factor = _SOUND_UPDATE / max(evidence.update_ratio or LARGE_UPDATE, _SOUND_UPDATE)
+def against_large_updates(evidence: Evidence, settings: Settings, ratio: float) -> Remedy:
+    """So much lower that an update is about a hundredth of the parameters, and not the share `ratio`."""
+    factor = _SOUND_UPDATE / ratio
     why = "Clipping limits a gradient and not what the optimizer makes of it, so the rate is what to change"
     return lower_rate(evidence, settings, max(0.01, min(1 / 3, factor)), why)
 

@@ -111,21 +111,26 @@ def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def updates_too_large(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """A step changes the parameters by more than a tenth."""
-    if evidence.update_ratio is None or evidence.update_ratio <= LARGE_UPDATE:
+    """A step changes the parameters by more than a tenth; or the first ones did, and the loss has not recovered."""
+    ratio = evidence.update_ratio
+    if ratio is not None and ratio > LARGE_UPDATE:
+        sentence = (
+            f"A step changes the parameters by {_share(ratio)} of their norm, in the median of {_recent(evidence)}; "
+            f"0.1 to 1 % is usual, more than {_share(LARGE_UPDATE)} is too much."
+        )
+    elif _was_thrown_out(evidence):
+        ratio = evidence.largest_update_at_start
+        assert ratio is not None and evidence.loss is not None and evidence.loss.first is not None
+        sentence = (
+            f"The run's first steps changed the parameters by up to {_share(ratio)} of their norm, and that was "
+            f"not made good: the loss was {text(evidence.loss.first)} before them and is {text(evidence.loss.now)}."
+        )
+    else:
         return None
-    sentence = (
-        f"A step changes the parameters by {100 * min(evidence.update_ratio, 1e6):.0f} % of their norm, in the median "
-        f"of {_recent(evidence)}; 0.1 to 1 % is usual, more than {100 * LARGE_UPDATE:.0f} % is too much."
-    )
     ratios = np.nan_to_num(evidence.layers.update_ratios)
-    worst = [place for place in np.argsort(-ratios) if ratios[place] > LARGE_UPDATE][:_NAMED]
-    return Verdict(
-        Disease.UPDATES_TOO_LARGE,
-        sentence,
-        remedies.against_large_updates(evidence, settings),
-        _names(evidence.layers, worst),
-    )
+    worst = [int(place) for place in np.argsort(-ratios) if ratios[place] > LARGE_UPDATE][:_NAMED]
+    remedy = remedies.against_large_updates(evidence, settings, ratio)
+    return Verdict(Disease.UPDATES_TOO_LARGE, sentence, remedy, _names(evidence.layers, worst))
 
 
 def dead_layers(evidence: Evidence, settings: Settings) -> Verdict | None:
@@ -227,6 +232,14 @@ def judge(evidence: Evidence, settings: Settings) -> Verdict:
     return replace(found, remedy=remedies.unless_in_force(found.remedy, settings))
 
 
+def _was_thrown_out(evidence: Evidence) -> bool:
+    """Adam's steps shrink beside parameters that its first ones made large: later the ratio looks sound."""
+    ratio, loss = evidence.update_ratio_at_start, evidence.loss
+    if ratio is None or ratio <= LARGE_UPDATE or loss is None or loss.fall_since_first_percent is None:
+        return False
+    return loss.fall_since_first_percent < _LEARNED_PERCENT
+
+
 def _is_growing(evidence: Evidence) -> bool:
     trend = evidence.norm_trend
     if trend is None or trend.z <= _CERTAIN or evidence.growth < _GROWTH:
@@ -301,6 +314,10 @@ def _loss_words(loss: LossCourse | None) -> str:
     if _is_learning(loss):
         return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)}"
     return f"the loss stands at {text(loss.now)}"
+
+
+def _share(ratio: float) -> str:
+    return f"{100 * min(ratio, 1e6):.0f} %"
 
 
 def _recent(evidence: Evidence) -> str:

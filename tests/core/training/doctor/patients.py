@@ -114,8 +114,12 @@ def exploding(seed: int) -> Patient:
 
 
 def updates_too_large(seed: int) -> Patient:
-    """A rate so high that each step moves the weights by a good part of themselves."""
+    """A rate so high that each step moves the weights by a good part of themselves, or that the first ones do."""
     draw = Draw(seed)
+    if draw.one_of("network", "network", "transformer") == "transformer":
+        patient = transformer(draw)
+        patient.rate, patient.steps = draw.log(0.3, 1.0), 120
+        return patient
     model = network(draw, draw.whole(1, 3), nn.Tanh, 1.0)
     if draw.one_of("adamw", "sgd") == "adamw":
         return Patient(model, task(draw), squares, draw.log(0.3, 0.8), weight_decay=draw.log(0.3, 1.0))
@@ -151,7 +155,7 @@ def nan_in_input(seed: int) -> Patient:
     """A broken number in the batches of some steps."""
     draw, patient = _sound(seed)
     good = patient.sample
-    begins = draw.whole(51, 66)
+    begins = draw.whole(25, 40)
 
     def sample(step: int) -> Sample:
         inputs, target = good(step)
@@ -166,7 +170,7 @@ def nan_in_input(seed: int) -> Patient:
 def nan_in_loss(seed: int) -> Patient:
     """The logarithm of a number that comes below zero."""
     draw, patient = _sound(seed)
-    begins = draw.whole(51, 66)
+    begins = draw.whole(25, 40)
     count = iter(range(1, patient.steps + 1))
     sound = patient.loss
 
@@ -181,7 +185,7 @@ def nan_in_loss(seed: int) -> Patient:
 def nan_in_gradients(seed: int) -> Patient:
     """A finite loss whose backward pass is not: by a hook, or by the root of zero."""
     draw, patient = _sound(seed)
-    begins = draw.whole(51, 66)
+    begins = draw.whole(25, 40)
     count = iter(range(1, patient.steps + 1))
     kind = draw.one_of("hook", "root")
     sound = patient.loss
@@ -200,7 +204,7 @@ def nan_in_gradients(seed: int) -> Patient:
 def nan_in_parameters(seed: int) -> Patient:
     """A weight that something wrote over."""
     draw, patient = _sound(seed)
-    begins = draw.whole(51, 66)
+    begins = draw.whole(25, 40)
     _, parameters = patient.layers[draw.whole(0, len(patient.layers) - 1)]
 
     def before_step(step: int) -> None:
@@ -216,10 +220,10 @@ def _sound(seed: int) -> tuple[Draw, Patient]:
     draw = Draw(seed)
     if draw.one_of("network", "network", "network", "transformer") == "transformer":
         patient = transformer(draw)
-        patient.steps = 70
+        patient.steps = 45
         return draw, patient
     model = network(draw, draw.whole(1, 3), ACTIVATIONS[draw.one_of(*ACTIVATIONS)], 1.4)
-    return draw, Patient(model, task(draw), squares, draw.log(3e-4, 3e-3), steps=70)
+    return draw, Patient(model, task(draw), squares, draw.log(3e-4, 3e-3), steps=45)
 
 
 def healthy(seed: int) -> Patient:

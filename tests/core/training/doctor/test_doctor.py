@@ -133,9 +133,26 @@ def test_where_nothing_moves_no_layer_is_dead() -> None:
 
 
 def test_the_first_steps_of_a_run_are_not_held_against_it() -> None:
-    """Adam's first steps are its largest, most of all where the parameters are still zero."""
-    found = verdict(lambda number: step(number, update_ratio=2.0 / number), 60)
+    """Adam's first steps are its largest, most of all where the parameters are still small."""
+    found = verdict(lambda number: step(number, loss=falling(number), update_ratio=2.0 / number), 60)
     assert found.disease is Disease.HEALTHY
+
+
+@pytest.mark.parametrize(("after", "disease"), [(3.0, Disease.UPDATES_TOO_LARGE), (0.5, Disease.HEALTHY)])
+def test_first_steps_that_threw_the_weights_out_are_held_against_it_until_made_good(
+    after: float, disease: Disease
+) -> None:
+    """Adam's steps look sound beside weights that its first ones made large; seen on the real model at a rate of 1."""
+
+    def thrown(number: int) -> StepDone:
+        return step(number, loss=1.0 if number == 1 else after * NOISE[number], update_ratio=1.0 / number, rate=1.0)
+
+    doctor = doctor_of(thrown(number) for number in range(1, 500))
+    assert doctor.diagnose().disease is disease
+    doctor.forget()
+    for number in range(500, 600):
+        doctor.observe(thrown(number))
+    assert doctor.diagnose().disease is Disease.HEALTHY
 
 
 @pytest.mark.parametrize("mode", ["norm", "layer"])

@@ -18,6 +18,7 @@ from tests.core.training.doctor.training import RUN_ID, Patient, diagnose, train
 UNSEEN = range(20)
 FEWEST_NAMED = 19
 HEALTHY_FAST = range(5000, 5040)
+SHORT_STEPS = 130
 HEALTHY_ALL = range(5000, 5200)
 
 
@@ -62,9 +63,12 @@ def test_a_number_that_is_not_finite_is_traced_to_its_origin(build: Callable[[in
 
 
 def test_healthy_networks_are_left_alone() -> None:
-    accused = {
-        seed: one for seed in HEALTHY_FAST if (one := diagnose(patients.healthy(seed))).disease.value != "healthy"
-    }
+    accused = {}
+    for seed in HEALTHY_FAST:
+        patient = patients.healthy(seed)
+        patient.steps = min(patient.steps, SHORT_STEPS)
+        if (found := diagnose(patient)).disease is not Disease.HEALTHY:
+            accused[seed] = found
     assert len(accused) <= 1, accused
 
 

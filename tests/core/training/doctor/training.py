@@ -31,7 +31,7 @@ class Patient:
     clip_mode: str = "norm"
     clip_norm: float = 1.0
     weight_decay: float = 0.01
-    steps: int = 150
+    steps: int = 100
     before_step: Callable[[int], None] = lambda step: None
     layers: list[tuple[str, list[nn.Parameter]]] = field(default_factory=list)
 
