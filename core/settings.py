@@ -89,6 +89,9 @@ class TrainingSettings:
         default=False,
         description="Save memory in deep models: compute the forward pass twice (gradient checkpointing).",
     )
+    cuda_graphs: bool = Field(
+        default=True, description="On a GPU, do each step as one CUDA graph where that gives the same result."
+    )
     duty_percent: int = Field(
         default=100, ge=5, le=100, description="Share of the time that training may take; less keeps the desktop fluid."
     )

@@ -55,7 +55,10 @@ def measure_training(settings: Settings, steps: int, clock: Clock) -> dict[str, 
         workload.name: compare(workload, settings, device.torch_device, steps, clock)
         for workload in workloads(settings, is_cuda)
     }
+    largest = workloads(settings, is_cuda)[-1]
+    graph = compare_with_eager(largest, settings, device.torch_device, max(500, steps), clock) if is_cuda else None
     return {
+        "cuda_graph": graph,
         "device": device.label,
         "torch": torch.__version__,
         "threads": torch.get_num_threads(),
@@ -73,6 +76,35 @@ def workloads(settings: Settings, is_cuda: bool) -> tuple[Workload, ...]:
     )
     large = replace(ModelSettings(), width=128, layers=4, heads=8, context=128)
     return (*chosen, Workload("128 wide, 4 layers, 32x128", large, 32)) if is_cuda else chosen
+
+
+def compare_with_eager(
+    workload: Workload, settings: Settings, device: torch.device, steps: int, clock: Clock
+) -> dict[str, Any]:
+    """The same engine with and without CUDA graphs, step about, on the same batches."""
+    chosen = replace(settings, model=workload.model)
+    without = replace(chosen, training=replace(chosen.training, cuda_graphs=False))
+    graphed, eager = (build_engine(each, device, seed=0) for each in (chosen, without))
+    batches, reference = [_batch(workload, seed) for seed in range(8)], _reference(workload)
+    pairs, differences = [], []
+    for index in range(steps + _WARM_UP):
+        samples = batches[index % len(batches)]
+        (one, fast_s), (other, slow_s) = (_timed_loss(engine, samples, reference, clock) for engine in (graphed, eager))
+        pairs.append((fast_s, slow_s))
+        differences.append(abs(one - other) / abs(other))
+    return {
+        "execution": graphed.execution,
+        "speedup_over_eager": _spread([slow / fast for fast, slow in pairs[_WARM_UP:]]),
+        "largest_loss_difference": max(differences),
+        "steps": steps,
+    }
+
+
+def _timed_loss(engine: TrainingEngine, batch: Batch, reference: FloatArray, clock: Clock) -> tuple[float, float]:
+    """The loss, NaN where the step was not done, and how long it took."""
+    started_s = clock.monotonic_s()
+    loss = engine.step(batch, reference).loss
+    return (float("nan") if loss is None else loss), clock.monotonic_s() - started_s
 
 
 def compare(workload: Workload, settings: Settings, device: torch.device, steps: int, clock: Clock) -> dict[str, Any]:
@@ -201,8 +233,8 @@ def _wait(number: Tensor) -> float:
     return float(number)
 
 
-def _batch(workload: Workload) -> Batch:
-    generator = np.random.default_rng(0)
+def _batch(workload: Workload, seed: int = 0) -> Batch:
+    generator = np.random.default_rng(seed)
     size, model = workload.samples, workload.model
     targets = (size, model.horizons, QUANTITIES)
     return Batch(

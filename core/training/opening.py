@@ -21,6 +21,7 @@ from core.storage.record import TrainingRecord
 from core.storage.runs import Run, RunStore
 from core.training.device import Device
 from core.training.engine.engine import TrainingEngine
+from core.training.engine.graph import CudaGraphs
 from core.training.keeper import CheckpointKeeper
 from core.training.ledger import ScoreLedger
 from core.training.recovery.known_good import KnownGood
@@ -127,4 +128,5 @@ def build_engine(settings: Settings, device: torch.device, seed: int) -> Trainin
         settings.gradients,
         seed,
         settings.recovery.spike_action,
+        graphs=CudaGraphs() if device.type == "cuda" and settings.training.cuda_graphs else None,
     )

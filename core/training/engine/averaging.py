@@ -24,6 +24,11 @@ class AveragedWeights:
         share = torch.where(is_skipped, 0.0, 1.0 - self._decay)
         self._average.add_((self._followed - self._average).mul_(share))
 
+    @property
+    def live(self) -> list[Tensor]:
+        """What a step changes here."""
+        return [self._average]
+
     def tensors(self) -> dict[str, Tensor]:
         return dict(self.model.state_dict())
 

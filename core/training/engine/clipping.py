@@ -64,6 +64,11 @@ class Clipper:
             return norm_after < norm * (1.0 - _ROUNDING)
         return norm > threshold
 
+    @property
+    def live(self) -> list[Tensor]:
+        """What a step changes here."""
+        return [self.recent, self.seen]
+
     def tensors(self) -> dict[str, Tensor]:
         """Finite numbers only: a place without a norm yet holds -1."""
         return {"recent": torch.nan_to_num(self.recent, nan=_NO_NORM), "seen": self.seen}
@@ -82,9 +87,9 @@ class Clipper:
     def _remember(self, norm: Tensor, is_skipped: Tensor) -> None:
         if self.settings.clip_mode != "adaptive":
             return
-        place = self.seen % RECENT_NORMS
-        kept = torch.where(is_skipped, self.recent[place], norm.to(self.recent.dtype))
-        self.recent.index_copy_(0, place.view(1), kept.view(1))
+        place = self.seen.remainder(RECENT_NORMS)
+        former = self.recent.index_select(0, place.view(1))  # by brackets it would wait for the device
+        self.recent.index_copy_(0, place.view(1), torch.where(is_skipped, former, norm.to(self.recent.dtype)))
         self.seen.add_(torch.where(is_skipped, 0, 1))
 
     @staticmethod

@@ -21,6 +21,7 @@ from core.settings import GradientSettings, TrainingSettings
 from core.training.engine.averaging import AveragedWeights
 from core.training.engine.clipping import Clipped, Clipper
 from core.training.engine.flat import FlatParameters
+from core.training.engine.graph import Backend, GraphedUpdate, Update
 from core.training.engine.measure import Gauge, finite
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
@@ -55,13 +56,15 @@ class TrainingEngine:
         seed: int = 0,
         spike_action: str = "mark",
         replicas: Replicas | None = None,
+        graphs: Backend | None = None,
     ) -> None:
+        """graphs: what captures a whole step; None does every step eagerly."""
         self.model = model.to(device)
         self.device = device
         self._learning_rate = training.learning_rate
         self.rate_factor = 1.0
         """Less than 1 after a rollback; kept in checkpoints."""
-        self.micro_batches = gradients.accumulation
+        self._micro_batches = gradients.accumulation
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or SingleReplica(self.model)
@@ -76,6 +79,11 @@ class TrainingEngine:
         )
         self._noise = torch.Generator(device).manual_seed(seed)
         self._spike_action = spike_action
+        self._run: Update = self._update
+        self._graphed: GraphedUpdate | None = None
+        is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
+        if graphs is not None and is_fixed:  # the scaler waits for the device, and noise cannot be compared
+            self._run = self._graphed = GraphedUpdate(self._update, self._live, self._flat.clear, graphs)
         self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
 
@@ -89,6 +97,25 @@ class TrainingEngine:
         """Takes back what rollbacks made of the rate: whoever sets it means it."""
         self._learning_rate = value
         self.rate_factor = 1.0
+
+    @property
+    def micro_batches(self) -> int:
+        """How many pieces a batch is split into; the result is the same."""
+        return self._micro_batches
+
+    @micro_batches.setter
+    def micro_batches(self, count: int) -> None:
+        self._micro_batches = count
+        self._forget_graph()
+
+    @property
+    def execution(self) -> str:
+        """How steps are done, for people."""
+        if self._graphed is None:
+            return "eager"
+        if self._graphed.refused_because is not None:
+            return f"eager: {self._graphed.refused_because}"
+        return "CUDA graph" if self._graphed.is_captured else "eager so far"
 
     @property
     def clip_norm(self) -> float:
@@ -140,9 +167,10 @@ class TrainingEngine:
         rate, scale = self.rate_now, self._precision.scale_now
         set_rate(self.optimizer, rate)
         try:
-            packed = self._update(self._objective.place(batch, reference))
+            packed = self._run(self._objective.place(batch, reference))
         except BaseException:
             self._precision.reset()
+            self._forget_graph()
             raise
         finally:
             self._flat.clear()
@@ -169,6 +197,16 @@ class TrainingEngine:
         norms = torch._foreach_norm([tensor.detach() for tensor in tensors])
         return bool(torch.isfinite(torch.stack([norm.double() for norm in norms])).all())
 
+    def _live(self) -> list[Tensor]:
+        """Every tensor that a step changes, where it is."""
+        moments = [value for entry in self.optimizer.state.values() for value in entry.values()]
+        averages = [] if self._average is None else self._average.live
+        return [self._flat.values, *moments, *averages, *self._gauge.live, *self._clipper.live]
+
+    def _forget_graph(self) -> None:
+        if self._graphed is not None:
+            self._graphed.forget()
+
     def _train_mode(self) -> None:
         if not self.model.training:  # setting it again would walk through all modules
             self.model.train()
@@ -190,7 +228,7 @@ class TrainingEngine:
     def _backward(self, batch: DeviceBatch) -> Tensor:
         """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""
         total_weight = self._replicas.share_of_weight(batch.weights.sum())
-        micro_batches = batch.split(self.micro_batches)
+        micro_batches = batch.split(self._micro_batches)
         parts: Tensor | None = None
         for index, micro_batch in enumerate(micro_batches):
             is_last = index == len(micro_batches) - 1
@@ -281,6 +319,7 @@ class TrainingEngine:
         self.schedule.restore(scalars["schedule"])
         self._precision.restore(scalars["scaler"])
         self._gauge.forget()
+        self._forget_graph()
         moments = part_of(tensors, "optimizer")
         if is_usable(moments, self._flat):
             load_optimizer(self.optimizer, moments)
@@ -290,6 +329,7 @@ class TrainingEngine:
 
     def renew_optimizer(self) -> None:
         """Begin with fresh moments."""
+        self._forget_graph()
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
 
 

@@ -35,6 +35,11 @@ class Gauge:
         """The parameters were changed from outside: by a restore."""
         self._before.copy_(self._flat.values)
 
+    @property
+    def live(self) -> list[Tensor]:
+        """What a step changes here."""
+        return [self._before]
+
     def gradients(self) -> Tensor:
         """Measure the gradients as they are now: before clipping. Returns their total 2-norm, without a dimension."""
         gradient = self._flat.gradient

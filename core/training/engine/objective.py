@@ -27,6 +27,10 @@ class DeviceBatch:
     def size(self) -> int:
         return int(self.features.shape[0])
 
+    def tensors(self) -> tuple[Tensor, ...]:
+        """In the order of the fields."""
+        return self.features, self.is_real, self.targets, self.weights, self.reference
+
     def split(self, count: int) -> list[DeviceBatch]:
         """At most `count` micro-batches, equal but for the last, which may be shorter."""
         rows = -(-self.size // max(1, min(count, self.size)))
