@@ -17,6 +17,10 @@ class Clock(Protocol):
         """Seconds on a clock that never goes back. Only differences mean anything."""
         ...
 
+    def sleep_s(self, seconds: float) -> None:
+        """Let so much time pass on this thread."""
+        ...
+
 
 class SystemClock:
     """The machine's clock."""
@@ -26,6 +30,9 @@ class SystemClock:
 
     def monotonic_s(self) -> float:
         return time.monotonic()
+
+    def sleep_s(self, seconds: float) -> None:
+        time.sleep(seconds)
 
 
 class ManualClock:
@@ -39,6 +46,9 @@ class ManualClock:
 
     def monotonic_s(self) -> float:
         return self._now_ms / 1000.0
+
+    def sleep_s(self, seconds: float) -> None:
+        self.advance_ms(round(1000.0 * seconds))
 
     def advance_ms(self, milliseconds: int) -> None:
         """Move forward. A negative step is refused: monotonic time cannot go back."""

@@ -89,6 +89,9 @@ class TrainingSettings:
         default=False,
         description="Save memory in deep models: compute the forward pass twice (gradient checkpointing).",
     )
+    threads: int = Field(
+        default=0, ge=0, le=64, description="CPU threads of the trainer; 0: chosen by a short measurement."
+    )
     cuda_graphs: bool = Field(
         default=True, description="On a GPU, do each step as one CUDA graph where that gives the same result."
     )

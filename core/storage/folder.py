@@ -38,6 +38,11 @@ class DataFolder:
         return self.root / "models"
 
     @property
+    def threads(self) -> Path:
+        """The measured CPU thread counts."""
+        return self.root / "threads.json"
+
+    @property
     def quarantine(self) -> Path:
         """Damaged files are moved here, never deleted."""
         return self.root / "quarantine"

@@ -19,8 +19,7 @@ from torch import Tensor, nn
 
 from core.clock import Clock
 from core.events import StepDone
-from core.forecast.history import FEATURES
-from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
+from core.forecast.quantities import LEVELS, FloatArray
 from core.settings import ModelSettings, RecoverySettings, Settings
 from core.training.device import choose_device, prepare_thread
 from core.training.doctor.doctor import GradientDoctor
@@ -31,6 +30,7 @@ from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine
 from core.training.samples import Batch
+from core.training.synthetic import synthetic_batch, synthetic_reference
 from models.losses import pinball, quantiles_of
 
 _WARM_UP = 5
@@ -85,7 +85,8 @@ def compare_with_eager(
     chosen = replace(settings, model=workload.model)
     without = replace(chosen, training=replace(chosen.training, cuda_graphs=False))
     graphed, eager = (build_engine(each, device, seed=0) for each in (chosen, without))
-    batches, reference = [_batch(workload, seed) for seed in range(8)], _reference(workload)
+    batches = [synthetic_batch(workload.model, workload.samples, seed) for seed in range(8)]
+    reference = synthetic_reference(workload.model)
     pairs, differences = [], []
     for index in range(steps + _WARM_UP):
         samples = batches[index % len(batches)]
@@ -114,7 +115,8 @@ def compare(workload: Workload, settings: Settings, device: torch.device, steps:
         engine = build_engine(chosen, device, seed=0)
         ours = _Ours(engine, Path(folder))
         bare = _Bare(build_engine(chosen, device, seed=0).model, settings, device)
-        batch, reference = _batch(workload), _reference(workload)
+        batch = synthetic_batch(workload.model, workload.samples)
+        reference = synthetic_reference(workload.model)
         pairs = _time_pairs(lambda: ours.step(batch, reference), lambda: bare.step(batch, reference), steps, clock)
     ratios = [mine / theirs for mine, theirs in pairs]
     mine_ms, theirs_ms = ([1000.0 * pair[side] for pair in pairs] for side in (0, 1))
@@ -231,22 +233,6 @@ def _clip_time_s(engine: TrainingEngine, settings: Settings, clock: Clock) -> fl
 
 def _wait(number: Tensor) -> float:
     return float(number)
-
-
-def _batch(workload: Workload, seed: int = 0) -> Batch:
-    generator = np.random.default_rng(seed)
-    size, model = workload.samples, workload.model
-    targets = (size, model.horizons, QUANTITIES)
-    return Batch(
-        generator.normal(size=(size, model.context, FEATURES)).astype(np.float32),
-        np.ones((size, model.context), dtype=bool),
-        generator.normal(size=targets).astype(np.float32),
-        np.ones(targets, dtype=np.float32),
-    )
-
-
-def _reference(workload: Workload) -> FloatArray:
-    return np.tile(np.linspace(-1.5, 1.5, len(LEVELS)), (workload.model.horizons, QUANTITIES, 1))
 
 
 def _spread(values: list[float]) -> dict[str, float]:

@@ -32,8 +32,8 @@ def choose_device(wanted: str) -> Device:
 
 
 def prepare_thread() -> None:
-    """Set up the calling thread for training: one CPU thread, which for small models is the fastest and makes
-    the same candles give the same bytes; denormals flushed, so that tiny moments do not slow steps down."""
+    """Set up the calling thread for training: one CPU thread for now, which makes the same candles give the same
+    bytes (see `core.training.threads`); denormals flushed, so that tiny moments do not slow steps down."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
 
@@ -43,8 +43,12 @@ def release_thread() -> None:
     torch.set_flush_denormal(False)
 
 
+def cpu_label(threads: int) -> str:
+    return f"CPU, {threads} thread{'' if threads == 1 else 's'}"
+
+
 def _cpu() -> Device:
-    return Device(torch.device("cpu"), "CPU, 1 thread")
+    return Device(torch.device("cpu"), cpu_label(1))
 
 
 def _cuda_problem() -> str | None:

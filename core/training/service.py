@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
+import torch
+
 from core.clock import Clock
 from core.commands import (
     ApplyDeletions,
@@ -38,7 +40,7 @@ from core.settings import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
-from core.training.device import choose_device, prepare_thread, release_thread
+from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.health import GradientHealth
@@ -47,6 +49,7 @@ from core.training.pacing import Pacer
 from core.training.recovery.mishap import Mishap
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
+from core.training.threads import choose_threads
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
@@ -63,8 +66,8 @@ class TrainingService:
         prepare_thread()
         self._spec = spec
         self._clock = clock
-        self._device = choose_device(spec.settings.training.device)
-        self._pacer = Pacer(spec.settings.training.duty_percent)
+        self._device = _choose_device(spec, clock)
+        self._pacer = Pacer(spec.settings.training.duty_percent, clock)
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
@@ -309,3 +312,13 @@ class TrainingService:
         if len(times) < 2 or times[-1] <= times[0]:
             return None
         return (len(times) - 1) / (times[-1] - times[0])
+
+
+def _choose_device(spec: SessionSpec, clock: Clock) -> Device:
+    """The device, and on a CPU the number of its threads."""
+    device = choose_device(spec.settings.training.device)
+    if device.torch_device.type != "cpu":
+        return device
+    threads = choose_threads(spec.settings, DataFolder(spec.root).threads, clock)
+    torch.set_num_threads(threads)
+    return Device(device.torch_device, cpu_label(threads))

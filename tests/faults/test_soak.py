@@ -57,6 +57,9 @@ class BusyNight:
     def monotonic_s(self) -> float:
         return self._FASTER * self._clock.monotonic_s()
 
+    def sleep_s(self, seconds: float) -> None:
+        self._clock.sleep_s(seconds / self._FASTER)
+
 
 @dataclass(frozen=True)
 class Night:
