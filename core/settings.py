@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
 _CONFIG = ConfigDict(extra="forbid")
@@ -53,6 +54,15 @@ class ModelSettings:
         default="torch",
         description="First weights: torch's own, or He's for gelu, relu and silu and Xavier's for tanh.",
     )
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> ModelSettings:
+        if self.width % self.heads:
+            raise ValueError(
+                f"{self.heads} heads do not divide a width of {self.width}; "
+                "choose a width that is a multiple of the heads"
+            )
+        return self
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
@@ -213,7 +223,12 @@ def from_dict(data: object) -> tuple[Settings, tuple[str, ...]]:
             for problem in error.errors():
                 path = [str(part) for part in problem["loc"]]
                 if _drop(remaining, path):
-                    warnings.append(f"Setting '{'.'.join(path)}' was dropped: {problem['msg']}.")
+                    warnings.append(f"Setting '{'.'.join(path)}' was dropped: {sentence_of(problem)}.")
+
+
+def sentence_of(problem: Mapping[str, Any]) -> str:
+    """What pydantic found, without its prefix for our own rules."""
+    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:

@@ -42,7 +42,7 @@ class CheckpointKeeper:
         self._model = model
         self._clock = clock
         self._saved_at_s: float | None = None
-        self._saved_state: tuple[int, int | None] | None = None
+        self._saved_state: tuple[int, int | None, str | None] | None = None
         self._best_skill: float | None = None
         best = rows.best(self._run_id)
         if best is not None:
@@ -65,7 +65,7 @@ class CheckpointKeeper:
 
         Raises CheckpointError, in a sentence, where the state is not finite or the disk refuses it.
         """
-        state = (session.step, session.position_ms)
+        state = (session.step, session.position_ms, session.checkpoint_id)  # a restore changes the last alone
         if session.position_ms is None or state == self._saved_state:
             return None
         if not session.engine.is_finite():
@@ -74,7 +74,8 @@ class CheckpointKeeper:
         with self._record.write():
             self._record.add_checkpoint(info)
         session.checkpoint_id = info.checkpoint_id
-        self._saved_state, self._saved_at_s = state, self._clock.monotonic_s()
+        self._saved_state = (session.step, session.position_ms, info.checkpoint_id)
+        self._saved_at_s = self._clock.monotonic_s()
         return CheckpointsChanged(self._run_id, info, self.clean_up({info.checkpoint_id}))
 
     def clean_up(self, in_use: set[str]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.settings import sentence_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 
@@ -114,7 +115,7 @@ class GroupForm(QWidget, Generic[T]):
         except ValidationError as error:
             problem = error.errors()[0]
             where = title(str(problem["loc"][0])) if problem["loc"] else "These settings"
-            raise ValueError(f"{where}: {problem['msg']}.") from error
+            raise ValueError(f"{where}: {sentence_of(problem)}.") from error
 
 
 def _description(text: str) -> QLabel:

@@ -45,13 +45,7 @@ class PreferencesDialog(QDialog):
     def settings(self) -> Settings:
         """The tree as the forms have it. Raises ValueError in a sentence fit for a user."""
         groups = {name: form.value() for name, form in self._forms.items()}
-        result = replace(self._settings, **groups)  # type: ignore[arg-type]
-        if result.model.width % result.model.heads:
-            raise ValueError(
-                f"Model: {result.model.heads} heads do not divide a width of {result.model.width}; "
-                "choose a width that is a multiple of the heads."
-            )
-        return result
+        return replace(self._settings, **groups)  # type: ignore[arg-type]
 
     def accept(self) -> None:
         try:

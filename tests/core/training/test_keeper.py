@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.commands import ApplyDeletions, RestoreCheckpoint, SaveCheckpoint, StopSession
+from core.commands import ApplyDeletions, RestoreCheckpoint, SaveCheckpoint, SetPaused, StopSession
 from core.events import CheckpointsChanged, Incident, TrainerReady
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -85,6 +85,25 @@ def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Pa
     assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))
     assert session.status().position_ms == position and rigs.digest(tmp_path, run_id) == digest
     session.close()
+
+
+def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(tmp_path: Path) -> None:
+    """Paused, taken back, closed: neither step nor position has moved, and yet the state is another."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:30])
+    session.handle(SaveCheckpoint())
+    wanted = rows(tmp_path, session.status().run_id)[0]
+    kept = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
+    rigs.feed(session, CANDLES[30:45])
+    session.handle(SetPaused(True))
+    events = session.handle(RestoreCheckpoint(wanted.checkpoint_id))
+    saved = [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
+    assert [info.reason for info in saved] == ["restore"] and saved[0].parent_id == wanted.checkpoint_id
+    session.handle(StopSession())
+    session.close()
+    again = rigs.service(tmp_path)
+    assert all(torch.equal(a, b) for a, b in zip(kept, again._session.engine.model.parameters(), strict=True))
+    again.close()
 
 
 def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path) -> None:
