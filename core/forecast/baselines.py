@@ -13,7 +13,7 @@ from core.forecast.history import History
 from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
 
 REFERENCE_WINDOW = 1000
-_FEWEST_OUTCOMES = 30
+FEWEST_OUTCOMES = 30
 """With fewer outcomes than this, quantiles of an assumed distribution fill the sample up."""
 
 _NORMAL = (-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645)
@@ -38,31 +38,39 @@ class ReferenceForecast:
         horizons = self._history.horizons
         result = np.empty((horizons, QUANTITIES, len(LEVELS)))
         for horizon in range(1, horizons + 1):
-            outcomes = self._outcomes(horizon)
-            missing = _FEWEST_OUTCOMES - outcomes.shape[0]
-            if missing > 0:
-                outcomes = np.concatenate([outcomes, _prior_sample(missing)])
-            result[horizon - 1] = np.quantile(outcomes, LEVELS, axis=0).T
+            end = len(self._history) - horizon
+            outcomes = normalised_outcomes(self._history, horizon, max(0, end - REFERENCE_WINDOW), end)
+            result[horizon - 1] = outcome_quantiles(outcomes)
         return result
 
-    def _outcomes(self, horizon: int) -> FloatArray:
-        """[origin, quantity]: normalised outcomes of the newest closed targets of this horizon."""
-        history = self._history
-        end = len(history) - horizon
-        start = max(0, end - REFERENCE_WINDOW)
-        if end <= 0:
-            return np.empty((0, QUANTITIES))
-        origin, target = slice(start, end), slice(start + horizon, end + horizon)
-        scale = history.column("scale")[origin]
-        outcomes = np.empty((end - start, QUANTITIES))
-        travelled = history.column("log_close")[target] - history.column("log_close")[origin]
-        outcomes[:, Quantity.CLOSE] = travelled / (scale * np.sqrt(horizon))
-        outcomes[:, Quantity.BODY] = history.column("body")[target] / scale
-        outcomes[:, Quantity.UPPER_WICK] = history.column("upper_wick")[target] / scale
-        outcomes[:, Quantity.LOWER_WICK] = history.column("lower_wick")[target] / scale
-        outcomes[:, Quantity.RANGE] = history.column("log_range")[target] - history.column("range_level")[origin]
-        outcomes[:, Quantity.VOLUME] = history.column("log_volume")[target] - history.column("volume_level")[origin]
-        return outcomes
+
+def normalised_outcomes(history: History, horizon: int, start: int, end: int) -> FloatArray:
+    """What came `horizon` candles after the origin rows from `start` up to `end`, normalised: [origin, quantity].
+
+    The targets of all of them must have closed. An `end` that is not above `start` gives none.
+    """
+    if end <= start:
+        return np.empty((0, QUANTITIES))
+    origin, target = slice(start, end), slice(start + horizon, end + horizon)
+    scale = history.column("scale")[origin]
+    outcomes = np.empty((end - start, QUANTITIES))
+    travelled = history.column("log_close")[target] - history.column("log_close")[origin]
+    outcomes[:, Quantity.CLOSE] = travelled / (scale * np.sqrt(horizon))
+    outcomes[:, Quantity.BODY] = history.column("body")[target] / scale
+    outcomes[:, Quantity.UPPER_WICK] = history.column("upper_wick")[target] / scale
+    outcomes[:, Quantity.LOWER_WICK] = history.column("lower_wick")[target] / scale
+    outcomes[:, Quantity.RANGE] = history.column("log_range")[target] - history.column("range_level")[origin]
+    outcomes[:, Quantity.VOLUME] = history.column("log_volume")[target] - history.column("volume_level")[origin]
+    return outcomes
+
+
+def outcome_quantiles(outcomes: FloatArray) -> FloatArray:
+    """The quantiles of these outcomes [origin, quantity]: [quantity, level], ascending along the levels."""
+    missing = FEWEST_OUTCOMES - outcomes.shape[0]
+    if missing > 0:
+        outcomes = np.concatenate([outcomes, _prior_sample(missing)])
+    quantiles: FloatArray = np.quantile(outcomes, LEVELS, axis=0).T
+    return quantiles
 
 
 def _prior_sample(size: int) -> FloatArray:

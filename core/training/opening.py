@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from sqlite_utils import Database
+from torch import nn
 
 from core.clock import Clock
 from core.forecast.baselines import REFERENCE_WINDOW
@@ -22,6 +24,7 @@ from core.storage.runs import Run, RunStore
 from core.training.device import Device
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.graph import CudaGraphs
+from core.training.engine.replicas import Replicas
 from core.training.keeper import CheckpointKeeper
 from core.training.ledger import ScoreLedger
 from core.training.recovery.known_good import KnownGood
@@ -106,8 +109,13 @@ def _build_history(spec: SessionSpec) -> History:
     return History(spec.market.interval, needed, model.horizons)
 
 
-def build_engine(settings: Settings, device: torch.device, seed: int) -> TrainingEngine:
-    """A new engine with a new model, as the settings describe them."""
+def build_engine(
+    settings: Settings, device: torch.device, seed: int, join: Callable[[nn.Module], Replicas] | None = None
+) -> TrainingEngine:
+    """A new engine with a new model, as the settings describe them.
+
+    join: makes the model one of several replicas, which step eagerly; None: it is alone.
+    """
     model = settings.model
     shape = ModelShape(
         features=FEATURES,
@@ -121,12 +129,15 @@ def build_engine(settings: Settings, device: torch.device, seed: int) -> Trainin
         activation=model.activation,
         recompute=settings.training.recompute_activations,
     )
+    module = build_model(model.name, shape, seed, model.initialisation).to(device)
+    has_graphs = device.type == "cuda" and settings.training.cuda_graphs and join is None
     return TrainingEngine(
-        build_model(model.name, shape, seed, model.initialisation),
+        module,
         device,
         settings.training,
         settings.gradients,
         seed,
         settings.recovery.spike_action,
-        graphs=CudaGraphs() if device.type == "cuda" and settings.training.cuda_graphs else None,
+        None if join is None else join(module),
+        graphs=CudaGraphs() if has_graphs else None,
     )

@@ -156,8 +156,8 @@ class TrainingEngine:
     def step(self, batch: Batch, reference: FloatArray) -> StepResult:
         """Train on one batch, and wait for what came of it.
 
-        reference: normalised quantiles [H, Q, L] that the model corrects. Raises what torch raises; the gradients
-        are cleared then, and nothing was changed.
+        reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Raises
+        what torch raises; the gradients are cleared then, and nothing was changed.
         """
         return self.begin(batch, reference).result()
 

@@ -12,10 +12,15 @@ from core.forecast.quantities import LEVELS, FloatArray
 from core.training.samples import Batch
 from models.losses import pinball, quantiles_of, weighted_parts
 
+_SHARED_DIMENSIONS = 3
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceBatch:
-    """A batch where the arithmetic runs. Shapes as in `Batch`; reference [H, Q, L]."""
+    """A batch where the arithmetic runs. Shapes as in `Batch`.
+
+    reference: [H, Q, L] for all samples, or [B, H, Q, L] where each has its own.
+    """
 
     features: Tensor
     is_real: Tensor
@@ -40,9 +45,8 @@ class DeviceBatch:
         if start == 0 and stop >= self.size:
             return self
         rows = slice(start, stop)
-        return DeviceBatch(
-            self.features[rows], self.is_real[rows], self.targets[rows], self.weights[rows], self.reference
-        )
+        reference = self.reference if self.reference.dim() == _SHARED_DIMENSIONS else self.reference[rows]
+        return DeviceBatch(self.features[rows], self.is_real[rows], self.targets[rows], self.weights[rows], reference)
 
 
 class QuantileObjective:

@@ -68,9 +68,17 @@ class RecoveryLadder:
     """Every training step goes through `train`. Owns the known good state and the count of what went wrong."""
 
     def __init__(
-        self, engine: TrainingEngine, settings: RecoverySettings, known_good: KnownGood, quarantine: Quarantine
+        self,
+        engine: TrainingEngine,
+        settings: RecoverySettings,
+        known_good: KnownGood,
+        quarantine: Quarantine,
+        may_retry: bool = True,
     ) -> None:
+        """may_retry: False lets every exception through. One of several replicas cannot try again alone: the others
+        wait in the exchange of the first try."""
         self._engine = engine
+        self._may_retry = may_retry
         self._settings = settings
         self.known_good = known_good
         self._quarantine = quarantine
@@ -140,7 +148,7 @@ class RecoveryLadder:
             return self._engine.step(batch, reference)
         except Exception as error:
             fault = classify(error)
-            if fault in (DeviceFault.STICKY, DeviceFault.GONE):
+            if not self._may_retry or fault in (DeviceFault.STICKY, DeviceFault.GONE):
                 raise
             lines = traceback.format_exception(error)
             sentence = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"

@@ -17,13 +17,15 @@ _MOST_KEPT = 50
 
 
 class Quarantine:
-    """A folder of batches. Nothing in it is ever trained on."""
+    """A folder of batches. Nothing in it is ever trained on. Without a folder nothing is kept: another process does."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def put(self, batch: Batch, reference: FloatArray, step: int, reason: str) -> str:
         """Write the batch, and say in a sentence where it is, or why it could not be written."""
+        if self._folder is None:
+            return "Another process keeps it for inspection."
         arrays = {
             "features": batch.features,
             "is_real": batch.is_real,
@@ -35,15 +37,16 @@ class Quarantine:
         path = self._folder / f"step-{step:08d}-{reason.replace(' ', '-')}.safetensors"
         try:
             write_weights(path, tensors, {"step": step, "reason": reason})
-            self._thin_out()
+            _thin_out(self._folder)
         except OSError as error:
             return f"The batch could not be kept for inspection ({error.strerror or error})."
         return f"The batch is kept for inspection in {self._folder.name}/{path.name}."
 
-    def _thin_out(self) -> None:
-        kept = sorted(self._folder.glob("*.safetensors"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-        for path in kept[:-_MOST_KEPT]:
-            path.unlink(missing_ok=True)
+
+def _thin_out(folder: Path) -> None:
+    kept = sorted(folder.glob("*.safetensors"), key=lambda path: (path.stat().st_mtime_ns, path.name))
+    for path in kept[:-_MOST_KEPT]:
+        path.unlink(missing_ok=True)
 
 
 def bad_parts(batch: Batch, reference: FloatArray) -> list[str]:
