@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.clock import Clock
-from core.events import CheckpointInfo, ForecastMade, ForecastScored, Incident
+from core.events import CheckpointInfo, ForecastMade, ForecastScored, Incident, StepDone
 from core.market.candle import Interval
 from core.market.series import CandleSeries
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
-from core.storage.records import StoredStep
 from core.training.issued import from_rows, scored_event
 from desktop.database import WindowDatabase
 
@@ -41,7 +40,7 @@ class Library:
     def request_deletion(self, ids: Sequence[str]) -> None:
         self._rows.request_deletion(ids, self._clock.now_ms())
 
-    def steps(self, run_id: str, newest: int) -> Sequence[StoredStep]:
+    def steps(self, run_id: str, newest: int) -> Sequence[StepDone]:
         """For the curves, before the first event comes."""
         return self._reader(run_id).steps(newest)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMode, StepDone
+from core.events import ForecastMode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,9 +52,6 @@ class StoredScore:
     overlap: float
     reference_overlap: float
     scored_at_ms: int
-
-
-StoredStep = StepDone
 
 
 @dataclass(frozen=True, slots=True)
