@@ -93,6 +93,7 @@ def test_a_trainer_that_ends_is_started_again_and_nothing_is_missed(
     assert run.devices == ["cpu", "cpu"], "the same device again"
     assert [ready.step for ready in run.readies] == [0, 20], "from the newest whole checkpoint"
     assert last_word in run.incidents[0].details
+    assert driven.stored_incidents(tmp_path) == ["trainer ended"], "the next trainer writes down how this one ended"
     assert_gone(run)
 
 

@@ -70,6 +70,15 @@ def record_of(root: Path) -> Record:
         db.close()
 
 
+def stored_incidents(root: Path) -> list[str]:
+    """Their kinds, of the newest run in the folder."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        return [incident.kind for incident in RecordReader(db, RunStore(db).list()[0].run_id).incidents()]
+    finally:
+        db.close()
+
+
 class Driven:
     """Drives runs in one data folder, and remembers every host that was made, every death and every event."""
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.clock import ManualClock
-from core.commands import RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
-from core.events import Incident, TrainerFailed, TrainerReady
+from core.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
+from core.events import Incident, TrainerFailed, TrainerReady, TrainerState
 from core.training.host import HostDiedError
 from core.training.supervision.endings import DeathCause
 from core.training.supervision.restarts import Restarts
@@ -62,9 +62,24 @@ def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
         0.25,
         50,
     )
-    assert restarts.standing_orders == (SetPaused(True),)
+    assert restarts.take_orders() == (SetPaused(True),)
     restarts.note(SetPaused(False))
-    assert not restarts.standing_orders
+    assert not restarts.take_orders()
+
+
+def test_a_pause_that_the_trainer_made_itself_holds_for_the_next_host(restarts: Restarts) -> None:
+    restarts.note_state(TrainerState.PAUSED)
+    restarts.note_state(TrainerState.RESTARTING)
+    assert restarts.take_orders() == (SetPaused(True),)
+    restarts.note_state(TrainerState.TRAINING)
+    assert not restarts.take_orders()
+
+
+def test_the_next_host_writes_down_how_the_last_one_ended_once(restarts: Restarts) -> None:
+    incident = restarts.after(CRASH, ())
+    assert isinstance(incident, Incident)
+    assert restarts.take_orders() == (RecordIncident(incident),)
+    assert not restarts.take_orders()
 
 
 def test_a_wish_that_was_not_carried_out_is_named(restarts: Restarts) -> None:
