@@ -105,6 +105,10 @@ class TrainingSettings:
     cuda_graphs: bool = Field(
         default=True, description="On a GPU, do each step as one CUDA graph where that gives the same result."
     )
+    start_from: Literal["newest", "none"] = Field(
+        default="newest",
+        description="What a new run begins with. newest: the newest pretrained model that fits; none: a new model.",
+    )
     duty_percent: int = Field(
         default=100, ge=5, le=100, description="Share of the time that training may take; less keeps the desktop fluid."
     )

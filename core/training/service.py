@@ -46,6 +46,8 @@ from core.training.doctor.window import WINDOW
 from core.training.health import GradientHealth
 from core.training.opening import open_run
 from core.training.pacing import Pacer
+from core.training.pretraining.starting import begin_with_newest
+from core.training.pretraining.store import PretrainedStore
 from core.training.recovery.mishap import Mishap
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
@@ -141,7 +143,20 @@ class TrainingService:
             unpack_all(session, tensors, metadata)
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
+        elif self._spec.settings.training.start_from == "newest":
+            self._begin_with_pretrained()
         session.take_up_record()
+
+    def _begin_with_pretrained(self) -> None:
+        """The run has no checkpoint of its own yet: it begins with the newest pretrained model that fits."""
+        session, spec = self._session, self._spec
+        store = PretrainedStore(DataFolder(spec.root))
+        beginning = begin_with_newest(session.engine, store, spec.settings.model, spec.market.interval)
+        if beginning.taken is not None:
+            session.checkpoint_id = beginning.taken.checkpoint_id
+            session.seen_until_ms = beginning.taken.seen_until_ms
+            session.ladder.known_good.remember(session.step)
+        self._opening_incidents.extend(self._incident(mishap) for mishap in beginning.mishaps)
 
     def _open_health(self) -> GradientHealth:
         engine = self._session.engine
@@ -302,7 +317,8 @@ class TrainingService:
 
     def _incident(self, mishap: Mishap) -> Incident:
         incident = mishap.incident(self._run.run_id, self._clock.now_ms())
-        _log.warning("%s: %s %s", mishap.kind, mishap.happened, mishap.done)
+        level = logging.INFO if mishap.severity is Severity.INFO else logging.WARNING
+        _log.log(level, "%s: %s %s", mishap.kind, mishap.happened, mishap.done)
         with self._record.write():
             self._record.add_incident(incident)
         return incident

@@ -75,6 +75,8 @@ class TrainingSession:
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
+        self.seen_until_ms: int | None = None
+        """The model was pretrained on candles up to here: forecasts of them are not the run's own."""
         self.is_paused = False
         self.scored = 0
         self.live_scored = 0
@@ -246,12 +248,19 @@ class TrainingSession:
             origin_open_time_ms=candle.open_time_ms,
             inputs_until_ms=target_opens_ms,
             made_at_ms=made_at_ms,
-            mode=_judged(mode, made_at_ms - target_opens_ms, interval),
+            mode=self._judged(mode, made_at_ms, target_opens_ms),
             step=self.step,
             checkpoint_id=self.checkpoint_id,
             origin_close=candle.close,
             scale=float(self.history.column("scale")[-1]),
         )
+
+    def _judged(self, mode: ForecastMode, made_at_ms: int, target_opens_ms: int) -> ForecastMode:
+        """A forecast that was committed too late, or of a candle that the model may know, counts as caught up."""
+        is_known = self.seen_until_ms is not None and target_opens_ms < self.seen_until_ms
+        if is_known and mode is not ForecastMode.RECOVERY:
+            return ForecastMode.CATCH_UP
+        return _judged(mode, made_at_ms - target_opens_ms, self._options.interval)
 
     def _sound_quantiles(self, reference: FloatArray) -> Quantiles:
         """A forecast of finite numbers: a model that gives others goes back to its known good state first."""

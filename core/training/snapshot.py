@@ -11,7 +11,7 @@ from torch import Tensor
 
 from core.settings import ModelSettings
 from core.storage.weights import CheckpointError
-from core.training.engine.engine import part_of
+from core.training.engine.engine import TrainingEngine, part_of
 from core.training.session import TrainingSession
 
 SCHEMA = 2
@@ -25,9 +25,10 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
     metadata = {
         "schema": SCHEMA,
         "training_type": "online",
-        "model": _shape(model),
+        "model": describe_model(model),
         "step": session.step,
         "position_ms": session.position_ms,
+        "seen_until_ms": session.seen_until_ms,
         "engine": session.engine.scalars(),
         "recovery": session.ladder.state(),
         "generator": session.generator.bit_generator.state,
@@ -42,8 +43,18 @@ def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> No
     """Raise CheckpointError where a checkpoint is of another architecture or a later form."""
     if metadata.get("schema") != SCHEMA:
         raise CheckpointError(f"{name} is of form {metadata.get('schema')}; this version reads form {SCHEMA}.")
-    if metadata.get("model") != _shape(model):
+    if metadata.get("model") != describe_model(model):
         raise CheckpointError(f"{name} holds another architecture ({metadata.get('model')}) than this run's.")
+
+
+def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) -> None:
+    """Raise CheckpointError where the weights have not the shapes of this engine's model, or are not finite."""
+    model_state = part_of(tensors, "model")
+    expected = {name: tensor.shape for name, tensor in engine.model.state_dict().items()}
+    if {name: tensor.shape for name, tensor in model_state.items()} != expected:
+        raise CheckpointError("The checkpoint's weights do not have the shapes of this run's model.")
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in model_state.values() if tensor.is_floating_point()):
+        raise CheckpointError("The checkpoint holds weights that are not finite.")
 
 
 def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
@@ -52,12 +63,7 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     Returns False where the checkpoint had no usable moments, so that a new optimizer begins. Raises CheckpointError;
     the session is unchanged then.
     """
-    model_state = part_of(tensors, "model")
-    expected = {name: tensor.shape for name, tensor in session.engine.model.state_dict().items()}
-    if {name: tensor.shape for name, tensor in model_state.items()} != expected:
-        raise CheckpointError("The checkpoint's weights do not have the shapes of this run's model.")
-    if not all(bool(torch.isfinite(tensor).all()) for tensor in model_state.values() if tensor.is_floating_point()):
-        raise CheckpointError("The checkpoint holds weights that are not finite.")
+    require_sound_weights(session.engine, tensors)
     session.forecaster.restore(_arrays(tensors, "forecaster"))
     return session.engine.restore(tensors, metadata["engine"])
 
@@ -68,11 +74,13 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     session.history.restore(_arrays(tensors, "history"))
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
+    session.seen_until_ms = metadata.get("seen_until_ms")
     session.losses.restore(metadata["best_loss"], metadata["newest_losses"])
     session.ladder.restore(metadata["recovery"])
 
 
-def _shape(model: ModelSettings) -> dict[str, Any]:
+def describe_model(model: ModelSettings) -> dict[str, Any]:
+    """What must be the same for weights to fit, as JSON."""
     return {
         "name": model.name,
         "width": model.width,

@@ -11,12 +11,15 @@ from collections.abc import Sequence
 
 import click
 
+from desktop.commands.voice import speaks
+
 _INTERRUPTED = 130
 _log = logging.getLogger("ghostcandle")
 _COMMANDS = {
     "run": ("desktop.commands.run", "run", "Open the window (the default)."),
     "headless": ("desktop.commands.headless", "headless", "Watch, learn and forecast without a window."),
     "evaluate": ("desktop.commands.evaluate", "evaluate", "Run the live session over a candle file and score it."),
+    "pretrain": ("desktop.commands.pretrain", "pretrain", "Learn from candle files before a run."),
     "metrics": ("desktop.commands.metrics", "metrics", "Show what a run has achieved so far."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
     "bench": ("desktop.commands.bench", "bench", "Measure how fast the parts are on this machine."),
@@ -76,9 +79,9 @@ def run_command_line(arguments: Sequence[str] | None = None) -> int:
 
 
 def _report_usage(error: click.ClickException, as_json: bool) -> int:
-    if as_json:
+    if as_json and speaks():
         _print_error(error.format_message(), as_json)
-    else:
+    elif speaks():
         error.show()
     return error.exit_code
 
@@ -97,7 +100,7 @@ def _report_fault(error: Exception, as_json: bool) -> int:
 
 
 def _print_error(sentence: str, as_json: bool) -> None:
-    if as_json:
+    if as_json and speaks():
         click.echo(json.dumps({"error": sentence}))
     else:
         click.echo(sentence, err=True)

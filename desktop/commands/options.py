@@ -22,11 +22,15 @@ from core.market.feeds.urls import ExchangeUrls
 from core.settings import Settings
 from core.storage.folder import DataFolder
 from desktop.commands.errors import UserError
+from desktop.commands.voice import speaks
 
 _DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
 _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
 _COMMON = frozenset({"as_json", "data_dir", "seed", "device"})
-_SHARED = _COMMON | {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run"}
+_RUN = frozenset(
+    {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run", "start_from"}
+)
+_SHARED = _COMMON | _RUN
 _FEEDS = click.Choice(["auto", "live", "replay", "simulate"])
 _log = logging.getLogger("ghostcandle")
 
@@ -74,6 +78,11 @@ def run_options(command: Command) -> Command:
             click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
             click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
             click.option("--new-run", is_flag=True, help="Begin a new run instead of going on with the last one."),
+            click.option(
+                "--start-from",
+                type=click.Choice(["newest", "none"]),
+                help="What a new run begins with: the newest pretrained model that fits, or a new model.",
+            ),
         )
     ):
         command = option(command)
@@ -107,6 +116,8 @@ def expected_errors() -> tuple[type[Exception], ...]:
 
 def report_failure(sentence: str, as_json: bool) -> None:
     """One JSON object on stdout, or a line on stderr."""
+    if not speaks():
+        return
     if as_json:
         print_json({"error": sentence})
     else:
@@ -146,7 +157,7 @@ def _context(options: dict[str, Any]) -> Context:
 
 def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
     market = _given(options, "feed", "venue", "symbol", "interval", "file", "speed")
-    training = _given(options, "seed", "device")
+    training = _given(options, "seed", "device", "start_from")
     if options.get("trainer") is not None:
         training["host"] = options["trainer"]
     if market.get("file") is not None and "feed" not in market:

@@ -47,6 +47,37 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
+def print_pretraining(account: dict[str, Any]) -> None:
+    """What came of pretraining, as a short table on stdout."""
+    table = Table(show_header=False, box=None, pad_edge=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for name, text in pretraining_rows(account):
+        table.add_row(name, text)
+    Console().print(table)
+
+
+def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:
+    """Names and texts of an account of pretraining."""
+    best = next(epoch for epoch in account["epochs"] if epoch["epoch"] == account["best_epoch"])
+    validation = best["validation"]
+    return [
+        ("Epochs", f"{len(account['epochs'])}: {account['ended_because']}; best: {account['best_epoch']}"),
+        ("Samples", f"{account['samples']:,} learned from, {validation['n']:,} held back"),
+        ("Steps", f"{account['steps']:,}, {account['skipped_steps']:,} skipped"),
+        ("Skill, close", _validated(validation, "close")),
+        ("Skill, range", _validated(validation, "range")),
+        ("Device", f"{account['device']}, {account['world_size']} process(es)"),
+        ("Checkpoint", account["checkpoint"]["file"]),
+        ("Incidents", str(len(account["incidents"]))),
+    ]
+
+
+def _validated(validation: dict[str, Any], name: str) -> str:
+    value, ci95 = validation[f"{name}_skill"], validation[f"{name}_ci95"]
+    return _share({"value": value if ci95 else None, "ci95": ci95, "n": validation["n"]}, digits=2)
+
+
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 

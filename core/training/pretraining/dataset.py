@@ -1,0 +1,131 @@
+"""All samples of the files, each with what was known at its own moment; what is trained on and what is held back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.forecast.history import History
+from core.forecast.quantities import FloatArray
+from core.training.pretraining.references import references_over_time
+from core.training.pretraining.sources import Source
+from core.training.samples import Batch, LossWeights, build_batch
+
+_EVEN = LossWeights(1.0, 1.0)
+"""No forecast was made of history, so none came out badly: every sample counts the same."""
+_REPORT_EVERY = 1000
+_Number = TypeVar("_Number", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One file's past. Rows are candles.
+
+    references: [candle, H, Q, L], each what was known at its candle's close.
+    """
+
+    name: str
+    history: History
+    references: NDArray[np.float32]
+    training: NDArray[np.int64]
+    """Origin rows all of whose targets lie before the cut."""
+    validation: NDArray[np.int64]
+    """Origin rows from the cut on, whose next candle is there and follows without a hole."""
+
+
+def build_series(source: Source, horizons: int, on_progress: Callable[[int], None] = lambda candles: None) -> Series:
+    """Go through a file's candles in order, as a session does. horizons: candles forecast ahead.
+
+    on_progress: told how many candles have been taken, out of twice their number: references take as long again.
+    """
+    candles = source.file.candles
+    history = History(source.file.interval, len(candles), horizons)
+    for index, candle in enumerate(candles):
+        history.append(candle)
+        if index % _REPORT_EVERY == 0:
+            on_progress(index)
+    count = len(candles)
+    references = references_over_time(history, lambda done: on_progress(count + count * done // horizons))
+    training = np.arange(max(0, source.cut - horizons), dtype=np.int64)
+    validation = np.arange(source.cut, count - 1, dtype=np.int64)
+    return Series(
+        source.name,
+        history,
+        references,
+        training[history.targets(training)[2].any(axis=1)],
+        validation[history.targets(validation)[2][:, 0]],
+    )
+
+
+class Dataset:
+    """Samples of several series under one count. A sample's place is its number among those of its part."""
+
+    def __init__(self, series: Sequence[Series], context: int) -> None:
+        self.series = tuple(series)
+        self._context = context
+        self._training = _places([one.training for one in series])
+
+    @property
+    def samples(self) -> int:
+        """Those that are trained on."""
+        return int(self._training.shape[0])
+
+    @property
+    def validation_samples(self) -> int:
+        return sum(one.validation.shape[0] for one in self.series)
+
+    def order(self, seed: int, epoch: int) -> NDArray[np.int64]:
+        """The places of all training samples, shuffled: the same for the same seed and epoch, in every process."""
+        return np.random.default_rng([seed, epoch]).permutation(self.samples)
+
+    def batch(self, places: NDArray[np.int64], size: int) -> tuple[Batch, FloatArray]:
+        """These training samples with the reference of each [B, H, Q, L], filled up to `size` with rows of weight 0.
+
+        Batches of one size keep a captured step in use, and every replica has a row.
+        """
+        chosen = self._training[places]
+        parts: list[tuple[Batch, FloatArray]] = []
+        for index, one in enumerate(self.series):
+            rows = chosen[chosen[:, 0] == index, 1]
+            if rows.size:
+                batch = build_batch(one.history, rows, self._context, _EVEN)
+                parts.append((batch, one.references[rows].astype(np.float64)))
+        return _joined(parts, size)
+
+    def windows(self, one: Series, rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """The model's inputs at these rows of a series: features and which of them are real."""
+        return one.history.windows(rows, self._context)
+
+
+def share_of(batch: Batch, reference: FloatArray, rank: int, world_size: int) -> tuple[Batch, FloatArray]:
+    """Every `world_size`-th sample from `rank` on."""
+    rows = slice(rank, None, world_size)
+    own = Batch(batch.features[rows], batch.is_real[rows], batch.targets[rows], batch.weights[rows])
+    return own, reference[rows]
+
+
+def _places(rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """[place, (series, row)]"""
+    return np.concatenate([np.stack([np.full_like(own, index), own], axis=1) for index, own in enumerate(rows)])
+
+
+def _joined(parts: Sequence[tuple[Batch, FloatArray]], size: int) -> tuple[Batch, FloatArray]:
+    batches = [batch for batch, _ in parts]
+    joined = Batch(
+        _filled([batch.features for batch in batches], size),
+        _filled([batch.is_real for batch in batches], size),
+        _filled([batch.targets for batch in batches], size),
+        _filled([batch.weights for batch in batches], size),
+    )
+    return joined, _filled([reference for _, reference in parts], size)
+
+
+def _filled(arrays: Sequence[NDArray[_Number]], size: int) -> NDArray[_Number]:
+    """All rows of the arrays, then rows of zeros up to `size`."""
+    joined = np.concatenate(arrays)
+    missing = size - joined.shape[0]
+    return np.concatenate([joined, np.zeros((missing, *joined.shape[1:]), dtype=joined.dtype)]) if missing else joined

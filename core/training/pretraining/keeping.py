@@ -1,0 +1,92 @@
+"""Writes the best epoch's state, as soon as it is the best: a later crash cannot take it away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from core.clock import Clock
+from core.settings import ModelSettings
+from core.training.engine.engine import TrainingEngine
+from core.training.pretraining.errors import PretrainingError
+from core.training.pretraining.loop import Epoch
+from core.training.pretraining.sources import Source
+from core.training.pretraining.store import Pretrained, PretrainedStore
+from core.training.pretraining.team import Team
+from core.training.snapshot import SCHEMA, describe_model
+
+
+class BestKeeper:
+    """Owns the one file of this pretraining. Only the first process writes; all learn whether it could."""
+
+    def __init__(
+        self,
+        store: PretrainedStore,
+        engine: TrainingEngine,
+        model: ModelSettings,
+        sources: Sequence[Source],
+        seed: int,
+        team: Team,
+        clock: Clock,
+    ) -> None:
+        self.kept: Pretrained | None = None
+        """None in all processes but the first."""
+        self._store = store
+        self._engine = engine
+        self._model = model
+        self._sources = sources
+        self._seed = seed
+        self._team = team
+        self._clock = clock
+
+    def keep(self, epoch: Epoch, steps: int) -> None:
+        """Write the present state, then delete the one before it. Raises PretrainingError, in all processes."""
+        problem = self._write(epoch, steps) if self._team.rank == 0 else None
+        if self._team.any(problem is not None):
+            raise PretrainingError(problem or "The first process could not write the checkpoint.")
+
+    def _write(self, epoch: Epoch, steps: int) -> str | None:
+        """None, or the sentence that says why not."""
+        former = self.kept
+        try:
+            self.kept = self._store.write(
+                self._engine.tensors(), self._metadata(epoch, steps), self._clock.now_ms(), self._facts(epoch)
+            )
+            if former is not None:
+                self._store.remove(former)
+        except OSError as error:
+            before = "" if former is None else f" The best epoch before it is in {former.file}."
+            return (
+                f"The checkpoint of epoch {epoch.number} could not be written ({error.strerror or error}).{before} "
+                "Free space on the disk of the data folder, or choose another with --data-dir."
+            )
+        return None
+
+    def _facts(self, epoch: Epoch) -> dict[str, Any]:
+        interval = self._sources[0].file.interval
+        return {
+            "interval_ms": interval.duration_ms,
+            "seen_until_ms": max(interval.close_time_ms(one.file.candles[-1].open_time_ms) for one in self._sources),
+            "epoch": epoch.number,
+            "skill": epoch.validation.skill,
+        }
+
+    def _metadata(self, epoch: Epoch, steps: int) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "training_type": "pretrained",
+            "model": describe_model(self._model),
+            "step": steps,
+            "engine": self._engine.scalars(),
+            "seed": self._seed,
+            "epoch": epoch.number,
+            "validation": epoch.validation.summary(),
+            "files": [
+                {"name": one.name, "sha256": one.file.fingerprint, "candles": len(one.file.candles)}
+                for one in self._sources
+            ],
+            "torch": torch.__version__,
+            **self._facts(epoch),
+        }

@@ -1,0 +1,265 @@
+"""Pretraining from start to end: files in, a checkpoint and an account of it out."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from core.clock import Clock
+from core.events import JobProgress
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.settings import Settings
+from core.storage.folder import DataFolder
+from core.training.device import cpu_label, prepare_thread, release_thread
+from core.training.device_faults import DeviceFault, classify
+from core.training.engine.engine import TrainingEngine
+from core.training.opening import build_engine
+from core.training.pretraining.dataset import Dataset, Series, build_series
+from core.training.pretraining.errors import Interrupted, PretrainingError
+from core.training.pretraining.keeping import BestKeeper
+from core.training.pretraining.loop import Course, Ending, Epoch, Plan, Pretraining
+from core.training.pretraining.meter import Meter
+from core.training.pretraining.sources import Source, read_sources
+from core.training.pretraining.store import Pretrained, PretrainedStore
+from core.training.pretraining.team import Team, gather, is_one_of_several
+from core.training.recovery.known_good import KnownGood
+from core.training.recovery.ladder import RecoveryLadder
+from core.training.recovery.mishap import Mishap
+from core.training.recovery.quarantine import Quarantine
+from core.training.threads import choose_threads
+
+_MOST_INCIDENTS = 100
+_NAME = "pretraining"
+_log = logging.getLogger("ghostcandle.training")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for. batch_size: samples of a step, of all processes together."""
+
+    files: tuple[Path, ...]
+    epochs: int
+    batch_size: int = 32
+    patience: int = 3
+    validation_share: float = 0.2
+
+
+class Audience(Protocol):
+    """Who is told how it goes. In several processes only the first one tells."""
+
+    def show(self, job: JobProgress) -> None: ...
+
+    def say(self, sentence: str) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What pretraining happens in. should_stop: asked between steps."""
+
+    settings: Settings
+    folder: DataFolder
+    clock: Clock
+    audience: Audience
+    should_stop: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of it, as one process knows it. kept: only the first one has it."""
+
+    ending: Ending
+    course: Course
+    dataset: Dataset
+    seed: int
+    device: str
+    rank: int
+    world_size: int
+    kept: Pretrained | None
+
+
+def pretrain(request: Request, around: Surroundings) -> dict[str, Any] | None:
+    """Learn from the files and return the account of it, fit for JSON; None in all processes but the first.
+
+    Raises CandleFileError, DeviceError, and PretrainingError (Interrupted where a stop came before the first step).
+    """
+    started_s = around.clock.monotonic_s()
+    sources = read_sources(request.files, around.settings.model, request.validation_share)
+    prepare_thread()
+    try:
+        with gather(around.settings.training.device) as team:
+            outcome = _learn(request, around, sources, team)
+    except Exception as error:
+        raise _explained(error) from error
+    finally:
+        release_thread()
+    if outcome.rank != 0:
+        return None
+    return _account(outcome, around.clock.monotonic_s() - started_s)
+
+
+def _explained(error: Exception) -> Exception:
+    """What the device did, as a sentence. In one process the ladder has split the batch before; several cannot."""
+    match classify(error):
+        case DeviceFault.OUT_OF_MEMORY:
+            advice = "Give a smaller --batch-size, or raise the setting gradients.accumulation."
+        case DeviceFault.STICKY | DeviceFault.GONE:
+            advice = "Start again; the best epoch so far is kept. With --device cpu the GPU is left alone."
+        case _:
+            return error
+    sentence = f"The device failed ({str(error).splitlines()[0]}). {advice}"
+    if is_one_of_several():
+        _log.error("%s", sentence)  # it may have failed in this process alone, whose errors nobody else tells
+    return PretrainingError(sentence)
+
+
+def _learn(request: Request, around: Surroundings, sources: Sequence[Source], team: Team) -> _Outcome:
+    """One process's whole part. PretrainingError is raised by all of them alike."""
+    device = _device_label(team, around)
+    wanted = around.settings.training.seed
+    seed = team.first_ones(secrets.randbits(32) if wanted is None else wanted)
+    dataset = _read(around, sources, team)
+    engine = build_engine(around.settings, team.device.torch_device, seed, team.join)
+    keeper = BestKeeper(
+        PretrainedStore(around.folder), engine, around.settings.model, sources, seed, team, around.clock
+    )
+    plan = Plan(request.epochs, request.batch_size, request.patience, seed)
+    work = _prepare(plan, dataset, engine, team, around, keeper)
+    ending = work.run()
+    return _Outcome(ending, work.course, dataset, seed, device, team.rank, team.world_size, keeper.kept)
+
+
+def _device_label(team: Team, around: Surroundings) -> str:
+    """Chooses the threads of a CPU that one process has for itself; several take one each."""
+    if team.device.torch_device.type != "cpu" or team.world_size > 1:
+        return team.device.label
+    threads = choose_threads(around.settings, around.folder.threads, around.clock)
+    torch.set_num_threads(threads)
+    return cpu_label(threads)
+
+
+def _read(around: Surroundings, sources: Sequence[Source], team: Team) -> Dataset:
+    """Go through all candles. Raises PretrainingError where nothing can be measured, Interrupted on a stop."""
+    series = _series(around, sources, team)
+    if team.any(series is None) or series is None:
+        raise Interrupted("Stopped before the first step; nothing was learned and nothing was written.")
+    dataset = Dataset(series, around.settings.model.context)
+    if not dataset.samples or dataset.validation_samples < FEWEST_FOR_AN_ESTIMATE:
+        raise PretrainingError(
+            f"The files have {dataset.samples:,} samples to learn from and {dataset.validation_samples:,} to validate "
+            f"on, of which {FEWEST_FOR_AN_ESTIMATE} are needed: between their holes too few candles follow each other."
+        )
+    return dataset
+
+
+def _series(around: Surroundings, sources: Sequence[Source], team: Team) -> list[Series] | None:
+    """None where this process was asked to stop."""
+    total = 2 * sum(len(source.file.candles) for source in sources)
+    meter = Meter(f"{_NAME}-read", "Reading candles", total, around.clock, _shows(around, team))
+    done_before = 0
+
+    def progress(done: int) -> None:
+        meter.at(done_before + done)
+        if around.should_stop():
+            raise Interrupted
+
+    series = []
+    try:
+        for source in sources:
+            series.append(build_series(source, around.settings.model.horizons, progress))
+            done_before += 2 * len(source.file.candles)
+    except Interrupted:
+        return None
+    return series
+
+
+def _prepare(
+    plan: Plan, dataset: Dataset, engine: TrainingEngine, team: Team, around: Surroundings, keeper: BestKeeper
+) -> Pretraining:
+    folder = around.folder.bad_batches(_NAME) if team.rank == 0 else None
+    ladder = RecoveryLadder(
+        engine,
+        around.settings.recovery,
+        KnownGood(engine, np.random.default_rng(plan.seed)),
+        Quarantine(folder),
+        may_retry=team.world_size == 1,
+    )
+    is_first, say = team.rank == 0, around.audience.say
+    meter = Meter(_NAME, "Pretraining", plan.total_steps(dataset.samples), around.clock, _shows(around, team))
+    return Pretraining(
+        plan,
+        dataset,
+        engine,
+        ladder,
+        team,
+        around.clock,
+        keep=keeper.keep,
+        should_stop=around.should_stop,
+        on_step=meter.at,
+        on_epoch=lambda epoch: say(_told(epoch, plan)) if is_first else None,
+        on_mishap=lambda mishap: say(f"{mishap.happened} {mishap.done}") if is_first else None,
+    )
+
+
+def _shows(around: Surroundings, team: Team) -> Callable[[JobProgress], None]:
+    return around.audience.show if team.rank == 0 else lambda job: None
+
+
+def _told(epoch: Epoch, plan: Plan) -> str:
+    loss = "every step was skipped" if epoch.loss is None else f"loss {epoch.loss:.4f}"
+    validation = epoch.validation
+    skills = ", ".join(
+        f"{name} {'unknown' if value is None else f'{100.0 * value:+.2f} %'}"
+        for name, value in (("close", validation.close.value), ("range", validation.range.value))
+    )
+    return f"Epoch {epoch.number} of {plan.epochs}: {loss}; skill on {validation.n:,} held-back candles: {skills}."
+
+
+def _account(outcome: _Outcome, wall_s: float) -> dict[str, Any]:
+    """Raises PretrainingError where nothing was kept, or where training could not go on."""
+    course, kept = outcome.course, outcome.kept
+    if outcome.ending is Ending.GAVE_UP:
+        raise PretrainingError(_gave_up(course.mishaps, kept))
+    if kept is None or course.best is None:
+        raise PretrainingError(
+            "No epoch could be measured, so none was kept: the reference makes no error on the held-back candles, or "
+            "the model's forecasts were not finite. Give a file whose prices move."
+        )
+    return {
+        "epochs": [epoch.summary() for epoch in course.epochs],
+        "stopped_early": outcome.ending is Ending.NO_PROGRESS,
+        "interrupted": outcome.ending is Ending.INTERRUPTED,
+        "ended_because": outcome.ending.value,
+        "best_epoch": course.best.number,
+        "samples": outcome.dataset.samples,
+        "validation_samples": outcome.dataset.validation_samples,
+        "steps": course.steps,
+        "skipped_steps": course.skipped,
+        "seed": outcome.seed,
+        "device": outcome.device,
+        "world_size": outcome.world_size,
+        "checkpoint": {"id": kept.checkpoint_id, "file": kept.file, "sha256": kept.sha256},
+        "incidents": [_incident(mishap) for mishap in course.mishaps[:_MOST_INCIDENTS]],
+        "wall_s": round(wall_s, 3),
+    }
+
+
+def _gave_up(mishaps: Sequence[Mishap], kept: Pretrained | None) -> str:
+    last = mishaps[-1]
+    where = "Nothing was kept." if kept is None else f"The best epoch so far is kept in {kept.file}."
+    return f"Training could not go on. {last.happened} {last.done} {where}"
+
+
+def _incident(mishap: Mishap) -> dict[str, str]:
+    return {
+        "severity": mishap.severity.value,
+        "kind": mishap.kind,
+        "what_happened": mishap.happened,
+        "what_was_done": mishap.done,
+    }

@@ -1,0 +1,89 @@
+"""The candle files that are learned from: read, and refused where nothing honest could be learned from them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from core.market.candle import Candle
+from core.market.files import CandleFile, read_candle_file
+from core.settings import ModelSettings
+from core.training.pretraining.errors import PretrainingError
+
+_TOLERATED_OVERLAP = 0.01
+"""Share of a validation part that another file may hold: two quiet markets can have the same candles by chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file, its candles, and the first of them that is held back for validation."""
+
+    name: str
+    file: CandleFile
+    cut: int
+
+    @property
+    def learned(self) -> tuple[Candle, ...]:
+        """Those that training may see, as inputs and as targets."""
+        return self.file.candles[: self.cut]
+
+    @property
+    def held_back(self) -> tuple[Candle, ...]:
+        return self.file.candles[self.cut :]
+
+
+def read_sources(paths: Sequence[Path], model: ModelSettings, validation_share: float) -> tuple[Source, ...]:
+    """Read all files. Raises CandleFileError for one that is no candle file, PretrainingError for what does not fit."""
+    sources = tuple(_source(path, model, validation_share) for path in paths)
+    _refuse_mixed_intervals(sources)
+    _refuse_overlap(sources)
+    return sources
+
+
+def _source(path: Path, model: ModelSettings, validation_share: float) -> Source:
+    file = read_candle_file(path)
+    count = len(file.candles)
+    fewest = fewest_candles(model, validation_share)
+    if count < fewest:
+        raise PretrainingError(
+            f"{path.name} has {count:,} candles; with a validation share of {validation_share:g} at least {fewest:,} "
+            "are needed. Give a longer file."
+        )
+    return Source(path.name, file, count - math.ceil(validation_share * count))
+
+
+def fewest_candles(model: ModelSettings, validation_share: float) -> int:
+    """So many that training has a whole window of origins, and validation enough for an estimate."""
+    for_training = (model.context + model.horizons) / (1.0 - validation_share)
+    for_validation = (FEWEST_FOR_AN_ESTIMATE + 1) / validation_share
+    return math.ceil(max(for_training, for_validation)) + 1
+
+
+def _refuse_mixed_intervals(sources: Sequence[Source]) -> None:
+    intervals = {source.file.interval for source in sources}
+    if len(intervals) > 1:
+        named = ", ".join(f"{source.name}: {source.file.interval}" for source in sources)
+        raise PretrainingError(
+            f"The files' candles are of different lengths ({named}). A model learns one interval; give files of one."
+        )
+
+
+def _refuse_overlap(sources: Sequence[Source]) -> None:
+    """What is validated on in one file must not be trained on in another."""
+    learned = [{_key(candle) for candle in source.learned} for source in sources]
+    held_back = [{_key(candle) for candle in source.held_back} for source in sources]
+    for trained, validated in itertools.permutations(range(len(sources)), 2):
+        shared = len(learned[trained] & held_back[validated])
+        if shared > _TOLERATED_OVERLAP * len(held_back[validated]):
+            raise PretrainingError(
+                f"{shared:,} of the candles that {sources[validated].name} holds back for validation are trained on in "
+                f"{sources[trained].name}, so the validation would be worth nothing. Give files that do not overlap."
+            )
+
+
+def _key(candle: Candle) -> tuple[float, ...]:
+    return candle.open_time_ms, candle.open, candle.high, candle.low, candle.close

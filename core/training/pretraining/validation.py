@@ -1,0 +1,87 @@
+"""Walk-forward validation: how the model's own quantiles do on candles that come after all it was trained on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events import Estimate
+from core.forecast.quantities import FloatArray, Quantity
+from core.forecast.score import pinball, skill
+from core.training.engine.engine import TrainingEngine
+from core.training.pretraining.dataset import Dataset, Series
+from core.training.pretraining.team import Team
+
+_ROWS_AT_ONCE = 256
+_SCORED = (Quantity.CLOSE, Quantity.RANGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Skill over the reference one step ahead, on the held-back candles: 1 - pinball loss / the reference's."""
+
+    close: Estimate
+    range: Estimate
+    n: int
+
+    @property
+    def skill(self) -> float | None:
+        """What epochs are ranked by: close and range in equal parts. None where nothing finite was measured."""
+        values = [estimate.value for estimate in (self.close, self.range) if estimate.value is not None]
+        return sum(values) / len(values) if values and all(map(math.isfinite, values)) else None
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether the model's forecasts gave finite losses."""
+        return all(_finite(one.value) == one.value for one in (self.close, self.range))
+
+    def summary(self) -> dict[str, Any]:
+        """As JSON: a skill that is not a number is null."""
+        return {
+            "close_skill": _finite(self.close.value),
+            "close_ci95": _interval(self.close),
+            "range_skill": _finite(self.range.value),
+            "range_ci95": _interval(self.range),
+            "n": self.n,
+        }
+
+
+def validate(engine: TrainingEngine, dataset: Dataset, team: Team) -> Validation:
+    """Score the engine's forecasts of all held-back candles. Several processes share the work."""
+    losses = [_losses_of_series(engine, dataset, one, team) for one in dataset.series]
+    model, reference = team.total(np.concatenate(losses)).transpose(1, 2, 0)
+    close, spread = (skill(model[index], reference[index]) for index in range(len(_SCORED)))
+    return Validation(close, spread, model.shape[1])
+
+
+def _losses_of_series(engine: TrainingEngine, dataset: Dataset, one: Series, team: Team) -> FloatArray:
+    """[origin, model or reference, close or range] in natural units; zeros at the rows of other processes."""
+    losses = np.zeros((one.validation.shape[0], 2, len(_SCORED)))
+    starts = range(0, losses.shape[0], _ROWS_AT_ONCE)
+    for start in starts[team.rank :: team.world_size]:
+        rows = slice(start, start + _ROWS_AT_ONCE)
+        losses[rows] = _losses(engine, dataset, one, one.validation[rows])
+    return losses
+
+
+def _losses(engine: TrainingEngine, dataset: Dataset, one: Series, origins: NDArray[np.int64]) -> FloatArray:
+    corrections = engine.corrections(*dataset.windows(one, origins))
+    reference = one.references[origins].astype(np.float64)
+    quantiles = np.stack([np.sort(reference + corrections, axis=-1), reference], axis=1)[:, :, 0]
+    factor, offset = (unit[:, None, 0, :, None] for unit in one.history.units(origins))
+    outcomes = one.history.targets(origins)[0][:, None, 0]
+    scored: FloatArray = pinball(outcomes, offset + factor * quantiles)[..., list(_SCORED)]
+    return scored
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else value
+
+
+def _interval(estimate: Estimate) -> list[float] | None:
+    low, high = _finite(estimate.low), _finite(estimate.high)
+    return None if low is None or high is None else [low, high]

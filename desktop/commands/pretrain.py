@@ -1,0 +1,111 @@
+"""`ghostcandle pretrain FILE...`: learn from candle files before a run, in one process or in several."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from core.clock import SystemClock
+from core.events import EventBatch, JobProgress
+from desktop.commands.errors import UserError
+from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.progress import TerminalProgress
+from desktop.commands.text import print_pretraining
+from desktop.commands.voice import speaks
+
+_INTERRUPTED = 130
+
+
+@click.command()
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--epochs", type=click.IntRange(1), default=10, show_default=True, help="Times to go through the files.")
+@click.option(
+    "--validation-share",
+    type=click.FloatRange(0.05, 0.5),
+    default=0.2,
+    show_default=True,
+    help="The last share of each file: never learned from, only measured on.",
+)
+@click.option(
+    "--patience",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="End after so many epochs without a better skill on the held-back candles.",
+)
+@click.option(
+    "--batch-size",
+    type=click.IntRange(1, 65_536),
+    default=32,
+    show_default=True,
+    help="Samples of a step, of all processes together.",
+)
+@common_options
+@with_context
+def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
+    """Learn from candle files; the next new run of the same interval starts from what came of it.
+
+    Several GPUs: torchrun --nproc-per-node 2 -m desktop pretrain FILE...
+
+    Ends after --epochs, early without progress, or on Ctrl+C with the best epoch so far kept.
+    """
+    with TerminalProgress(is_shown=speaks()) as progress, _asked_to_stop() as stop:
+        account = _pretrain(context, files, wanted, progress, stop)
+    if account is not None:
+        print_json(account) if context.as_json else print_pretraining(account)
+
+
+def _pretrain(
+    context: Context,
+    files: tuple[Path, ...],
+    wanted: dict[str, Any],
+    progress: TerminalProgress,
+    stop: threading.Event,
+) -> dict[str, Any] | None:
+    from core.training.device import DeviceError  # noqa: PLC0415 - this command computes in its own process
+    from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
+    from core.training.pretraining.run import Request, Surroundings, pretrain  # noqa: PLC0415
+
+    around = Surroundings(context.settings, context.folder, SystemClock(), _Audience(progress), stop.is_set)
+    try:
+        return pretrain(Request(files, **wanted), around)
+    except Interrupted as error:
+        raise UserError(str(error), _INTERRUPTED) from error
+    except (PretrainingError, DeviceError) as error:
+        raise UserError(str(error)) from error
+
+
+class _Audience:
+    """Whoever watches the terminal."""
+
+    def __init__(self, progress: TerminalProgress) -> None:
+        self._progress = progress
+
+    def show(self, job: JobProgress) -> None:
+        self._progress.take_batch(EventBatch((job,)))
+
+    def say(self, sentence: str) -> None:
+        self._progress.say(sentence)
+
+
+@contextlib.contextmanager
+def _asked_to_stop() -> Iterator[threading.Event]:
+    """Set by Ctrl+C and a polite kill. torchrun hands the same signal on, so a second one changes nothing."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
