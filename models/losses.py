@@ -23,8 +23,7 @@ def pinball(outcome: Tensor, quantiles: Tensor, levels: Tensor) -> Tensor:
 def weighted_parts(losses: Tensor, weights: Tensor, total_weight: Tensor) -> Tensor:
     """Each quantity's part [Q] of the weighted mean of losses [B, H, Q]: they add up to it.
 
-    total_weight: the sum of the whole batch's weights, of which these may be a part; above 0. A place of weight 0
-    adds nothing, not even NaN.
+    total_weight: the sum of the whole batch's weights, of which these may be a part; above 0. The weights are divided
+    rather than the losses: nothing flows back through them.
     """
-    counted = torch.where(weights > 0.0, losses, torch.zeros_like(losses))
-    return (counted * weights).sum(dim=(0, 1)) / total_weight
+    return (losses * (weights / total_weight)).sum(dim=(0, 1))
