@@ -62,7 +62,7 @@ class DistributedReplicas:
     """Several processes, joined by torch.distributed. Its default group must stand already."""
 
     def __init__(self, model: nn.Module) -> None:
-        self._ddp = DistributedDataParallel(model, broadcast_buffers=False)  # the model's buffers are constants
+        self._ddp = DistributedDataParallel(model, forward_sync_buffers=False)  # the model's buffers are constants
 
     @property
     def model(self) -> nn.Module:
