@@ -116,7 +116,7 @@ def gather(wanted_device: str, environment: Mapping[str, str] = os.environ) -> I
     missing = [name for name in _VARIABLES if name not in environment]
     if missing:
         raise PretrainingError(
-            ff"RANK and WORLD_SIZE are set, so this is one of several processes, but without {', '.join(missing)}. "
+            f"RANK and WORLD_SIZE are set, so this is one of several processes, but without {', '.join(missing)}. "
             "Start them with torchrun, or unset RANK and WORLD_SIZE."
         )
     yield from _together(wanted_device, int(environment["LOCAL_RANK"]))
