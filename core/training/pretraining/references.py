@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.forecast.baselines import FEWEST_OUTCOMES, REFERENCE_WINDOW, normalised_outcomes, outcome_quantiles
+from core.forecast.baselines import (
+    FEWEST_OUTCOMES,
+    REFERENCE_WINDOW,
+    normalised_outcomes,
+    outcome_quantiles,
+    without_hole,
+)
 from core.forecast.history import History
 from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
 
@@ -24,9 +30,12 @@ def references_over_time(
     references = np.empty((count, history.horizons, QUANTITIES, len(LEVELS)), dtype=np.float32)
     for horizon in range(1, history.horizons + 1):
         outcomes = normalised_outcomes(history, horizon, 0, count - horizon)
-        few = min(count, horizon + FEWEST_OUTCOMES - 1)
+        is_whole = without_hole(history, horizon, 0, count - horizon)
+        few = min(count, horizon + int(np.searchsorted(np.cumsum(is_whole), FEWEST_OUTCOMES)))
         for row in range(few):
-            references[row, horizon - 1] = outcome_quantiles(outcomes[: max(0, row + 1 - horizon)])
+            known = slice(0, max(0, row + 1 - horizon))
+            references[row, horizon - 1] = outcome_quantiles(outcomes[known][is_whole[known]])
+        outcomes[~is_whole] = np.nan  # which the rolling quantiles leave out
         references[few:, horizon - 1] = _rolling(outcomes)[few - horizon :]
         on_horizon_done(horizon)
     return references

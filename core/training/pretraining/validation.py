@@ -17,6 +17,7 @@ from core.training.pretraining.dataset import Dataset, Series
 from core.training.pretraining.team import Team
 
 _ROWS_AT_ONCE = 256
+_ROUNDING = 1e-9
 _SCORED = (Quantity.CLOSE, Quantity.RANGE)
 
 
@@ -54,8 +55,15 @@ def validate(engine: TrainingEngine, dataset: Dataset, team: Team) -> Validation
     """Score the engine's forecasts of all held-back candles. Several processes share the work."""
     losses = [_losses_of_series(engine, dataset, one, team) for one in dataset.series]
     model, reference = team.total(np.concatenate(losses)).transpose(1, 2, 0)
-    close, spread = (skill(model[index], reference[index]) for index in range(len(_SCORED)))
+    close, spread = (_skill(model[index], reference[index]) for index in range(len(_SCORED)))
     return Validation(close, spread, model.shape[1])
+
+
+def _skill(model: FloatArray, reference: FloatArray) -> Estimate:
+    """No skill can be had over a reference whose only error is rounding: the market does not move."""
+    if float(reference.mean()) < _ROUNDING:
+        return Estimate(None, None, None, model.shape[0])
+    return skill(model, reference)
 
 
 def _losses_of_series(engine: TrainingEngine, dataset: Dataset, one: Series, team: Team) -> FloatArray:

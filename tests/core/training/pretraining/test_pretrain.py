@@ -1,0 +1,264 @@
+"""Pretraining in one process: it learns, never from the future, keeps its best epoch, and ends as it says."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.events import Estimate
+from core.market.candle import Candle
+from core.settings import GradientSettings, RecoverySettings, TrainingSettings
+from core.storage.folder import DataFolder
+from core.storage.weights import read_weights
+from core.training.device import choose_device
+from core.training.engine.engine import TrainingEngine
+from core.training.pretraining import keeping, loop
+from core.training.pretraining.errors import Interrupted, PretrainingError
+from core.training.pretraining.store import PretrainedStore
+from core.training.pretraining.validation import Validation
+from tests.core.training.engine.rigs import assert_same
+from tests.core.training.pretraining import rigs
+from tests.support.candles import random_walk
+
+
+@pytest.fixture
+def candles(tmp_path: Path) -> Path:
+    return rigs.write(tmp_path / "reverting.csv", rigs.reverting(600))
+
+
+def weights(root: Path) -> dict[str, torch.Tensor]:
+    (kept,) = PretrainedStore(DataFolder(root)).newest_first()
+    tensors, _ = PretrainedStore(DataFolder(root)).load(kept)
+    return tensors
+
+
+def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, candles: Path) -> None:
+    listener = rigs.Listener()
+    account = rigs.run(tmp_path, candles, epochs=6, listener=listener)
+    best = account["epochs"][account["best_epoch"] - 1]["validation"]
+    assert best["close_skill"] > 0.1 and best["close_ci95"][0] > 0.0
+    assert best["n"] == account["validation_samples"] == 119
+    assert [epoch["epoch"] for epoch in account["epochs"]] == [1, 2, 3, 4, 5, 6]
+    assert account["samples"] == 477 and account["steps"] == 6 * 15
+    assert account["world_size"] == 1 and not account["stopped_early"] and not account["interrupted"]
+    job = listener.jobs[-1]
+    assert job.done == job.total == 90 and job.seconds_left == 0.0
+    assert len(listener.sentences) == 6
+
+
+def test_the_file_is_whole_and_says_what_it_is(tmp_path: Path, candles: Path) -> None:
+    account = rigs.run(tmp_path, candles)
+    checkpoint = account["checkpoint"]
+    tensors, metadata = read_weights(tmp_path / checkpoint["file"], checkpoint["sha256"])
+    assert metadata["training_type"] == "pretrained" and metadata["epoch"] == account["best_epoch"]
+    assert metadata["files"][0]["name"] == "reverting.csv" and metadata["seed"] == 5
+    assert Path(checkpoint["file"]).parts[:3] == ("models", "transformer", "pretrained")
+    assert all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values())
+
+
+def changed(candles: list[Candle], start: int) -> list[Candle]:
+    """Another market from `start` on: valid candles, none as it was."""
+    other = random_walk(len(candles), 99)
+    return candles[:start] + [
+        dataclasses.replace(theirs, open_time_ms=ours.open_time_ms)
+        for ours, theirs in zip(candles[start:], other[start:], strict=True)
+    ]
+
+
+def test_the_future_is_not_seen(tmp_path: Path) -> None:
+    """All that is held back may become another market: every weight and moment comes out the same, bit for bit."""
+    candles = rigs.reverting(600)
+    for name, given in (("true", candles), ("false", changed(candles, 480)), ("earlier", changed(candles, 479))):
+        rigs.run(tmp_path / name, rigs.write(tmp_path / f"{name}.csv", given), epochs=1)
+    true, false, earlier = (weights(tmp_path / name) for name in ("true", "false", "earlier"))
+    assert true.keys() == false.keys()
+    assert_same(true, false)
+    assert any(not torch.equal(true[name], earlier[name]) for name in true), "the last candle before the cut counts"
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, candles: Path) -> None:
+    accounts = [rigs.run(tmp_path / name, candles) for name in ("one", "other")]
+    assert_same(weights(tmp_path / "one"), weights(tmp_path / "other"))
+    one, other = ([epoch["loss"] for epoch in account["epochs"]] for account in accounts)
+    assert one == other
+
+
+def told(skills: list[float | None]) -> object:
+    """Validation that gives these skills, one an epoch."""
+    left = iter(skills)
+
+    def validate(*_: object) -> Validation:
+        estimate = Estimate(next(left), None, None, 100)
+        return Validation(estimate, estimate, 100)
+
+    return validate
+
+
+@pytest.mark.parametrize(
+    ("skills", "patience", "best", "epochs", "is_early"),
+    [
+        ([0.1, 0.3, 0.2, 0.2, 0.9], 2, 2, 4, True),
+        ([0.1, 0.1, 0.1, 0.1, 0.9], 4, 5, 5, False),
+        ([0.1, float("nan"), 0.05, 0.2, 0.1], 3, 4, 5, False),
+        ([float("nan"), -0.2, float("nan"), None, -0.9], 3, 2, 5, False),
+        ([0.5, 0.4, 0.4, 0.4, 0.4], 4, 1, 5, False),
+    ],
+)
+def test_the_best_epoch_is_kept_and_a_nan_is_never_best(
+    tmp_path: Path,
+    candles: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    skills: list[float | None],
+    patience: int,
+    best: int,
+    epochs: int,
+    is_early: bool,
+) -> None:
+    """Which skill an epoch has is given here, because real ones cannot be had at will; all else is real."""
+    monkeypatch.setattr(loop, "validate", told(skills))
+    states: list[dict[str, torch.Tensor]] = []
+    judge = loop.Pretraining._judge
+
+    def watch(work: loop.Pretraining, epoch: loop.Epoch) -> None:
+        states.append({name: tensor.clone() for name, tensor in work._engine.tensors().items()})
+        judge(work, epoch)
+
+    monkeypatch.setattr(loop.Pretraining, "_judge", watch)
+    account = rigs.run(tmp_path, candles, epochs=5, patience=patience)
+    assert account["best_epoch"] == best and len(account["epochs"]) == epochs
+    assert account["stopped_early"] is is_early
+    assert_same(states[best - 1], weights(tmp_path))
+    assert len(list((tmp_path / "models" / "transformer" / "pretrained").iterdir())) == 2, "a file and its description"
+
+
+def stop_after(asked: int) -> object:
+    left = iter(range(asked))
+    return lambda: next(left, None) is None
+
+
+def test_a_stop_ends_after_the_step_with_the_best_so_far(tmp_path: Path, candles: Path) -> None:
+    whole = rigs.run(tmp_path / "whole", candles, epochs=1)
+    readings = _readings(tmp_path / "count", candles)
+    account = rigs.run(tmp_path / "stopped", candles, epochs=50, should_stop=stop_after(readings + 20))  # type: ignore[arg-type]
+    assert account["interrupted"] and not account["stopped_early"]
+    assert account["steps"] == 21 and account["best_epoch"] == 1 and len(account["epochs"]) == 1
+    assert account["epochs"][0]["loss"] == whole["epochs"][0]["loss"]
+    assert_same(weights(tmp_path / "whole"), weights(tmp_path / "stopped"))
+
+
+def test_a_stop_in_the_first_epoch_keeps_what_there_is(tmp_path: Path, candles: Path) -> None:
+    readings = _readings(tmp_path / "count", candles)
+    account = rigs.run(tmp_path, candles, epochs=50, should_stop=stop_after(readings + 4))  # type: ignore[arg-type]
+    assert account["interrupted"] and account["steps"] == 5
+    assert [epoch["complete"] for epoch in account["epochs"]] == [False]
+    assert (tmp_path / account["checkpoint"]["file"]).exists()
+
+
+def test_a_stop_before_the_first_step_says_so(tmp_path: Path, candles: Path) -> None:
+    with pytest.raises(Interrupted, match="nothing was learned"):
+        rigs.run(tmp_path, candles, should_stop=lambda: True)
+    assert not (tmp_path / "models" / "transformer").exists()
+
+
+def _readings(root: Path, candles: Path) -> int:
+    """How often it is asked whether to stop before the first step."""
+    asked: list[int] = []
+    listener = rigs.Listener()
+
+    def count() -> bool:
+        asked.append(any(job.job_id == "pretraining" for job in listener.jobs))
+        return False
+
+    rigs.run(root, candles, epochs=1, listener=listener, should_stop=count)
+    return asked.index(True)
+
+
+def test_a_market_that_never_moves_has_nothing_to_measure(tmp_path: Path) -> None:
+    flat = [dataclasses.replace(one, open=1.0, high=1.0, low=1.0, close=1.0, volume=1.0) for one in rigs.reverting(300)]
+    with pytest.raises(PretrainingError, match="No epoch could be measured"):
+        rigs.run(tmp_path, rigs.write(tmp_path / "flat.csv", flat))
+
+
+def test_a_full_disk_is_a_sentence(tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(keeping.PretrainedStore, "write", full)
+    with pytest.raises(PretrainingError, match="No space left on device"):
+        rigs.run(tmp_path, candles)
+
+
+@pytest.mark.faults
+def test_a_bad_batch_is_set_aside_and_the_rest_is_learned(
+    tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    batch = loop.Dataset.batch
+    count = iter(range(1000))
+
+    def spoiled(*given: object) -> object:
+        made, reference = batch(*given)  # type: ignore[arg-type]
+        if next(count) == 3:
+            made.features[0, 0, 0] = np.nan
+        return made, reference
+
+    monkeypatch.setattr(loop.Dataset, "batch", spoiled)
+    account = rigs.run(tmp_path, candles, epochs=1)
+    assert [incident["kind"] for incident in account["incidents"]] == ["bad batch"]
+    assert account["skipped_steps"] == 1 and account["steps"] == 15
+    (kept,) = (tmp_path / "quarantine" / "batches" / "pretraining").iterdir()
+    tensors, metadata = read_weights(kept)
+    assert metadata["step"] == 4 and torch.isnan(tensors["features"]).sum() == 1
+
+
+@pytest.mark.faults
+def test_short_memory_splits_the_batch_and_the_result_is_the_same(
+    tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rigs.run(tmp_path / "calm", candles, epochs=1)
+    begin = TrainingEngine.begin
+
+    def short(engine: TrainingEngine, *given: object) -> object:
+        if engine.micro_batches < 4:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes")
+        return begin(engine, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(TrainingEngine, "begin", short)
+    account = rigs.run(tmp_path / "short", candles, epochs=1)
+    assert [incident["kind"] for incident in account["incidents"]] == ["out of memory"] * 2
+    calm, split = weights(tmp_path / "calm"), weights(tmp_path / "short")
+    for name, tensor in calm.items():
+        if name.startswith("model."):
+            torch.testing.assert_close(split[name], tensor, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.faults
+def test_training_that_cannot_go_on_ends_with_a_sentence(
+    tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ValueError("something that was not foreseen")
+
+    monkeypatch.setattr(TrainingEngine, "begin", broken)
+    with pytest.raises(PretrainingError, match="something that was not foreseen"):
+        rigs.run(tmp_path, candles)
+
+
+def test_settings_of_gradients_and_precision_hold_here_too(tmp_path: Path, candles: Path) -> None:
+    settings = dataclasses.replace(
+        rigs.SMALL,
+        training=TrainingSettings(seed=5, learning_rate=3e-3, device="cpu", precision="bfloat16", ema_decay=0.9),
+        gradients=GradientSettings(accumulation=3, clip_mode="adaptive"),
+        recovery=RecoverySettings(spike_action="clip"),
+    )
+    account = rigs.run(tmp_path, candles, epochs=3, settings=settings)
+    assert account["skipped_steps"] == 0 and account["epochs"][-1]["validation"]["close_skill"] > 0.0
+    assert any(name.startswith("average.") for name in weights(tmp_path))
+
+
+def test_the_device_is_the_one_that_was_asked_for(tmp_path: Path, candles: Path) -> None:
+    assert rigs.run(tmp_path, candles, epochs=1)["device"] == choose_device("cpu").label

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.market.candle import Interval
+from core.market.files import CandleFileError
+from core.settings import ModelSettings
+from core.training.pretraining.dataset import Dataset, build_series
+from core.training.pretraining.errors import PretrainingError
+from core.training.pretraining.sources import fewest_candles, read_sources
+from tests.core.training.pretraining.rigs import reverting, write
+from tests.support.candles import random_walk, without
+
+MODEL = ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3)
+
+
+def test_no_target_of_training_lies_in_what_is_held_back(tmp_path: Path) -> None:
+    source = read_sources([write(tmp_path / "a.csv", random_walk(400))], MODEL, 0.2)[0]
+    series = build_series(source, MODEL.horizons)
+    assert source.cut == 320 and len(source.held_back) == 80
+    assert series.training.tolist() == list(range(317)), "the last target of origin 316 is candle 319"
+    assert series.validation.tolist() == list(range(320, 399)), "the last candle has nothing after it"
+
+
+def test_origins_before_a_hole_are_left_out_where_nothing_can_be_learned(tmp_path: Path) -> None:
+    candles = without(random_walk(400), 100, 350)
+    source = read_sources([write(tmp_path / "a.csv", candles)], MODEL, 0.2)[0]
+    series = build_series(source, MODEL.horizons)
+    before_first, before_second = 99, 348
+    assert before_first not in series.training and before_first - 1 in series.training
+    assert before_second not in series.validation and before_second + 1 in series.validation
+
+
+def test_a_batch_is_filled_up_with_rows_that_do_not_count(tmp_path: Path) -> None:
+    files = [write(tmp_path / f"{seed}.csv", random_walk(200, seed)) for seed in (1, 2)]
+    series = [build_series(source, 3) for source in read_sources(files, MODEL, 0.2)]
+    dataset = Dataset(series, MODEL.context)
+    order = dataset.order(7, 1)
+    assert sorted(order) == list(range(dataset.samples)) and (order != dataset.order(7, 2)).any()
+    batch, reference = dataset.batch(order[:5], 8)
+    assert batch.size == 8 and reference.shape[0] == 8
+    assert (batch.weights[:5] > 0.0).all() and not batch.weights[5:].any()
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
+def test_the_fewest_candles_are_enough_and_one_less_is_refused(tmp_path: Path, share: float) -> None:
+    fewest = fewest_candles(MODEL, share)
+    source = read_sources([write(tmp_path / "a.csv", random_walk(fewest))], MODEL, share)[0]
+    series = build_series(source, MODEL.horizons)
+    assert series.training.size >= MODEL.context and series.validation.size >= 30
+    with pytest.raises(PretrainingError, match=f"at least {fewest:,}"):
+        read_sources([write(tmp_path / "b.csv", random_walk(fewest - 1))], MODEL, share)
+
+
+def test_files_of_different_intervals_are_refused(tmp_path: Path) -> None:
+    minutes = write(tmp_path / "minutes.csv", random_walk(200))
+    hours = write(tmp_path / "hours.csv", random_walk(200, interval=Interval.parse("1h")))
+    with pytest.raises(PretrainingError, match=r"hours\.csv: 1h"):
+        read_sources([minutes, hours], MODEL, 0.2)
+
+
+def test_what_one_file_holds_back_may_not_be_learned_from_another(tmp_path: Path) -> None:
+    candles = reverting(400)
+    longer, shorter = write(tmp_path / "longer.csv", candles), write(tmp_path / "shorter.csv", candles[:300])
+    with pytest.raises(PretrainingError, match=r"60 of the candles that shorter\.csv"):
+        read_sources([longer, shorter], MODEL, 0.2)
+    assert len(read_sources([longer, write(tmp_path / "other.csv", reverting(300, 1))], MODEL, 0.2)) == 2
+
+
+def test_an_empty_file_is_refused_like_everywhere(tmp_path: Path) -> None:
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(CandleFileError, match="empty"):
+        read_sources([tmp_path / "empty.csv"], MODEL, 0.2)
