@@ -74,7 +74,10 @@ class TrainingSettings:
     )
     device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes CUDA where it is usable.")
     seed: int | None = Field(
-        default=None, ge=0, description="Makes a run repeatable: one thread, and no wall time in any decision."
+        default=None,
+        ge=0,
+        lt=2**63,
+        description="Makes a run repeatable: one thread, and no wall time in any decision.",
     )
     learning_rate: float = Field(default=1e-4, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")

@@ -108,8 +108,11 @@ class RunController(QObject):
             try:
                 built = await feed.build(settings.market, settings.training.seed, self._limit)
             except (FeedError, CandleFileError, StorageError) as error:
-                self._say(FeedState.FAILED, str(error))
-                self.failed.emit(str(error))
+                self._give_up(str(error))
+                return
+            except Exception as error:  # other people's code: the window must not go on looking for candles for ever
+                _log.exception("the market could not be opened")
+                self._give_up(f"The market could not be opened ({type(error).__name__}: {error}). The log says more.")
                 return
             self._adopt(feed)
             self._market = built.feed.market
@@ -119,6 +122,10 @@ class RunController(QObject):
             self._start_worker(self._market)
             self._task = asyncio.ensure_future(feed.run())
             self._task.add_done_callback(self._on_feed_done)
+
+    def _give_up(self, sentence: str) -> None:
+        self._say(FeedState.FAILED, sentence)
+        self.failed.emit(sentence)
 
     async def _start_again(self) -> None:
         async with self._turn:

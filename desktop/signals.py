@@ -9,7 +9,7 @@ from types import FrameType
 
 from PySide6.QtCore import QObject, QSocketNotifier
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 class SignalWatcher(QObject):

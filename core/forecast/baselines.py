@@ -1,13 +1,15 @@
 """The reference forecast: "no change", with the quantiles that the recent past had.
 
 For each horizon and quantity: the empirical quantiles of the normalised outcomes of the newest 1,000 origins whose
-target has closed. Normalised means: a return over the EWMA standard deviation of returns (span 60) known at the
-origin, a log range about its EWMA (span 50). This definition is fixed: skill is measured against it.
+target has closed, without those that have a hole between origin and target. Normalised means: a return over the EWMA
+standard deviation of returns (span 60) known at the origin, a log range about its EWMA (span 50). This definition is
+fixed: skill is measured against it.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.forecast.history import History
 from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
@@ -40,7 +42,8 @@ class ReferenceForecast:
         for horizon in range(1, horizons + 1):
             end = len(self._history) - horizon
             outcomes = normalised_outcomes(self._history, horizon, max(0, end - REFERENCE_WINDOW), end)
-            result[horizon - 1] = outcome_quantiles(outcomes)
+            start = max(0, end - REFERENCE_WINDOW)
+            result[horizon - 1] = outcome_quantiles(outcomes[without_hole(self._history, horizon, start, end)])
         return result
 
 
@@ -62,6 +65,12 @@ def normalised_outcomes(history: History, horizon: int, start: int, end: int) ->
     outcomes[:, Quantity.RANGE] = history.column("log_range")[target] - history.column("range_level")[origin]
     outcomes[:, Quantity.VOLUME] = history.column("log_volume")[target] - history.column("volume_level")[origin]
     return outcomes
+
+
+def without_hole(history: History, horizon: int, start: int, end: int) -> NDArray[np.bool_]:
+    """Which of the outcomes that `normalised_outcomes` gives have no hole between origin and target: [origin]."""
+    segment = history.column("segment")
+    return np.asarray(segment[start + horizon : max(start, end) + horizon] == segment[start : max(start, end)])
 
 
 def outcome_quantiles(outcomes: FloatArray) -> FloatArray:

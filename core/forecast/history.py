@@ -106,7 +106,8 @@ class History:
         shape = _shape_of(candle)
         before = {name: moments.mean for name, moments in self._moments.items()}
         log_return = self._log_return(shape["log_close"])
-        self._update_moments(log_return, shape["log_range"], candle.volume)
+        # what was travelled across a hole took longer than one interval: it says nothing of one interval's volatility
+        self._update_moments(None if is_after_gap else log_return, shape["log_range"], candle.volume)
         levels = self._levels(shape["log_range"], candle.volume)
         segment = (self._values["segment"][row - 1] if row else 0.0) + (1.0 if is_after_gap else 0.0)
         values = {**shape, **levels, "segment": segment, "error_ratio": 1.0, "wrong_direction": 0.0}

@@ -9,6 +9,7 @@ import math
 import re
 import warnings
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -245,7 +246,7 @@ def _refuse_unusable(
     path: Path, rows: int, candles: int, rejected: Counter[RejectionReason], interval: Interval
 ) -> None:
     if candles < 2:
-        raise CandleFileError(f"{path.name} has fewer than two valid candles{_in_words(rejected)}.")
+        raise CandleFileError(f"{path.name} has fewer than two valid candles{rejections_in_words(rejected)}.")
     if 2 * rejected[RejectionReason.GRID] > rows:
         raise CandleFileError(
             f"{path.name} keeps no steady interval: {rejected[RejectionReason.GRID]} of {rows} times do not lie on "
@@ -253,7 +254,8 @@ def _refuse_unusable(
         )
 
 
-def _in_words(rejected: Counter[RejectionReason]) -> str:
+def rejections_in_words(rejected: Mapping[RejectionReason, int]) -> str:
+    """ "; rejected: 2 (reason), 1 (reason)", or nothing where there were none."""
     if not rejected:
         return ""
     return "; rejected: " + ", ".join(f"{count} ({reason.value})" for reason, count in rejected.items())

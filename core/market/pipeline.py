@@ -70,7 +70,7 @@ class MarketPipeline:
         try:
             await self._consume()
         except StorageError as error:
-            _log.exception("the candles of %s cannot be stored", self._feed.market)
+            _log.warning("the candles of %s cannot be stored: %s", self._feed.market, error)
             self._fail(f"Candles cannot be stored, so the feed was stopped. {error}")
         finally:
             await self._close()
@@ -87,7 +87,8 @@ class MarketPipeline:
         except Exception as error:  # a feed is other people's code: none of its faults may end the window's loop
             self._flush()
             if isinstance(error, FeedError):
-                _log.warning("%s", error, exc_info=True)
+                _log.warning("%s", error)
+                _log.debug("where it came from", exc_info=error)
                 self._fail(str(error))
             else:
                 _log.exception("the feed of %s failed", self._feed.market)

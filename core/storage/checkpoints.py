@@ -15,6 +15,7 @@ from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+PINNED = "SELECT checkpoint_id FROM checkpoint_marks WHERE is_pinned = 1"
 _SELECT = f"""
 SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, COALESCE(is_pinned, 0), COALESCE(note, '')
 FROM checkpoints LEFT JOIN checkpoint_marks USING (checkpoint_id)
@@ -48,8 +49,14 @@ class CheckpointRows:
         return next((info for info in kept if info.checkpoint_id == checkpoint_id), None)
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
-        """Keep it for good, or no longer. Raises StorageError for an id that is not kept."""
+        """Keep it for good, or no longer; a pin takes back a request to delete it.
+
+        Raises StorageError for an id that is not kept.
+        """
         self._mark(checkpoint_id, "is_pinned", is_pinned)
+        if is_pinned:
+            with write(self._db):
+                self._db.conn.execute("DELETE FROM checkpoint_deletions WHERE checkpoint_id = ?", (checkpoint_id,))
 
     def set_note(self, checkpoint_id: str, note: str) -> None:
         """Replace its note. Raises StorageError for an id that is not kept."""
@@ -67,7 +74,8 @@ class CheckpointRows:
         """Ids that are to be deleted and are still kept, in the order of asking."""
         sql = (
             "SELECT checkpoint_id FROM checkpoint_deletions JOIN checkpoints USING (checkpoint_id) "
-            "WHERE run_id = ? AND is_deleted = 0 ORDER BY requested_at_ms, sequence"
+            "WHERE run_id = ? AND is_deleted = 0 "
+            f"AND checkpoint_id NOT IN ({PINNED}) ORDER BY requested_at_ms, sequence"
         )
         return tuple(str(row[0]) for row in select(self._db, sql, (run_id,)))
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from core.events import CheckpointInfo, Incident, StepDone
+from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.reader import RecordReader
@@ -78,9 +79,13 @@ class TrainingRecord:
         self._execute(_insert("checkpoints", CHECKPOINT_COLUMNS), [checkpoint_row(info)])
 
     def mark_deleted(self, ids: Iterable[str]) -> int:
-        """The files of these checkpoints are to go. Rows stay, for what was forecast with them. Returns how many."""
+        """The files of these checkpoints are to go, but for those that are pinned by now. Rows stay, for what was
+        forecast with them. Returns how many."""
+        pinned = {str(row[0]) for row in select(self._db, PINNED)}  # inside the transaction: the window may have pinned
         sql = "UPDATE checkpoints SET is_deleted = 1 WHERE checkpoint_id = ? AND run_id = ? AND is_deleted = 0"
-        return self._execute(sql, ((checkpoint_id, self._run_id) for checkpoint_id in ids))
+        return self._execute(
+            sql, ((checkpoint_id, self._run_id) for checkpoint_id in ids if checkpoint_id not in pinned)
+        )
 
     def _check_fence(self) -> None:
         rows = select(self._db, "SELECT fence FROM runs WHERE run_id = ?", (self._run_id,))

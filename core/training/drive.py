@@ -127,6 +127,8 @@ class TrainingDriver:
         self._unanswered: deque[TrainerCommand] = deque()
         self._status: TrainerStatus | None = None
         self._has_failed = False
+        self._stands = False
+        """Whether a host answers; between two of them none does."""
         self._meter = CatchUpMeter(clock)
 
     def run(self) -> None:
@@ -138,7 +140,7 @@ class TrainingDriver:
             if self._start():
                 while not self._is_finished():
                     self._turn()
-                if not self._has_failed:
+                if self._stands and not self._has_failed:
                     self._stop()
                     self._report_progress(is_last=True)
         finally:
@@ -231,6 +233,7 @@ class TrainingDriver:
 
     def _start(self) -> bool:
         """Start the host and publish its first answer. False where training cannot go on."""
+        self._stands = False
         while not self._inbox.is_stopped:
             try:
                 self._unanswered.clear()
@@ -238,6 +241,7 @@ class TrainingDriver:
                 while not self._take_first_answer():
                     if self._inbox.is_stopped:
                         return False
+                self._stands = True
                 return True
             except HostDiedError as death:
                 if not self._replace_host(death):
@@ -281,6 +285,7 @@ class TrainingDriver:
     def _replace_host(self, death: HostDiedError) -> bool:
         """Make a new host, unless the cause is final or there were too many crashes; tell the window either way."""
         self._host.close()
+        self._stands = False
         verdict = self._restarts.after(death, tuple(self._unanswered))
         self._tell(verdict)
         if isinstance(verdict, TrainerFailed):

@@ -49,12 +49,16 @@ class CheckpointKeeper:
             self._best_skill = best.skill
 
     @property
+    def _saved_step(self) -> int | None:
+        return None if self._saved_state is None else self._saved_state[0]
+
+    @property
     def _run_id(self) -> str:
         return self._record.reader.run_id
 
     def is_due(self, session: TrainingSession, is_catching_up: bool) -> bool:
         """Every so many steps; while catching up, not more often than every so many seconds."""
-        if session.step == 0 or session.step % self._settings.every_steps:
+        if session.step == 0 or session.step % self._settings.every_steps or session.step == self._saved_step:
             return False
         if not is_catching_up or self._saved_at_s is None:
             return True
@@ -99,9 +103,10 @@ class CheckpointKeeper:
             return ()
         with self._record.write():
             self._record.mark_deleted([info.checkpoint_id for info in chosen])
-        for info in chosen:
+        gone = [info for info in chosen if self._rows.by_id(info.checkpoint_id) is None]  # not what was pinned just now
+        for info in gone:
             self._folder.absolute(info.file).unlink(missing_ok=True)
-        return tuple(info.checkpoint_id for info in chosen)
+        return tuple(info.checkpoint_id for info in gone)
 
     def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Read and check one checkpoint. Raises CheckpointError."""

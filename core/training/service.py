@@ -106,7 +106,8 @@ class TrainingService:
             layers=session.engine.layers,
         )
         verdict = self._health.prime(self._record.reader.steps(WINDOW))
-        return (*self._opening_incidents, ready, verdict, self.status())
+        asked_meanwhile = self._apply_deletions()
+        return (*self._opening_incidents, ready, verdict, *asked_meanwhile, self.status())
 
     def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         """Carry out one command. Raises StorageError (Fenced) where nothing can be written any more."""

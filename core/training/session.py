@@ -172,10 +172,16 @@ class TrainingSession:
             shown = forecast.quantiles.shown[horizon - 1]
             self.forecaster.learn(origin, horizon, outcome.expert_losses, shown, outcome.natural)
         if horizon == 1:
-            self._prequential_loss = self._in_training_units(origin, outcome.losses)
-            self.engine.schedule.observe(self._prequential_loss)
-            self._mark(origin, outcome)
+            self._take_prequential(None if after_gap else self._in_training_units(origin, outcome.losses))
+            if not after_gap:
+                self._mark(origin, outcome)
         return outcome
+
+    def _take_prequential(self, loss: float | None) -> None:
+        """Of the newest one-step forecast; None where a hole lies between it and its target."""
+        self._prequential_loss = loss
+        if loss is not None:
+            self.engine.schedule.observe(loss)
 
     def _in_training_units(self, origin: int, losses: FloatArray) -> float:
         """The loss of a one-step forecast as training counts it, so that both curves share an axis."""

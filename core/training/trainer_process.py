@@ -23,6 +23,9 @@ from core.training.supervision.last_words import FILE_NAME, StderrFile
 
 _NICENESS = 5
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_LEFT_TO_THE_PARENT = ("SIGINT", "SIGTERM", "SIGHUP")
+"""A terminal and a service manager send these to the whole group: the parent asks for a last checkpoint, then closes
+the pipe. A child that is to end for another reason is killed."""
 _AT_ONCE = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
 """After these, whatever still touches the device hangs or aborts: tensors that are freed, the interpreter's end."""
 
@@ -74,10 +77,12 @@ def _tell_and_exit(error: Exception, pipe: Connection) -> None:
 
 
 def _prepare_process(spec: SessionSpec) -> StderrFile:
-    """Before torch and NumPy are imported: one thread each, Ctrl+C left to the parent, chart before trainer."""
+    """Before torch and NumPy are imported: one thread each, the end left to the parent, chart before trainer."""
     for name in _THREAD_COUNTS:
         os.environ[name] = "1"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for name in _LEFT_TO_THE_PARENT:
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     from core.logs import log_to_file  # noqa: PLC0415 - the child's own start

@@ -84,7 +84,7 @@ def _stop_on_signals(run: HeadlessRun) -> None:
     """Ctrl+C and a polite kill end the run with a last checkpoint. Windows has no handlers on the loop."""
     loop = asyncio.get_running_loop()
     with contextlib.suppress(NotImplementedError):
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, run.stop)
 
 

@@ -55,7 +55,7 @@ def common_options(command: Command) -> Command:
         (
             click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
             click.option("--data-dir", type=click.Path(path_type=Path), help="Where everything is kept."),
-            click.option("--seed", type=click.IntRange(0), help="Makes a run repeatable."),
+            click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Makes a run repeatable."),
             click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where the model computes."),
         )
     ):
@@ -181,4 +181,7 @@ def _given(options: dict[str, Any], *names: str) -> dict[str, Any]:
 def _exchange_urls() -> ExchangeUrls | None:
     """Another address for the exchange: how tests put the loopback exchange in its place."""
     text = os.environ.get(_URLS_VARIABLE)
-    return None if text is None else ExchangeUrls(**json.loads(text))
+    try:
+        return None if text is None else ExchangeUrls(**json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise UserError(f'{_URLS_VARIABLE} must be JSON with "public" and "ws" ({error}).', 2) from error

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from core.clock import Clock
 from core.market.candle import FILE_VENUE, Candle, Market
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus
-from core.market.files import CandleFile
+from core.market.files import CandleFile, rejections_in_words
 
+_log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
 """Candles between two turns of the event loop, when it goes as fast as it can."""
 
@@ -34,6 +36,7 @@ class ReplayFeed:
     ) -> None:
         """speed: candles per second after the first `catch_up`; 0: as fast as it goes. limit: of the file's candles."""
         self._candles = file.candles[:limit]
+        self._rejections = rejections_in_words(file.rejected)
         self._market = Market(FILE_VENUE, name, file.interval)
         self._clock = clock
         self._speed = speed
@@ -64,7 +67,9 @@ class ReplayFeed:
 
     async def _at_once(self, candles: Sequence[Candle], done: int) -> AsyncIterator[FeedEvent]:
         if candles:
-            yield self._status(FeedState.CATCHING_UP, f"Reading {self._market.symbol}.")
+            if self._rejections:
+                _log.warning("%s: rows of the file were passed over%s", self._market.symbol, self._rejections)
+            yield self._status(FeedState.CATCHING_UP, f"Reading {self._market.symbol}{self._rejections}.")
         for index, candle in enumerate(candles, start=1):
             if self._closed.is_set():
                 return

@@ -46,7 +46,7 @@ class StderrFile:
             )
         faulthandler.enable(file=_STDERR)
         if hasattr(faulthandler, "register"):
-            faulthandler.register(signal.SIGTERM, file=_STDERR, chain=True)  # says where it hung
+            faulthandler.register(signal.SIGTERM, file=_STDERR, chain=False)  # says where it hung; KILL ends it
 
     def keep_small(self) -> None:
         """Begin the file anew where it has become too large. Cheap enough to be called with each answer."""

@@ -203,3 +203,33 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
     path.write_bytes(data)
     sentence = verify_weights(path, written.sha256)
     assert sentence is not None and "altered" in sentence
+
+
+def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:45])
+    run_id = session.status().run_id
+    session.close()
+    unwanted, pinned = rows(tmp_path, run_id)[2:4]
+    db = open_database(DataFolder(tmp_path).database)
+    checkpoints = CheckpointRows(db)
+    checkpoints.request_deletion([unwanted.checkpoint_id, pinned.checkpoint_id], 1)
+    checkpoints.set_pinned(pinned.checkpoint_id, True)
+    db.close()
+    again = rigs.service(tmp_path)
+    changed = [event for event in again.opening_events() if isinstance(event, CheckpointsChanged)]
+    again.close()
+    assert [event.deleted_ids for event in changed] == [(unwanted.checkpoint_id,)]
+    kept = [info.checkpoint_id for info in rows(tmp_path, run_id)]
+    assert unwanted.checkpoint_id not in kept and pinned.checkpoint_id in kept
+    assert (tmp_path / pinned.file).exists() and not (tmp_path / unwanted.file).exists()
+
+
+def test_a_pause_at_a_checkpoints_step_writes_no_checkpoint_with_each_candle(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:31])
+    session.handle(SetPaused(True))
+    before = len(rows(tmp_path, session.status().run_id))
+    rigs.feed(session, CANDLES[31:60])
+    assert len(rows(tmp_path, session.status().run_id)) == before
+    session.close()

@@ -302,3 +302,25 @@ def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path
     session.close()
     assert [info.step for info in kept if info.reason == "manual"] == [14]
     assert len(kept) < 15
+
+
+def test_what_lies_across_a_hole_teaches_nothing(tmp_path: Path) -> None:
+    """A move of 30 % while nothing was recorded: scales, reference and the loss curve are as without it."""
+    jump = [dataclasses.replace(candle, **_raised(candle, 1.3)) for candle in CANDLES[34:]]
+    session = rigs.service(tmp_path)
+    before = rigs.feed(session, CANDLES[:30])
+    scale = session._session.history.column("scale")[-1]
+    after = rigs.feed(session, jump[:1])
+    assert session._session.history.column("scale")[-1] < 1.5 * scale
+    (step,) = [event for event in after if isinstance(event, StepDone)]
+    assert step.prequential_loss is None
+    assert any(event.prequential_loss is not None for event in before if isinstance(event, StepDone))
+    assert all(event.after_gap for event in after if isinstance(event, ForecastScored))
+    reference = session._session.forecaster.reference()
+    rigs.feed(session, jump[1:3])
+    assert np.abs(session._session.forecaster.reference()[0, 0] - reference[0, 0]).max() < 1.0
+    session.close()
+
+
+def _raised(candle: Candle, factor: float) -> dict[str, float]:
+    return {name: factor * getattr(candle, name) for name in ("open", "high", "low", "close")}

@@ -6,6 +6,8 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from core.clock import ManualClock
 from core.market.candle import FILE_VENUE, Candle, Market
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus
@@ -128,3 +130,14 @@ def test_the_sample_ships_and_is_whole() -> None:
     assert (feed.market.symbol, str(feed.market.interval), len(sample)) == (SAMPLE_NAME, "1h", 6225)
     assert sample[0] == Candle(1_483_308_000_000, 1.05236, 1.05253, 1.05221, 1.05227, 143539993.3)
     assert sample[-1] == Candle(1_514_581_200_000, 1.19984, 1.2013, 1.19931, 1.20075, 4885529785.0)
+
+
+def test_rows_that_were_passed_over_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "messy.csv"
+    rows = [f"{1_600_000_000_000 + 60_000 * index},1,1.1,0.9,{'nan' if index == 5 else 1.0},3" for index in range(20)]
+    file.write_text("open_time,open,high,low,close,volume\n" + "\n".join(rows) + "\n")
+    read = read_candle_file(file)
+    events = all_of(ReplayFeed(read, "messy", ManualClock()))
+    assert len(candles(events)) == 19
+    assert any("rejected: 1" in event.sentence for event in events if isinstance(event, FeedStatus))
+    assert "passed over" in caplog.text
