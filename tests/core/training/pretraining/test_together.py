@@ -1,0 +1,167 @@
+"""Two real processes that train one model over gloo, against one process with the same effective batch."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from core.storage.folder import DataFolder
+from core.training.pretraining.errors import PretrainingError
+from core.training.pretraining.store import PretrainedStore
+from core.training.pretraining.team import Alone, gather
+from tests.core.training.pretraining import replica, rigs
+from tests.support.commands import ROOT
+
+WORLD = 2
+TOLERANCE = {"float32": 2e-6, "bfloat16": 1e-2}
+"""Of the whole gradient's norm. float32: the same sums in another order. bfloat16 keeps 8 bits, so each product is
+rounded by up to 2**-9 = 0.002, and which rows a matrix product adds up before it rounds differs between one batch of 14
+and micro-batches of 2 and 3; a handful of such roundings lie between the loss and a weight. A wrong factor (2 for the
+processes, 3 for the micro-batches) puts the norm before clipping and the loss off by at least 0.33."""
+
+
+def spawn(command: Sequence[str]) -> list[subprocess.CompletedProcess[str]]:
+    """Run it in two processes, with the variables that torchrun sets."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    with contextlib.ExitStack() as started:
+        running = [
+            started.enter_context(
+                subprocess.Popen(
+                    [sys.executable, *command],
+                    cwd=ROOT,
+                    env={**os.environ, **variables(rank, port)},
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                )
+            )
+            for rank in range(WORLD)
+        ]
+        with ended(running):
+            told = [process.communicate(timeout=60.0) for process in running]
+    return [
+        subprocess.CompletedProcess(process.args, process.returncode, *texts)
+        for process, texts in zip(running, told, strict=True)
+    ]
+
+
+@contextlib.contextmanager
+def ended(running: Sequence[subprocess.Popen[str]]) -> Iterator[None]:
+    """None outlives the test, also where one hangs."""
+    try:
+        yield
+    finally:
+        for process in running:
+            process.kill()
+
+
+def variables(rank: int, port: int) -> dict[str, str]:
+    return {
+        "RANK": str(rank),
+        "LOCAL_RANK": str(rank),
+        "WORLD_SIZE": str(WORLD),
+        "MASTER_ADDR": "127.0.0.1",
+        "MASTER_PORT": str(port),
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Tensor]]:
+    """What reached the optimizer in each of the two processes."""
+    folder = tmp_path_factory.mktemp("replicas")
+    for done in spawn(["-m", replica.__name__, str(folder)]):
+        assert done.returncode == 0, done.stderr
+    return [torch.load(folder / f"rank-{rank}.pt", weights_only=True) for rank in range(WORLD)]
+
+
+def test_both_processes_have_the_same_gradients_and_weights_bit_for_bit(found: list[dict[str, Tensor]]) -> None:
+    one, other = found
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor, other[name]), name
+
+
+@pytest.mark.parametrize("precision", replica.PRECISIONS)
+def test_they_are_those_of_one_process_with_the_same_batch(found: list[dict[str, Tensor]], precision: str) -> None:
+    """Micro-batches, exchange and clipping included. The one process takes each batch whole."""
+    alone = replica.build(precision, 1, None)
+    for step, batch in enumerate(replica.batches()):
+        wanted = replica.step_of(alone, batch, None)
+        together, measured = (found[0][f"{precision}.{name}.{step}"] for name in ("gradient", "measured"))
+        assert float(measured[0]) > 2.0 * replica.CLIP_NORM
+        assert float(together.norm()) == pytest.approx(replica.CLIP_NORM, rel=1e-3), "clipped after the exchange"
+        assert float((together - wanted.gradient).norm() / wanted.gradient.norm()) < TOLERANCE[precision]
+        torch.testing.assert_close(measured, wanted.measured, rtol=TOLERANCE[precision], atol=0.0)
+    close = {"float32": 1e-5, "bfloat16": 2 * replica.STEPS * 1e-3}[precision]
+    assert float((found[0][f"{precision}.weights"] - replica.weights_of(alone)).abs().max()) <= close
+
+
+@pytest.mark.parametrize("precision", replica.PRECISIONS)
+def test_a_process_without_a_sample_takes_part_with_no_weight(found: list[dict[str, Tensor]], precision: str) -> None:
+    wanted = replica.step_of(replica.build(precision, 1, None), replica.lonely(), None).gradient
+    together = found[0][f"{precision}.lonely"]
+    assert float((together - wanted).norm() / wanted.norm()) < TOLERANCE[precision]
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("precision", replica.PRECISIONS)
+def test_what_is_not_finite_in_one_is_skipped_by_both(found: list[dict[str, Tensor]], precision: str) -> None:
+    for told in found:
+        assert bool(told[f"{precision}.is_skipped"])
+        assert torch.equal(told[f"{precision}.weights"], told[f"{precision}.weights after"])
+
+
+def test_gradients_are_exchanged_once_a_step(found: list[dict[str, Tensor]]) -> None:
+    assert [int(told["exchanges"]) for told in found] == [1, 1]
+
+
+def test_what_is_decided_is_decided_by_all(found: list[dict[str, Tensor]]) -> None:
+    for told in found:
+        assert bool(told["agreed"]), "one wants to skip, so both do"
+        assert told["any"].tolist() == [True, False]
+        assert told["total"].tolist() == [3.0] and int(told["first"]) == 100
+
+
+def test_pretraining_together_comes_out_as_alone(tmp_path: Path) -> None:
+    """The command itself in two processes, with a batch that does not divide by two and a short last one."""
+    file = rigs.write(tmp_path / "reverting.csv", rigs.reverting(400))
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "settings.json").write_text(
+        json.dumps({"model": {"width": 16, "layers": 1, "heads": 2, "context": 8, "horizons": 3}})
+    )
+    options = ["--epochs", "2", "--batch-size", "25", "--seed", "5", "--device", "cpu"]
+    command = ["-m", "desktop", "pretrain", str(file), *options, "--json", "--data-dir", str(tmp_path / "two")]
+    first, second = spawn(command)
+    assert first.returncode == 0 and second.returncode == 0, first.stderr + second.stderr
+    assert second.stdout == "" and "Epoch" not in second.stderr, "only the first process speaks"
+    together = json.loads(first.stdout)
+    settings = rigs.SMALL.__class__(model=rigs.SMALL.model, training=rigs.TrainingSettings(seed=5, device="cpu"))
+    alone = rigs.run(tmp_path / "one", file, settings=settings, batch_size=25)
+    assert together["world_size"] == 2 and together["steps"] == alone["steps"] == 2 * 13
+    for one, other in zip(together["epochs"], alone["epochs"], strict=True):
+        assert one["loss"] == pytest.approx(other["loss"], rel=1e-5)
+        assert one["validation"]["close_skill"] == pytest.approx(other["validation"]["close_skill"], abs=1e-5)
+    assert len(PretrainedStore(DataFolder(tmp_path / "two")).newest_first()) == 1, "the first process writes"
+
+
+def test_without_torchrun_one_is_alone() -> None:
+    with gather("cpu", {}) as team:
+        assert isinstance(team, Alone) and team.world_size == 1 and team.join is None
+
+
+def test_half_of_torchruns_variables_are_a_sentence() -> None:
+    with pytest.raises(PretrainingError, match="MASTER_ADDR"), gather("cpu", {"RANK": "0", "WORLD_SIZE": "2"}):
+        pass
