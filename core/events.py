@@ -7,6 +7,8 @@ from enum import StrEnum
 
 GPU_IS_BACK = "GPU is back"
 """The kind of the incident that offers to go back to a GPU that was lost."""
+RESTORED = "restored"
+"""The kind of the incident that says that the model was taken back to a checkpoint, as was asked."""
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
@@ -227,7 +229,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class LossSummary:
-    """The loss in three numbers. `best` is the lowest mean over a full window, never that of one step."""
+    """The loss in three numbers: the mean over the newest 50 steps, the lowest such mean of the run, and the trend."""
 
     current: float | None
     best: float | None
@@ -256,7 +258,7 @@ class AccuracySummary:
     model_weight: float | None
     """Share of the model in the shown combination (close, horizon 1)."""
     has_proven_edge: bool
-    """The close skill's whole interval lies above 0 and n >= 300."""
+    """The close skill's whole interval lay above 0, with n >= 300, at the last two of the looks every 50 candles."""
     verdict: str
     """The same in words a user reads."""
 

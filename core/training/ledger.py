@@ -19,6 +19,8 @@ CHECKPOINT_WINDOW = 300
 _FEWEST_FOR_CHECKPOINT = 100
 _USUAL_WINDOW = 200
 _LOSS_WINDOW = 50
+_DECIDED_EVERY = 50
+"""Scored candles between two looks at whether an edge is proven."""
 
 _GROUP_NAMES = {
     ForecastMode.LIVE: "live",
@@ -37,13 +39,18 @@ class ScoreLedger:
         self._own: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._others: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._all: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
+        self._edge = _Edge()
 
     def add(self, score: StoredScore) -> None:
         """Take the next one-step score, in time order."""
         if score.horizon != 1 or score.after_gap:
             return
         self._all.append(score)
-        (self._own if score.mode is self._own_mode else self._others).append(score)
+        if score.mode is not self._own_mode:
+            self._others.append(score)
+            return
+        self._own.append(score)
+        self._edge.scored(self._own)
 
     def extend(self, scores: Iterable[StoredScore]) -> None:
         for score in scores:
@@ -70,13 +77,38 @@ class ScoreLedger:
 
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
         """The headline."""
-        return _summary(list(self._own), _GROUP_NAMES[self._own_mode], scored, live_scored, model_weight)
+        group = _GROUP_NAMES[self._own_mode]
+        return _summary(list(self._own), group, scored, live_scored, model_weight, self._edge.is_proven)
 
     def other_summary(self, scored: int, live_scored: int) -> AccuracySummary | None:
         """Scores of forecasts that are not the run's own, or None where there are none."""
         if not self._others:
             return None
-        return _summary(list(self._others), _GROUP_NAMES[self._others[-1].mode], scored, live_scored, None)
+        group = _GROUP_NAMES[self._others[-1].mode]
+        return _summary(list(self._others), group, scored, live_scored, None, is_proven=False)
+
+
+class _Edge:
+    """Whether an edge counts as proven.
+
+    Asked with each candle, an interval near zero would say yes and no in turn, and yes too often: so it is asked every
+    so many candles; two yeses in a row make a proof, one no ends it.
+    """
+
+    def __init__(self) -> None:
+        self._scored = 0
+        self._was_above = False
+        self.is_proven = False
+
+    def scored(self, own: deque[StoredScore]) -> None:
+        """A score of the run's own came; `own` holds the newest of them."""
+        self._scored += 1
+        if self._scored % _DECIDED_EVERY:
+            return
+        close = skill(*_columns(list(own), "loss", "reference_loss"))
+        is_above = len(own) >= FEWEST_FOR_AN_EDGE and close.low is not None and close.low > 0.0
+        self.is_proven = is_above and self._was_above
+        self._was_above = is_above
 
 
 class LossLedger:
@@ -116,7 +148,8 @@ class LossLedger:
         return statistics.fmean(newest) if len(newest) == _LOSS_WINDOW else None
 
     def summary(self) -> LossSummary:
-        current = self._losses[-1] if self._losses else None
+        newest = list(self._losses)[-_LOSS_WINDOW:]
+        current = statistics.fmean(newest) if newest else None
         return LossSummary(current, self._best, self._trend())
 
     def _trend(self) -> Trend:
@@ -137,7 +170,12 @@ def _columns(scores: Sequence[StoredScore], *names: str) -> list[np.ndarray]:
 
 
 def _summary(
-    scores: Sequence[StoredScore], group: str, scored: int, live_scored: int, model_weight: float | None
+    scores: Sequence[StoredScore],
+    group: str,
+    scored: int,
+    live_scored: int,
+    model_weight: float | None,
+    is_proven: bool,
 ) -> AccuracySummary:
     n = len(scores)
     directions = [score.direction_hit for score in scores if score.direction_hit is not None]
@@ -146,7 +184,6 @@ def _summary(
     overlaps, reference_overlaps = _columns(scores, "overlap", "reference_overlap")
     accuracy = mean(overlaps)
     close = skill(loss, reference_loss)
-    proven = n >= FEWEST_FOR_AN_EDGE and close.low is not None and close.low > 0.0
     return AccuracySummary(
         group=group,
         window=SCORE_WINDOW,
@@ -160,8 +197,8 @@ def _summary(
         skill_close=close,
         skill_range=skill(range_loss, range_reference_loss),
         model_weight=model_weight,
-        has_proven_edge=proven,
-        verdict=_verdict(close, n, proven),
+        has_proven_edge=is_proven,
+        verdict=_verdict(close, n, is_proven),
     )
 
 
@@ -169,9 +206,13 @@ def _verdict(close: Estimate, n: int, proven: bool) -> str:
     if close.value is None or close.low is None or close.high is None:
         return f"Too early to tell: {n:,} scored candles."
     if proven:
-        return f"An edge over the reference: the whole interval lies above zero, on {n:,} candles."
+        return f"Better than “no change”: the interval of the close's skill has stayed above zero, on {n:,} candles."
     if n < FEWEST_FOR_AN_EDGE:
         return f"No proven edge yet: {n:,} of the {FEWEST_FOR_AN_EDGE} scored candles that a proof needs."
     if close.high < 0.0:
-        return f"Worse than the reference: the whole interval lies below zero, on {n:,} candles."
-    return f"No proven edge: the interval includes zero, on {n:,} candles."
+        return f"Worse than “no change”: the interval of the close's skill lies below zero, on {n:,} candles."
+    if close.low > 0.0:
+        return (
+            f"No proven edge yet: the interval of the close's skill is above zero, but only lately, on {n:,} candles."
+        )
+    return f"No proven edge: the interval of the close's skill includes zero, on {n:,} candles."

@@ -25,6 +25,7 @@ from core.commands import (
     TrainerCommand,
 )
 from core.events import (
+    RESTORED,
     CheckpointInfo,
     CheckpointsChanged,
     ForecastMode,
@@ -303,7 +304,7 @@ class TrainingService:
         done = self._incident(
             Mishap(
                 Severity.INFO,
-                "restored",
+                RESTORED,
                 f"The model was taken back to the checkpoint of step {metadata['step']}, as asked.",
                 "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
                 "What was learned since then.",

@@ -165,7 +165,8 @@ def _switch() -> FieldEditor:
 
 def _whole_number(low: float | None, high: float | None) -> FieldEditor:
     spin = QSpinBox()
-    spin.setRange(int(low) if low is not None else -_LARGEST_INT, int(high) if high is not None else _LARGEST_INT)
+    lowest = -_LARGEST_INT if low is None else max(-_LARGEST_INT, int(low))
+    spin.setRange(lowest, _LARGEST_INT if high is None else min(_LARGEST_INT, int(high)))  # Qt's are 32 bits wide
     spin.setGroupSeparatorShown(True)
     return FieldEditor(spin, spin.value, spin.setValue, lambda call: spin.valueChanged.connect(lambda _value: call()))
 

@@ -16,6 +16,7 @@ from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
+_LIVE = "live"
 _INTERVAL_TOOLTIP = (
     "Were the same market to be watched again and again, intervals like this one would hold the true value 95 times "
     "in 100. While it holds what the value is measured against, nothing is proven."
@@ -252,17 +253,19 @@ class AccuracyPanel(Panel):
     def _show_verdict(self, accuracy: AccuracySummary) -> None:
         palette = self.palette_now
         name, colour = ("check-circle-outline", palette.good)
-        if not accuracy.has_proven_edge:
+        if not accuracy.has_proven_edge or accuracy.group != _LIVE:  # in a replay the future lies in the file
             name, colour = ("scale-balance", palette.text)
         self._verdict_icon.setPixmap(icon(name, colour).pixmap(18, 18))
         # The trainer's sentence is "verdict: reason."; the verdict is what is read from afar.
         headline, _colon, reason = accuracy.verdict.partition(": ")
-        set_text(self._verdict, headline)
+        set_text(self._verdict, headline if accuracy.group == _LIVE else f"{headline} ({accuracy.group})")
         set_text(self._reason, reason[:1].upper() + reason[1:])
         colour_text(self._verdict, colour)
         self._verdict.setToolTip(
-            "An edge is called proven when the whole 95 % interval of the close's skill lies above 0 and at least "
-            "300 candles were scored. “No proven edge” is the normal answer on a liquid market."
+            "<p>“No change” is the reference: the last price, with the spread that prices had lately. An edge over it "
+            "is called proven when the whole 95 % interval of the close's skill lay above 0 at two looks in a row, 50 "
+            "candles apart, with at least 300 candles scored. Only live forecasts count as a proof.</p>"
+            "<p>“No proven edge” is the normal answer on a liquid market.</p>"
         )
 
     def _show_footer(self, accuracy: AccuracySummary, apart: AccuracySummary | None) -> None:

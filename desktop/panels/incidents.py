@@ -178,7 +178,12 @@ def as_text(incident: Incident) -> str:
 
 
 def _sentences(incident: Incident) -> list[str]:
-    return [part for part in (incident.what_happened, incident.what_was_done, incident.what_it_cost) if part]
+    labelled = (
+        ("", incident.what_happened),
+        ("What was done: ", incident.what_was_done),
+        ("What it cost: ", incident.what_it_cost),
+    )
+    return [f"{label}{text}" for label, text in labelled if text]
 
 
 def _table(model: IncidentsModel) -> QTableView:

@@ -25,8 +25,8 @@ _TRENDS = {
     Trend.UNKNOWN: ("", MISSING),
 }
 _TERMS = {
-    "Current": "Training loss, averaged over the newest steps. Lower is better.",
-    "Best": "The lowest average over a full window of steps, never that of one step.",
+    "Current": "Training loss, averaged over the newest 50 steps. Lower is better.",
+    "Best": "The lowest such average of the run: over 50 steps, never that of one step.",
     "Trend": "Where the averaged loss is going.",
     "Steps": "How often the model's weights were changed, and how many candles it has seen.",
     "Last step": "How long ago the model last learned, and how long that step took.",

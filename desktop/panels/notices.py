@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed
+from core.events import GPU_IS_BACK, RESTORED, Incident, Severity, TrainerFailed
 from core.market.feeds.base import FeedState
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
 
 _FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave incident", "storage"
+_RESTORED = "restored"
 _GPU = "gpu is back"
 
 
@@ -62,17 +63,19 @@ class NoticeWriter(QObject):
         )
 
     def _on_incident(self, incident: Incident) -> None:
-        """Only grave ones and offers; all are in their panel."""
+        """Only grave ones, offers, and what was asked for; all are in their panel."""
         if incident.kind == GPU_IS_BACK:
             text = f"{incident.what_happened} {incident.what_was_done}"
             self._banner.tell(
                 Notice(_GPU, incident.severity, text, action="Go back to the GPU", on_action=self._on_use_gpu)
             )
+        if incident.kind == RESTORED:
+            self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened))
         if incident.severity is Severity.ERROR:
             text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
             notice = Notice(_INCIDENT, Severity.ERROR, text, incident.details, "Show incidents", self._on_show)
             self._banner.tell(notice)
 
     def _on_run(self) -> None:
-        for key in (_TRAINER, _INCIDENT, _GPU):
+        for key in (_TRAINER, _INCIDENT, _GPU, _RESTORED):
             self._banner.withdraw(key)

@@ -49,7 +49,7 @@ def test_best_loss_is_that_of_a_window_not_of_the_luckiest_step() -> None:
     for index in range(60):
         losses.add(0.001 if index == 5 else 1.0)
     assert losses.best is not None and losses.best > 0.9
-    assert losses.summary().current == 1.0
+    assert losses.summary().current == pytest.approx(1.0)
 
 
 def test_a_loss_that_is_not_finite_is_refused() -> None:
@@ -65,3 +65,31 @@ def test_trend(slope: float, trend: Trend) -> None:
     for index, error in enumerate(noise):
         losses.add(2.0 + slope * index + float(error))
     assert losses.summary().trend is trend
+
+
+def test_an_edge_is_not_gained_and_lost_from_candle_to_candle() -> None:
+    """Around zero the interval's end goes to and fro; the verdict is looked at every 50 candles, and twice."""
+    generator = np.random.default_rng(1)
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    changes, before = 0, False
+    for number in range(3000):
+        advantage = 0.02 if number < 1500 else -0.01
+        loss = 1.0 - advantage + 0.2 * float(generator.normal())
+        ledger.add(dataclasses.replace(SCORE, target_open_time_ms=number, loss=loss, reference_loss=1.0))
+        now = ledger.own_summary(number, number, None).has_proven_edge
+        changes += now is not before
+        if now is not before:
+            assert (number + 1) % 50 == 0
+        before = now
+    assert changes <= 4 and not before
+
+
+def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -> None:
+    generator = np.random.default_rng(2)
+    ledger = LossLedger()
+    for number in range(400):
+        ledger.add(1.0 + 0.3 * float(generator.random()))
+        summary = ledger.summary()
+        assert summary.current is not None
+        if number >= 49:
+            assert summary.best is not None and summary.current >= summary.best - 1e-12
