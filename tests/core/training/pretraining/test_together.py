@@ -15,6 +15,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from core.settings import Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.store import PretrainedStore
@@ -148,7 +149,7 @@ def test_pretraining_together_comes_out_as_alone(tmp_path: Path) -> None:
     assert first.returncode == 0 and second.returncode == 0, first.stderr + second.stderr
     assert second.stdout == "" and "Epoch" not in second.stderr, "only the first process speaks"
     together = json.loads(first.stdout)
-    settings = rigs.SMALL.__class__(model=rigs.SMALL.model, training=rigs.TrainingSettings(seed=5, device="cpu"))
+    settings = Settings(model=rigs.SMALL.model, training=TrainingSettings(seed=5, device="cpu"))
     alone = rigs.run(tmp_path / "one", file, settings=settings, batch_size=25)
     assert together["world_size"] == 2 and together["steps"] == alone["steps"] == 2 * 13
     for one, other in zip(together["epochs"], alone["epochs"], strict=True):
