@@ -36,7 +36,7 @@ run: setup ## Open the window (without a display: the same job in the terminal)
 test: lint test-fast ## Lint, types, import contracts, tests
 
 lint: setup
-	$(BIN)/ruff check .
+	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
