@@ -197,6 +197,9 @@ class TrainingDriver:
             return False
         self._unanswered.popleft()
         self._publish(batch)
+        for event in batch.events:  # not those of a first answer: a host that just stands knows of no pause yet
+            if isinstance(event, TrainerStatus):
+                self._restarts.note_state(event.state)
         return True
 
     def _publish(self, batch: EventBatch) -> None:
@@ -206,7 +209,6 @@ class TrainingDriver:
                 self._recorded_until_ms = event.recorded_until_ms
             elif isinstance(event, TrainerStatus):
                 self._status = event
-                self._restarts.note_state(event.state)
         self._emit(batch)
 
     def _tell(self, event: TrainerEvent) -> None:

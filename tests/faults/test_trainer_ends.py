@@ -80,7 +80,6 @@ def assert_gone(run: Driven) -> None:
         (FaultKind.DOUBLE_FREE, DeathCause.ABORTED, "double free or corruption"),
         pytest.param(FaultKind.SEGFAULT, DeathCause.CRASHED, "Segmentation fault", marks=pytest.mark.slow),
         (FaultKind.KILL, DeathCause.KILLED, ""),
-        pytest.param(FaultKind.TERMINATE, DeathCause.TERMINATED, "faulty_trainer.py", marks=pytest.mark.slow),
     ],
 )
 def test_a_trainer_that_ends_is_started_again_and_nothing_is_missed(
@@ -257,6 +256,15 @@ def test_the_next_start_resumes_after_the_thread_host_took_its_process_with_it(
         again.run()
     assert [ready.step for ready in again.readies] == [20]
     assert driven.record_of(tmp_path) == calm
+
+
+@pytest.mark.slow
+def test_a_polite_kill_is_left_to_the_parent(tmp_path: Path, calm: Record) -> None:
+    """A service manager sends it to all processes at once: the trainer waits for what the parent says."""
+    run = faulty(tmp_path, [Fault(25, FaultKind.TERMINATE)])
+    run.run()
+    assert run.deaths == [] and driven.record_of(tmp_path) == calm
+    assert_gone(run)
 
 
 @pytest.mark.slow

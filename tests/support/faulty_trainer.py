@@ -250,7 +250,7 @@ def _signals(name: str) -> Callable[[nn.Module, Tensor], None]:
 
 _STRIKES: dict[FaultKind, Callable[[nn.Module, Tensor], Tensor | None]] = {
     FaultKind.KILL: _signals("SIGKILL"),
-    FaultKind.TERMINATE: _signals("SIGTERM"),
+    FaultKind.TERMINATE: _ends(lambda: os.kill(os.getpid(), signal.SIGTERM)),
     FaultKind.STOP: _signals("SIGSTOP"),
     FaultKind.ABORT: _ends(os.abort),
     FaultKind.DOUBLE_FREE: _ends(_corrupt_heap),
