@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,8 @@ from typing import Any
 import safetensors.torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
+
+from core.storage.durable import write_durably
 
 _METADATA_KEY = "ghostcandle"
 _LARGEST_FILE_BYTES = 4 * 1024**3
@@ -38,24 +38,14 @@ class WrittenFile:
 
 
 def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> WrittenFile:
-    """Write the file in one piece and make it durable: temporary file, fsync, replace, fsync of the folder.
+    """Write the file in one piece and make it durable.
 
     Raises OSError; nothing is left behind then.
     """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     data = safetensors.torch.save(contiguous, {_METADATA_KEY: json.dumps(metadata, allow_nan=False)})
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-    _sync_folder(path.parent)
+    write_durably(path, data)
     return WrittenFile(hashlib.sha256(data).hexdigest(), len(data))
 
 
@@ -106,14 +96,3 @@ def _parsed(path: Path, raw: str) -> dict[str, Any]:
     if not isinstance(metadata, dict):
         raise CheckpointError(f"{path.name} has a description of the wrong form.")
     return metadata
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable. Windows has no such call, and does it by itself."""
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

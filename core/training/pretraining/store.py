@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -14,6 +12,7 @@ from typing import Any
 
 from torch import Tensor
 
+from core.storage.durable import write_durably
 from core.storage.folder import DataFolder
 from core.storage.weights import read_weights, write_weights
 
@@ -62,7 +61,7 @@ class PretrainedStore:
             created_at_ms,
             **facts,
         )
-        _write_text(path.with_suffix(".json"), json.dumps(asdict(kept), indent=2))
+        write_durably(path.with_suffix(".json"), json.dumps(asdict(kept), indent=2).encode())
         return kept
 
     def remove(self, pretrained: Pretrained) -> None:
@@ -94,17 +93,3 @@ def _read(path: Path) -> Pretrained | None:
         return Pretrained(**json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def _write_text(path: Path, text: str) -> None:
-    """In one piece: a reader sees all of it or nothing."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
