@@ -179,7 +179,7 @@ class Application(QObject):
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
-        self.state.begin(None)
+        self.state.begin(None, market.interval.duration_ms)
         series = CandleSeries(market.interval)
         series.extend(self._database.candles.newest(market, _SHOWN_AT_FIRST))
         self._series = series

@@ -63,6 +63,8 @@ class RunState(QObject):
         self.diagnosis: Diagnosis | None = None
         self.jobs = JobList(clock)
         self.run_id: str | None = None
+        self.interval_ms: int | None = None
+        """How long a candle of the watched market lasts; None before there is one."""
         self.trainer: TrainerReady | None = None
         self.status: TrainerStatus | None = None
         self.forecast: ForecastMade | None = None
@@ -110,9 +112,9 @@ class RunState(QObject):
         self._incidents.extend(newer)
         self.incidents_changed.emit()
 
-    def begin(self, run_id: str | None) -> None:
-        """Forget the former run and its feed: another market was chosen."""
-        self.feed = None
+    def begin(self, run_id: str | None, interval_ms: int | None = None) -> None:
+        """Forget the former run and its feed: another market was chosen, whose candles last that long."""
+        self.feed, self.interval_ms = None, interval_ms
         self.jobs.clear()
         self._forget_run(run_id)
         self.feed_changed.emit()

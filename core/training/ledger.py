@@ -206,13 +206,11 @@ def _verdict(close: Estimate, n: int, proven: bool) -> str:
     if close.value is None or close.low is None or close.high is None:
         return f"Too early to tell: {n:,} scored candles."
     if proven:
-        return f"Better than “no change”: the interval of the close's skill has stayed above zero, on {n:,} candles."
+        return f"Better than “no change”: the interval of the close skill has stayed above zero, on {n:,} candles."
     if n < FEWEST_FOR_AN_EDGE:
         return f"No proven edge yet: {n:,} of the {FEWEST_FOR_AN_EDGE} scored candles that a proof needs."
     if close.high < 0.0:
-        return f"Worse than “no change”: the interval of the close's skill lies below zero, on {n:,} candles."
+        return f"Worse than “no change”: the interval of the close skill lies below zero, on {n:,} candles."
     if close.low > 0.0:
-        return (
-            f"No proven edge yet: the interval of the close's skill is above zero, but only lately, on {n:,} candles."
-        )
-    return f"No proven edge: the interval of the close's skill includes zero, on {n:,} candles."
+        return f"No proven edge yet: the interval of the close skill is above zero, but only lately, on {n:,} candles."
+    return f"No proven edge: the interval of the close skill includes zero, on {n:,} candles."

@@ -3,173 +3,90 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from core.events import AccuracySummary, Estimate
-from desktop.formatting import MISSING, format_count, format_number, format_percent
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from desktop.formatting import MISSING, format_count, format_duration, format_number, format_percent
 from desktop.icons import icon, tabular
-from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.panels.accuracy_terms import (
+    INTERVAL_MEANING,
+    SHARE_MEANING,
+    TERMS,
+    VERDICT_MEANING,
+    Kind,
+    Term,
+    measured,
+)
+from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
+from desktop.panels.interval_bar import IntervalBar
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
 _LIVE = "live"
-_INTERVAL_TOOLTIP = (
-    "Were the same market to be watched again and again, intervals like this one would hold the true value 95 times "
-    "in 100. While it holds what the value is measured against, nothing is proven."
+_WHERE = {"replayed": "in replay", "simulated": "in simulation"}
+"""Where a verdict that is no proof was found."""
+_HEADERS = (
+    ("", ""),
+    ("Now", ""),
+    ("95 % interval", INTERVAL_MEANING),
+    ("", ""),
+    ("Against", "What the value is measured against: a coin, “no change”, or what a band promises."),
+    ("n", "Candles"),
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Term:
-    """One row: what it is called, what it means, and whether it is a signed gain."""
-
-    name: str
-    meaning: str
-    is_skill: bool = False
-
-
-_TERMS = (
-    _Term(
-        "Direction",
-        "How often the next candle closed on the side of the last close that the forecast named.\n"
-        "Candles that closed flat are left out. Against: 50 %, a coin. Rules as simple as “the reverse of the last "
-        "candle” reach 54 % on some markets, so a little more than 50 % alone proves nothing.",
-    ),
-    _Term(
-        "Candle accuracy",
-        "How much the forecast candle and the real one overlap, from low to high: the length of what both cover, "
-        "divided by the length of what either covers. 100 % is the same candle.\n"
-        "Against: the same for the reference, “no change, with the usual width of this market”.",
-    ),
-    _Term(
-        "50 % band",
-        "How many closes fell inside the inner band. Against: 50 %, what the band promises.\n"
-        "Less means that the band is too narrow, more that it is too wide.",
-    ),
-    _Term(
-        "90 % band",
-        "How many closes fell inside the outer band. Against: 90 %, what the band promises.\n"
-        "Less means that the band is too narrow, more that it is too wide.",
-    ),
-    _Term(
-        "Skill, close",
-        "How much smaller the loss of the forecast closes is than that of the reference, “no change, with the usual "
-        "width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the reference.",
-        is_skill=True,
-    ),
-    _Term(
-        "Skill, range",
-        "The same for the candle's height, from low to high.",
-        is_skill=True,
-    ),
-)
-_HEADERS = (("", ""), ("Now", ""), ("95 % interval", _INTERVAL_TOOLTIP), ("", ""), ("Against", ""), ("n", "Candles"))
-
-
-class IntervalBar(QWidget):
-    """An interval with its value, and a mark at what it is measured against, on a scale that rows may share."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._estimate: Estimate | None = None
-        self._against: float | None = None
-        self._low, self._high = 0.0, 1.0
-        self._colour: QColor | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def sizeHint(self) -> QSize:
-        return QSize(60, 14)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(28, 14)
-
-    def show_estimate(
-        self, estimate: Estimate | None, against: float | None, scale: tuple[float, float], colour: QColor | None
-    ) -> None:
-        """scale: what the left and right edge stand for. colour: of the interval, None for a neutral one."""
-        self._estimate, self._against, self._colour = estimate, against, colour
-        self._low, self._high = scale
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        palette = self._theme.palette
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        middle = self.height() / 2
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(palette.border)
-        painter.drawRoundedRect(QRectF(0, middle - 1.5, self.width(), 3), 1.5, 1.5)
-        estimate = self._estimate
-        if estimate is not None and estimate.low is not None and estimate.high is not None:
-            left, right = self._x(estimate.low), self._x(estimate.high)
-            painter.setBrush(self._colour or palette.muted_text)
-            painter.drawRoundedRect(QRectF(left, middle - 3, max(right - left, 2.0), 6), 2, 2)
-        if self._against is not None:
-            painter.setPen(QPen(palette.text, 1.0))
-            x = round(self._x(self._against)) + 0.5
-            painter.drawLine(x, middle - 6, x, middle + 6)  # type: ignore[call-overload]
-        painter.end()
-
-    def _x(self, value: float) -> float:
-        share = (value - self._low) / (self._high - self._low)
-        return min(max(share, 0.0), 1.0) * (self.width() - 1)
 
 
 class _Row:
     """The cells of one term."""
 
-    def __init__(self, term: _Term, theme: Theme, grid: QGridLayout, row: int, parent: QWidget) -> None:
+    def __init__(self, term: Term, theme: Theme, grid: QGridLayout, row: int, parent: QWidget) -> None:
         self.term = term
         self._theme = theme
         numbers = tabular(parent.font())
         self._cells = [QLabel(text) for text in (term.name, MISSING, MISSING, MISSING, MISSING)]
         self.name, self.value, self._interval, self._against, self._n = self._cells
         self.value.setFont(tabular(parent.font(), bold=True))
-        self._bar = IntervalBar(theme)
+        self.bar = IntervalBar(theme, term.reach)
         for label in (self._interval, self._against, self._n):
             label.setFont(numbers)
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for column, widget in enumerate((self.name, self.value, self._interval, self._bar, self._against, self._n)):
+        for column, widget in enumerate((self.name, self.value, self._interval, self.bar, self._against, self._n)):
             is_text = column in (0, 3)
             grid.addWidget(widget, row, column, Qt.AlignmentFlag(0) if is_text else right)
-            widget.setToolTip(term.meaning)
+            widget.setToolTip(paragraphs(term.meaning))
 
-    def show(self, estimate: Estimate, against: float | None) -> None:
-        is_skill = self.term.is_skill
-        set_text(self.value, format_percent(estimate.value, 1, signed=is_skill))
+    def show(self, estimate: Estimate, against: float | None, is_live: bool) -> None:
+        set_text(self.value, format_percent(estimate.value, 1, signed=self.term.kind is Kind.SKILL))
         set_text(self._interval, _interval_text(estimate))
         set_text(self._against, _whole_percent(against))
         set_text(self._n, format_count(estimate.n))
-        self._bar.show_estimate(estimate, against, _scale(estimate, against), self._colour(estimate, against))
+        self.bar.show_estimate(estimate, against, self._colour(estimate, against, is_live))
         if estimate.value is None:
-            words = f"Not enough candles yet to say ({format_count(estimate.n)} so far)."
+            words = f"Not enough candles yet to say: {format_count(estimate.n)} of {FEWEST_FOR_AN_ESTIMATE}."
         else:
             words = f"95 % interval: {_interval_text(estimate)} %. n = {format_count(estimate.n)}."
-        tooltip = f"{self.term.meaning}\n{words}"
-        for widget in (*self._cells, self._bar):
-            widget.setToolTip(tooltip)
+        for widget in self._cells:
+            widget.setToolTip(paragraphs(f"{self.term.meaning}\n{words}"))
+        self.bar.setToolTip(paragraphs(f"{words}\n{self.term.bar_meaning}"))
 
     def apply_palette(self, palette: Palette) -> None:
         for label in (self.name, self._interval, self._against, self._n):
             colour_text(label, palette.muted_text)
         colour_text(self.name, palette.text)
 
-    def _colour(self, estimate: Estimate, against: float | None) -> QColor | None:
-        """Coloured only where the whole interval lies on one side of a reference to beat."""
-        is_promise = self.term.name.endswith("band")
+    def _colour(self, estimate: Estimate, against: float | None, is_live: bool) -> QColor | None:
+        """Of an interval that lies wholly on one side of what a live forecast has to beat, or of a band's promise."""
         if against is None or estimate.low is None or estimate.high is None:
             return None
         palette = self._theme.palette
-        if is_promise:
+        if self.term.kind is Kind.PROMISE:
             return palette.warning if not estimate.low <= against <= estimate.high else palette.good
         if estimate.low > against:
-            return palette.good
-        return palette.bad if estimate.high < against else None
+            return palette.good if is_live else None
+        return palette.bad if is_live and estimate.high < against else None
 
 
 class AccuracyPanel(Panel):
@@ -178,63 +95,75 @@ class AccuracyPanel(Panel):
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
-        layout.setSpacing(4)
-        self._verdict_icon = QLabel()
-        self._verdict = QLabel()
-        self._verdict.setWordWrap(True)
-        self._verdict.setFont(tabular(self.font(), scale=1.15, bold=True))
-        top = QHBoxLayout()
-        top.setSpacing(6)
-        top.addWidget(self._verdict_icon, 0, Qt.AlignmentFlag.AlignTop)
-        top.addWidget(self._verdict, 1)
-        layout.addLayout(top)
-        self._reason = QLabel()
-        self._reason.setWordWrap(True)
-        layout.addWidget(self._reason)
+        self._verdict_icon, self._verdict, self._reason = QLabel(), QLabel(), QLabel()
         self._table = QWidget()
-        layout.addWidget(self._table)
         self._headers: list[QLabel] = []
         self._rows = self._build_table()
-        self._footer = QLabel()
-        self._footer.setWordWrap(True)
-        layout.addWidget(self._footer)
-        layout.addStretch(1)
-        self._empty = EmptyState(
-            "No forecast has been scored yet.\nEach one is scored when its candle has closed.", self
-        )
+        self._count, self._share = QLabel(), QLabel()
+        self.apart = QToolButton()
+        """Shows the scores that are kept apart instead of the run's own."""
+        self._footer = QWidget()
+        self._build_layout()
+        self._empty = EmptyState("", self)
         self.apply_palette(theme.palette)
+        self.apart.toggled.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
 
     def refresh(self) -> None:
         status = self._state.status
-        accuracy = None if status is None else status.accuracy
-        has_scores = accuracy is not None and accuracy.scored > 0
+        own = None if status is None else status.accuracy
+        has_scores = own is not None and own.scored > 0
         self._empty.setVisible(not has_scores)
+        set_text(self._empty, _EMPTY)
         for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
-        if accuracy is None or not has_scores:
+        if status is None or own is None or not has_scores:
             return
-        self._show_verdict(accuracy)
-        estimates = (
-            (accuracy.direction, 0.5),
-            (accuracy.candle_accuracy, accuracy.reference_candle_accuracy),
-            (accuracy.coverage_50, 0.5),
-            (accuracy.coverage_90, 0.9),
-            (accuracy.skill_close, 0.0),
-            (accuracy.skill_range, 0.0),
-        )
-        for row, (estimate, against) in zip(self._rows, estimates, strict=True):
-            row.show(estimate, against)
-        self._show_footer(accuracy, status.accuracy_apart if status is not None else None)
+        apart = status.accuracy_apart
+        self._offer_apart(own, apart)
+        if apart is not None and self.apart.isChecked():
+            self._show_apart(apart)
+            shown = apart
+        else:
+            self._show_verdict(own, apart)
+            shown = own
+        for row, (estimate, against) in zip(self._rows, measured(shown), strict=True):
+            row.show(estimate, against, shown.group == _LIVE)
+        self._show_footer(own, shown)
 
     def apply_palette(self, palette: Palette) -> None:
         for row in self._rows:
             row.apply_palette(palette)
-        for label in (*self._headers, self._reason, self._footer, self._empty):
+        for label in (*self._headers, self._reason, self._count, self._share, self._empty):
             colour_text(label, palette.muted_text)
+
+    def _build_layout(self) -> None:
+        self._verdict.setWordWrap(True)
+        self._verdict.setFont(tabular(self.font(), scale=1.15, bold=True))
+        self._verdict.setToolTip(paragraphs(VERDICT_MEANING))
+        self._reason.setWordWrap(True)
+        self._reason.setToolTip(paragraphs(VERDICT_MEANING))
+        self.apart.setAutoRaise(True)
+        self.apart.setCheckable(True)
+        self.apart.setFont(tabular(self.font(), scale=0.9))
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self._verdict_icon, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self._verdict, 1)
+        top.addWidget(self.apart, 0, Qt.AlignmentFlag.AlignTop)
+        bottom = QHBoxLayout(self._footer)
+        bottom.setContentsMargins(0, 0, 0, 0)
+        bottom.addWidget(self._count)
+        bottom.addWidget(self._share)
+        bottom.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 6)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        for part in (self._reason, self._table, self._footer):
+            layout.addWidget(part)
+        layout.addStretch(1)
 
     def _build_table(self) -> tuple[_Row, ...]:
         grid = QGridLayout(self._table)
@@ -245,44 +174,97 @@ class AccuracyPanel(Panel):
         for column, (text, tooltip) in enumerate(_HEADERS):
             header = QLabel(text)
             header.setFont(tabular(self.font(), scale=0.9))
-            header.setToolTip(tooltip)
+            header.setToolTip(paragraphs(tooltip))
             self._headers.append(header)
             grid.addWidget(header, 0, column, Qt.AlignmentFlag.AlignRight)
-        return tuple(_Row(term, self.theme, grid, index + 1, self) for index, term in enumerate(_TERMS))
+        return tuple(_Row(term, self.theme, grid, index + 1, self) for index, term in enumerate(TERMS))
 
-    def _show_verdict(self, accuracy: AccuracySummary) -> None:
+    def _offer_apart(self, own: AccuracySummary, apart: AccuracySummary | None) -> None:
+        self.apart.setVisible(apart is not None)
+        if apart is None:
+            self.apart.setChecked(False)
+            return
+        shown, other = (apart, own) if self.apart.isChecked() else (own, apart)
+        self.apart.setText(f"Show {_adjective(other)}")
+        self.apart.setToolTip(
+            paragraphs(
+                f"Show the scores of the {_adjective(other)} forecasts instead of the {_adjective(shown)} ones. A "
+                "forecast is live when it was committed before anyone could know how its candle would close."
+            )
+        )
+
+    def _show_verdict(self, own: AccuracySummary, apart: AccuracySummary | None) -> None:
         palette = self.palette_now
-        name, colour = ("check-circle-outline", palette.good)
-        if not accuracy.has_proven_edge or accuracy.group != _LIVE:  # in a replay the future lies in the file
-            name, colour = ("scale-balance", palette.text)
-        self._verdict_icon.setPixmap(icon(name, colour).pixmap(18, 18))
+        is_proof = own.has_proven_edge and own.group == _LIVE  # in a replay the future lies in the file
         # The trainer's sentence is "verdict: reason."; the verdict is what is read from afar.
-        headline, _colon, reason = accuracy.verdict.partition(": ")
-        set_text(self._verdict, headline if accuracy.group == _LIVE else f"{headline} ({accuracy.group})")
-        set_text(self._reason, reason[:1].upper() + reason[1:])
-        colour_text(self._verdict, colour)
-        self._verdict.setToolTip(
-            "<p>“No change” is the reference: the last price, with the spread that prices had lately. An edge over it "
-            "is called proven when the whole 95 % interval of the close's skill lay above 0 at two looks in a row, 50 "
-            "candles apart, with at least 300 candles scored. Only live forecasts count as a proof.</p>"
-            "<p>“No proven edge” is the normal answer on a liquid market.</p>"
-        )
+        headline, _colon, reason = own.verdict.partition(": ")
+        if own.skill_close.value is None:
+            reason = self._when_numbers_come(own, apart)
+        elif own.group in _WHERE:
+            headline = f"{headline} {_WHERE[own.group]}"
+        self._put_verdict(headline, reason[:1].upper() + reason[1:], palette.good if is_proof else palette.text)
+        name = "check-circle-outline" if is_proof else "scale-balance"
+        self._verdict_icon.setPixmap(icon(name, palette.good if is_proof else palette.text).pixmap(18, 18))
 
-    def _show_footer(self, accuracy: AccuracySummary, apart: AccuracySummary | None) -> None:
-        shown = accuracy.coverage_90.n
-        words = f"Newest {format_count(shown)} of {format_count(accuracy.scored)} scored ({accuracy.group})"
-        if accuracy.model_weight is not None:
-            words += f" · model's share {format_percent(accuracy.model_weight, 0)}"
-        set_text(self._footer, words)
-        tooltip = (
-            f"{format_count(accuracy.live_scored)} of the scored forecasts were live: committed before anyone could "
-            "know how their candle would close.\nThe model's share is its weight in the forecast that is shown; the "
-            "rest is the reference's."
+    def _show_apart(self, apart: AccuracySummary) -> None:
+        palette = self.palette_now
+        reason = "Made from the past alone, but after their candles had closed: good to know, and no proof."
+        self._put_verdict(f"{_adjective(apart).capitalize()} candles, scored apart", reason, palette.text)
+        self._verdict_icon.setPixmap(icon("history", palette.text).pixmap(18, 18))
+
+    def _put_verdict(self, headline: str, reason: str, colour: QColor) -> None:
+        set_text(self._verdict, headline)
+        set_text(self._reason, reason)
+        colour_text(self._verdict, colour)
+
+    def _when_numbers_come(self, own: AccuracySummary, apart: AccuracySummary | None) -> str:
+        """How many candles are missing to the first numbers, how long that is, and where there are some already."""
+        have, fewest = own.skill_close.n, FEWEST_FOR_AN_ESTIMATE
+        words = f"first {_adjective(own)} numbers after {fewest} candles ({format_count(have)} so far)"
+        interval_ms = self._state.interval_ms
+        if own.group == _LIVE and interval_ms is not None and have < fewest:
+            words += f", in about {format_duration((fewest - have) * interval_ms / 1000)}"
+        if apart is not None:
+            words += f". {_total_text(own, apart)} are scored apart"
+        return f"{words}."
+
+    def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
+        total, newest = _total(own, shown), shown.coverage_90.n
+        few = "" if newest >= total else f"Newest {format_count(newest)} of "
+        set_text(self._count, f"{few}{_total_text(own, shown)}")
+        self._count.setToolTip(
+            paragraphs(
+                f"Of all {format_count(own.scored)} scored forecasts of this run, {format_count(own.live_scored)} were "
+                "live: committed before anyone could know how their candle would close."
+            )
         )
-        if apart is not None and apart.scored > 0:
-            skill = format_percent(apart.skill_close.value, 1, signed=True)
-            tooltip += f"\nScored apart ({apart.group}): {format_count(apart.scored)}, skill of the close {skill}."
-        self._footer.setToolTip(tooltip)
+        share = own.model_weight
+        self._share.setVisible(share is not None)
+        if share is not None:
+            model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
+            set_text(self._share, f"· ghosts: {model} model")
+            self._share.setToolTip(paragraphs(SHARE_MEANING.format(model=model, rest=rest)))
+
+
+_EMPTY = "No forecast has been scored yet.\nEach one is scored when its candle has closed."
+
+
+def _total(own: AccuracySummary, shown: AccuracySummary) -> int:
+    """Scored candles of the group that is shown, in the whole run; those in the window where nobody counted more."""
+    if shown.group == _LIVE:
+        return shown.live_scored
+    if own.group == _LIVE:
+        return own.scored - own.live_scored
+    return own.scored if shown is own else shown.coverage_90.n
+
+
+def _total_text(own: AccuracySummary, shown: AccuracySummary) -> str:
+    total = _total(own, shown)
+    return f"{format_count(total)} {_adjective(shown)} {'candle' if total == 1 else 'candles'}"
+
+
+def _adjective(accuracy: AccuracySummary) -> str:
+    return accuracy.group.replace(" ", "-")
 
 
 def _interval_text(estimate: Estimate) -> str:
@@ -297,12 +279,3 @@ def _whole_percent(value: float | None) -> str:
         return MISSING
     is_whole = abs(value * 100 - round(value * 100)) < 0.005
     return format_percent(value, 0 if is_whole else 1)
-
-
-def _scale(estimate: Estimate, against: float | None) -> tuple[float, float]:
-    """What it is measured against in the middle, and room for the interval: 5 points on each side, or 10, 20, 50."""
-    if against is None or estimate.low is None or estimate.high is None:
-        return 0.0, 1.0
-    reach = max(abs(estimate.low - against), abs(estimate.high - against))
-    edge = next((edge for edge in (0.05, 0.1, 0.2, 0.5) if reach <= edge), 1.0)
-    return against - edge, against + edge

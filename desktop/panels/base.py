@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -161,6 +162,11 @@ class _ResizeFilter(QObject):
         if event.type() == QEvent.Type.Resize:
             self._on_resize()
         return False
+
+
+def paragraphs(text: str) -> str:
+    """A tooltip's text, a paragraph a line, so that Qt breaks its lines: plain text it shows as wide as it comes."""
+    return "".join(f"<p>{html.escape(line, quote=False)}</p>" for line in text.splitlines())
 
 
 def colour_text(label: QLabel, colour: QColor) -> None:

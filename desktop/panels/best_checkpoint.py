@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from core.events import CheckpointInfo
 from desktop.formatting import format_age, format_count, format_number, format_time
 from desktop.icons import icon, tabular
-from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.panels.checkpoint_source import CheckpointSource, skill_text
+from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
+from desktop.panels.checkpoint_source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.theme import Palette, Theme
 
 
@@ -22,16 +22,13 @@ class BestCheckpointPanel(Panel):
         super().__init__(theme, parent)
         self._source = source
         self._best: CheckpointInfo | None = None
-        self._trophy, self._step, self._skill, self._when, self._more = (QLabel() for _ in range(5))
+        self._trophy, self._step, self._score, self._when, self._more = (QLabel() for _ in range(5))
         self._restore = QPushButton("Restore")
         self._restore.setToolTip("Take the model back to this checkpoint. The record of forecasts and scores stays.")
         self._restore.clicked.connect(self._on_restore)
         self._step.setFont(tabular(self.font(), scale=1.25, bold=True))
-        self._skill.setFont(tabular(self.font(), bold=True))
-        self._skill.setToolTip(
-            "Skill of the close over the newest scored candles when it was saved, with its 95 % interval.\n"
-            "0 % is no better than the reference, “no change”."
-        )
+        self._score.setFont(tabular(self.font(), bold=True))
+        self._score.setToolTip(paragraphs(SCORE_MEANING))
         self._build_layout()
         self._empty = EmptyState(
             "No best checkpoint yet.\nIt appears when enough forecasts have been scored to compare.", self
@@ -43,12 +40,12 @@ class BestCheckpointPanel(Panel):
         self._best = next((info for info in self._source.checkpoints() if info.is_best), None)
         best = self._best
         self._empty.setVisible(best is None)
-        for part in (self._trophy, self._step, self._skill, self._when, self._more, self._restore):
+        for part in (self._trophy, self._step, self._score, self._when, self._more, self._restore):
             part.setVisible(best is not None)
         if best is None:
             return
         set_text(self._step, f"Step {format_count(best.step)}")
-        set_text(self._skill, f"Skill {skill_text(best)}")
+        set_text(self._score, f"Score {score_text(best)}")
         loss = "" if best.loss is None else f"Loss {format_number(best.loss, 4)} · "
         set_text(self._more, f"{loss}candle of {format_time(best.candle_open_time_ms)}")
         self._more.setToolTip(f"{format_count(best.scored)} candles were scored when it was saved.\n{best.file}")
@@ -79,7 +76,7 @@ class BestCheckpointPanel(Panel):
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(2)
         layout.addLayout(top)
-        for label in (self._skill, self._when, self._more):
+        for label in (self._score, self._when, self._more):
             label.setAlignment(Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(label)
         layout.addStretch(1)

@@ -19,7 +19,8 @@ from PySide6.QtCore import (
 
 from core.events import CheckpointInfo
 from desktop.formatting import format_count, format_number, format_time
-from desktop.panels.checkpoint_source import skill_text
+from desktop.panels.base import paragraphs
+from desktop.panels.checkpoint_source import SCORE_MEANING, score_text
 
 SORT_ROLE = Qt.ItemDataRole.UserRole
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -93,10 +94,9 @@ COLUMNS = (
         is_number=False,
     ),
     Column(
-        "Skill",
-        "Skill of the close over the newest scored candles when it was saved, with its 95 % interval.\n"
-        "0 % is no better than the reference, “no change”.",
-        skill_text,
+        "Score",
+        SCORE_MEANING,
+        score_text,
         lambda info: _finite_or_lowest(info.skill),
         "+1.0 % (−10.5 to 10.4)",
     ),
@@ -174,7 +174,7 @@ class CheckpointTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.title if column.is_number else f"  {column.title}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return column.meaning
+            return paragraphs(column.meaning)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter

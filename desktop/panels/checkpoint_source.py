@@ -107,7 +107,14 @@ class CheckpointSource(QObject):
         self.changed.emit()
 
 
-def skill_text(info: CheckpointInfo) -> str:
+SCORE_MEANING = (
+    "Score: the mean of the close skill and the range skill over the newest 300 candles that had been scored when it "
+    "was saved, with its 95 % interval. It compares checkpoints; it is not the close skill of the Accuracy panel.\n"
+    "0 % is no better than the reference, “no change”."
+)
+
+
+def score_text(info: CheckpointInfo) -> str:
     """``+1.2 % (0.3 to 2.1)``; without an interval where there is none."""
     if info.skill is None:
         return MISSING

@@ -11,7 +11,7 @@ from core.market.feeds.base import FeedState
 from desktop.formatting import MISSING, format_count, format_number, format_percent
 from desktop.icons import tabular
 from desktop.jobs import JobBar
-from desktop.panels.base import Panel, set_text
+from desktop.panels.base import Panel, paragraphs, set_text
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
@@ -24,6 +24,10 @@ _TRAINER_WORDS = {
     TrainerState.STOPPED: "Stopped",
     TrainerState.FAILED: "Training failed",
 }
+_SKILL_MEANING = (
+    "How much smaller the loss of the forecast closes is than that of “no change”, with its 95 % interval, over the "
+    "scores that count for this run. 0 % is no better. The Accuracy panel has it too, with all else."
+)
 
 
 class Dot(QWidget):
@@ -105,8 +109,8 @@ class StatusPanel(Panel):
             line = Divider(theme)
             layout.addWidget(line)
             layout.addWidget(label)
-        self.loss.setToolTip("Training loss, averaged over the newest steps")
-        self.skill.setToolTip("Skill of the close against the reference, with its 95 % interval")
+        self.loss.setToolTip("Training loss, averaged over the newest 50 steps")
+        self.skill.setToolTip(paragraphs(_SKILL_MEANING))
         self.device.setToolTip("Where the training runs")
         self.apply_palette(theme.palette)
         signals = (state.feed_changed, state.status_changed, state.jobs_changed, state.run_changed)
@@ -120,7 +124,7 @@ class StatusPanel(Panel):
         set_text(self.trainer, "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state])
         set_text(self.step, f"Step {format_count(None if status is None else status.step)}")
         set_text(self.loss, f"Loss {format_number(None if status is None else status.loss.current, 4)}")
-        set_text(self.skill, f"Skill {self._skill()}")
+        set_text(self.skill, f"Close skill {self._skill()}")
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else MISSING
         set_text(self.device, device)

@@ -176,6 +176,26 @@ def status(state: TrainerState = TrainerState.TRAINING, **changes: object) -> Tr
     return replace(pulse, **changes)  # type: ignore[arg-type]
 
 
+def just_caught_up(live: int = 0, caught_up: int = 821) -> TrainerStatus:
+    """A live run that has learned from the past, and of whose live forecasts few have been scored."""
+    few = Estimate(None, None, None, live)
+    own = accuracy(
+        scored=live + caught_up,
+        live_scored=live,
+        direction=few,
+        candle_accuracy=few,
+        reference_candle_accuracy=None,
+        coverage_50=few,
+        coverage_90=few,
+        skill_close=few,
+        skill_range=few,
+        model_weight=0.03,
+        verdict=f"Too early to tell: {live} scored candles.",
+    )
+    apart = accuracy(group="caught up", scored=own.scored, live_scored=live)
+    return status(accuracy=own, accuracy_apart=apart)
+
+
 def fresh_status(state: TrainerState = TrainerState.STARTING) -> TrainerStatus:
     """A run that has not learned or scored anything."""
     nothing = AccuracySummary(

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from core.events import Disease, JobProgress, Severity, TrainerFailed
 from desktop.actions import ActionId
+from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.status import ElidedLabel
 from desktop.panels.wrapping_button import WrappingButton
 from desktop.theme import Mode
@@ -83,6 +84,24 @@ def test_a_run_in_full_swing_has_nothing_cut(
     bench.window.checkpoints.select("checkpoint-12310")
     keep_picture(bench.window, f"window-{mode}-{size[0]}x{size[1]}")
     assert bench.window.width() == size[0] and bench.window.height() == size[1]
+    assert cut_texts(bench.window) == []
+
+
+@pytest.mark.parametrize("mode", ("dark", "light"))
+@pytest.mark.parametrize("shows_apart", (False, True))
+def test_a_live_run_that_has_just_caught_up_has_nothing_cut(
+    make_bench: MakeBench, qtbot: QtBot, mode: Mode, shows_apart: bool
+) -> None:
+    bench = make_dressed(make_bench, mode, (1280, 720))
+    fill(bench)
+    bench.state.interval_ms = scenario.MINUTE.duration_ms
+    bench.state.apply(scenario.just_caught_up())
+    settle(qtbot, bench)
+    accuracy = bench.window.docks[ActionId.SHOW_ACCURACY].widget()
+    assert isinstance(accuracy, AccuracyPanel)
+    accuracy.apart.setChecked(shows_apart)
+    settle(qtbot, bench)
+    keep_picture(bench.window, f"caught-up-{mode}-{'apart' if shows_apart else 'own'}")
     assert cut_texts(bench.window) == []
 
 

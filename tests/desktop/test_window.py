@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QToolBar
+from PySide6.QtWidgets import QAbstractButton, QLabel, QToolBar
 from pytestqt.qtbot import QtBot
 
 from core.events import (
@@ -24,6 +24,7 @@ from core.events import (
 from core.market.feeds.base import FeedState, FeedStatus
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
+from desktop.panels.checkpoint_model import COLUMNS
 from desktop.panels.diagnosis_card import DiagnosisCard
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -214,6 +215,16 @@ def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     assert asked.args == ["checkpoint-12310"]
 
 
+def test_no_number_is_called_skill_without_saying_which(qtbot: QtBot, bench: Bench) -> None:
+    """That of the close, that of the range, and the checkpoints' mean of both are three numbers."""
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    texts = [label.text() for label in bench.window.findChildren(QLabel)]
+    texts += [column.title for column in COLUMNS]
+    assert "Close skill" in texts and "Score" in texts
+    assert not [text for text in texts if text.startswith("Skill")]
+
+
 def test_the_status_bar_repeats_feed_step_loss_skill_and_device(qtbot: QtBot, bench: Bench) -> None:
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
@@ -224,7 +235,7 @@ def test_the_status_bar_repeats_feed_step_loss_skill_and_device(qtbot: QtBot, be
         "Training",
         "Step 12,340",
         "Loss 0.3127",
-        "Skill +1.1 % (−0.4 to 2.6)",
+        "Close skill +1.1 % (−0.4 to 2.6)",
     ]
     assert status.device.text() == "CPU, 1 thread"
 

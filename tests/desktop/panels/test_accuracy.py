@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.events import Estimate
@@ -46,7 +45,7 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
     assert row(panel, "Direction") == ["Direction", "52.3 %", "49.1 to 55.5", "50 %", "948"]
     assert row(panel, "Candle accuracy") == ["Candle accuracy", "43.7 %", "42.1 to 45.3", "41.9 %", "1,000"]
     assert row(panel, "90 % band") == ["90 % band", "89.3 %", "87.2 to 91.1", "90 %", "1,000"]
-    assert row(panel, "Skill, close") == ["Skill, close", "+1.1 %", "−0.4 to 2.6", "0 %", "1,000"]
+    assert row(panel, "Close skill") == ["Close skill", "+1.1 %", "−0.4 to 2.6", "0 %", "1,000"]
 
 
 def test_too_few_candles_are_a_dash_with_their_count(panel: AccuracyPanel, state: RunState) -> None:
@@ -63,17 +62,73 @@ def test_the_definition_of_each_term_is_in_its_tooltip(panel: AccuracyPanel, sta
     tooltips = {label.text(): label.toolTip() for label in panel.findChildren(QLabel)}
     assert "overlap" in tooltips["Candle accuracy"]
     assert "coin" in tooltips["Direction"]
-    assert "1 − loss" in tooltips["Skill, close"]
-    assert all(tooltips[name] for name in ("50 % band", "90 % band", "Skill, range"))
+    assert "1 − loss" in tooltips["Close skill"]
+    assert all(tooltips[name] for name in ("50 % band", "90 % band", "Range skill"))
 
 
-def test_scores_apart_are_told_apart(panel: AccuracyPanel, state: RunState) -> None:
-    apart = scenario.accuracy(group="caught up", scored=900)
-    state.apply(replace(scenario.status(), accuracy_apart=apart))
+def test_a_live_run_without_live_scores_says_when_they_come_and_where_the_others_are(
+    panel: AccuracyPanel, state: RunState
+) -> None:
+    state.begin(scenario.RUN, interval_ms=60_000)
+    state.apply(scenario.just_caught_up(live=12))
     panel.refresh()
-    footer = next(label for label in panel.findChildren(QLabel) if label.text().startswith("Newest"))
-    assert "(live)" in footer.text()
-    assert "caught up" in footer.toolTip() and "900" in footer.toolTip()
+    shown = " ".join(words(panel))
+    assert "821 caught-up candles are scored apart" in shown
+    assert "after 30 candles (12 so far)" in shown and "about 18 min" in shown
+
+
+def test_scores_apart_are_shown_at_a_click_and_are_no_proof(
+    qtbot: QtBot, panel: AccuracyPanel, state: RunState, theme: Theme
+) -> None:
+    state.apply(scenario.just_caught_up())
+    panel.refresh()
+    assert row(panel, "Direction")[1] == "–"
+    qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert row(panel, "Direction")[1] == "52.3 %"
+    assert "scored apart" in words(panel)[0] and panel._verdict.palette().windowText().color() == theme.palette.text
+    qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert row(panel, "Direction")[1] == "–"
+
+
+def test_there_is_nothing_to_switch_to_where_nothing_is_scored_apart(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status())
+    panel.refresh()
+    assert not panel.apart.isVisible()
+
+
+def test_all_bars_have_one_scale_whose_middle_is_what_is_to_be_beaten(panel: AccuracyPanel, state: RunState) -> None:
+    close, spread = Estimate(0.008, 0.002, 0.014, 1_000), Estimate(0.176, 0.15, 0.202, 1_000)
+    state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=close, skill_range=spread)))
+    panel.refresh()
+    spans = {each.term.name: each.bar.span for each in panel._rows}
+    of_close, of_range = spans["Close skill"], spans["Range skill"]
+    assert of_close is not None and of_range is not None
+    assert 0.5 < of_close[0] < of_close[1] < of_range[0] < of_range[1] < 1.0
+    assert of_close[1] - 0.5 == pytest.approx(0.014 / 0.5) and of_range[1] - 0.5 == pytest.approx(0.202 / 0.5)
+    state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=Estimate(None, None, None, 3))))
+    panel.refresh()
+    assert panel._rows[4].bar.span is None
+
+
+def test_a_replay_is_no_proof_however_good(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:
+    sure = Estimate(0.05, 0.03, 0.07, 1_000)
+    replayed = scenario.accuracy(
+        group="replayed", has_proven_edge=True, skill_close=sure, verdict="Better than “no change”: above zero."
+    )
+    state.apply(scenario.status(accuracy=replayed))
+    panel.refresh()
+    assert words(panel)[0] == "Better than “no change” in replay"
+    assert panel._verdict.palette().windowText().color() == theme.palette.text
+    assert panel._rows[4]._colour(sure, 0.0, is_live=False) is None
+
+
+def test_tooltips_are_broken_into_lines(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status())
+    panel.refresh()
+    for widget in panel.findChildren(QWidget):
+        assert len(widget.toolTip()) < 80 or Qt.mightBeRichText(widget.toolTip()), widget.toolTip()
 
 
 def test_a_proof_is_coloured_and_the_lack_of_one_is_not(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:

@@ -62,9 +62,9 @@ def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
 
 
 def test_a_header_sorts_by_value_and_what_was_not_measured_is_never_best(qtbot: QtBot, panel: CheckpointsPanel) -> None:
-    click_header(qtbot, panel, "Skill")
+    click_header(qtbot, panel, "Score")
     if panel.proxy.sortOrder() is not Qt.SortOrder.DescendingOrder:
-        click_header(qtbot, panel, "Skill")
+        click_header(qtbot, panel, "Score")
     assert steps(panel)[0] == 12_100 and steps(panel)[-1] == 10_020
 
 

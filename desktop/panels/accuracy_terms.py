@@ -1,0 +1,110 @@
+"""What the accuracy panel measures, and what each measure means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from core.events import AccuracySummary, Estimate
+
+_SHARES_REACH, _SKILLS_REACH = 0.1, 0.25
+
+
+class Kind(Enum):
+    """What a measure is held against."""
+
+    TO_BEAT = auto()
+    PROMISE = auto()
+    SKILL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One row: what it is called, and what it means."""
+
+    name: str
+    meaning: str
+    kind: Kind = Kind.TO_BEAT
+
+    @property
+    def reach(self) -> float:
+        """How far the row's bar reaches to each side. Fixed, so that a bar moves only when its numbers do."""
+        return _SKILLS_REACH if self.kind is Kind.SKILL else _SHARES_REACH
+
+    @property
+    def bar_meaning(self) -> str:
+        """What the row's bar shows."""
+        others = "The other skill has" if self.kind is Kind.SKILL else "Direction, candle accuracy and both bands have"
+        points = round(self.reach * 100)
+        return (
+            f"The bar is the interval, from {points} points below to {points} points above what it is measured "
+            f"against, which is the mark in the middle. {others} the same scale."
+        )
+
+
+TERMS = (
+    Term(
+        "Direction",
+        "How often the next candle closed on the side of the last close that the forecast named.\n"
+        "Candles that closed flat are left out. Against: 50 %, a coin. Rules as simple as “the reverse of the last "
+        "candle” reach 54 % on some markets, so a little more than 50 % alone proves nothing.",
+    ),
+    Term(
+        "Candle accuracy",
+        "How much the forecast candle and the real one overlap, from low to high: the length of what both cover, "
+        "divided by the length of what either covers. 100 % is the same candle.\n"
+        "Against: the same for the reference, “no change, with the usual width of this market”.",
+    ),
+    Term(
+        "50 % band",
+        "How many closes fell inside the inner band. Against: 50 %, what the band promises.\n"
+        "Less means that the band is too narrow, more that it is too wide.",
+        Kind.PROMISE,
+    ),
+    Term(
+        "90 % band",
+        "How many closes fell inside the outer band. Against: 90 %, what the band promises.\n"
+        "Less means that the band is too narrow, more that it is too wide.",
+        Kind.PROMISE,
+    ),
+    Term(
+        "Close skill",
+        "How much smaller the loss of the forecast closes is than that of the reference, “no change, with the usual "
+        "width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the reference.",
+        Kind.SKILL,
+    ),
+    Term(
+        "Range skill",
+        "The same for the candle's height, from low to high. That a market is calm or wild is far easier to foresee "
+        "than where it goes, so this skill is usually the larger one; it is no edge.",
+        Kind.SKILL,
+    ),
+)
+
+VERDICT_MEANING = (
+    "“No change” is the reference: the last price, with the spread that prices had lately. An edge over it is called "
+    "proven when the whole 95 % interval of the close skill lay above 0 at two looks in a row, 50 candles apart, with "
+    "at least 300 candles scored. Only live forecasts count as a proof.\n"
+    "“No proven edge” is the normal answer on a liquid market."
+)
+INTERVAL_MEANING = (
+    "Were the same market to be watched again and again, intervals like this one would hold the true value 95 times "
+    "in 100. While it holds what the value is measured against, nothing is proven."
+)
+SHARE_MEANING = (
+    "The ghosts are a mixture: {model} of the model's own forecast and {rest} of “no change”. Whichever of the two was "
+    "worth more lately gets more; where the model's share is small, the ghosts are little more than “no change” with "
+    "its usual spread."
+)
+
+
+def measured(accuracy: AccuracySummary) -> tuple[tuple[Estimate, float | None], ...]:
+    """Each term's estimate and what it is measured against, in the order of `TERMS`."""
+    return (
+        (accuracy.direction, 0.5),
+        (accuracy.candle_accuracy, accuracy.reference_candle_accuracy),
+        (accuracy.coverage_50, 0.5),
+        (accuracy.coverage_90, 0.9),
+        (accuracy.skill_close, 0.0),
+        (accuracy.skill_range, 0.0),
+    )
