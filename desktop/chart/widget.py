@@ -26,15 +26,15 @@ from core.clock import Clock
 from core.events import ForecastMade, ForecastScored
 from core.market.candle import Candle
 from core.market.series import CandleSeries
-from desktop.chart.countdown import Countdown
-from desktop.chart.frame import Frame
+from desktop.chart.data.model import ChartModel, OutcomeLookup
 from desktop.chart.frame_clock import Dirty, FrameClock
-from desktop.chart.framing import FrameBuilder, Style
-from desktop.chart.layers import Layers
-from desktop.chart.model import ChartModel, OutcomeLookup
-from desktop.chart.navigation import Navigation
-from desktop.chart.overlay import Overlay
-from desktop.chart.time_scale import TimeScale
+from desktop.chart.framing.builder import FrameBuilder, Style
+from desktop.chart.framing.frame import Frame
+from desktop.chart.handling.navigation import Navigation
+from desktop.chart.labels.countdown import Countdown
+from desktop.chart.labels.overlay import Overlay
+from desktop.chart.layers.stack import Layers
+from desktop.chart.scales.time_scale import TimeScale
 from desktop.theme import Palette, Theme
 
 _GHOST_MARGIN = 2.0

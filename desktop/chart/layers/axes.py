@@ -9,11 +9,11 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QPainter
 
 from desktop import formatting
-from desktop.chart import time_axis
-from desktop.chart.frame import Frame
-from desktop.chart.model import ChartModel
-from desktop.chart.price_scale import PriceRange, round_prices
-from desktop.chart.text import Row, box_size, padding_px
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.text import Row, box_size, padding_px
+from desktop.chart.framing.frame import Frame
+from desktop.chart.scales import time_axis
+from desktop.chart.scales.price_scale import PriceRange, round_prices
 
 _PRICE_LABEL_LINES = 2.7
 _TIME_LABEL_CHARACTERS = 13

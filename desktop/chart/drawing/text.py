@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from desktop.chart.frame import Fonts
+from desktop.chart.framing.frame import Fonts
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.columns import columns, extent, group_size, visible_gaps
+from desktop.chart.data.columns import columns, extent, group_size, visible_gaps
 from tests.desktop.chart.support import random_series
 
 SERIES = random_series(500, skip=frozenset({3, 50, 51, 52, 200, 499}))

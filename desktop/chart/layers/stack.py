@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPen
 
-from desktop.chart.axes import AxisLabels
-from desktop.chart.base_layer import BaseLayer
-from desktop.chart.forecast_layer import ForecastLayer
-from desktop.chart.frame import Frame
-from desktop.chart.live_layer import paint_forming, paint_last_price_line
-from desktop.chart.model import ChartModel
-from desktop.chart.overlay import Overlay
-from desktop.chart.text import paint_box
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.text import paint_box
+from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.overlay import Overlay
+from desktop.chart.layers.axes import AxisLabels
+from desktop.chart.layers.base import BaseLayer
+from desktop.chart.layers.forecast import ForecastLayer
+from desktop.chart.layers.live import paint_forming, paint_last_price_line
 
 
 class Layers:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtGui import QPainter, QPixmap
 
-from desktop.chart.axes import price_marks, time_marks
-from desktop.chart.columns import columns, visible_gaps
-from desktop.chart.frame import Frame
-from desktop.chart.geometry import candle_rects, volume_rects
-from desktop.chart.model import ChartModel
-from desktop.chart.primitives import fill_rects, rects
+from desktop.chart.data.columns import columns, visible_gaps
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.geometry import candle_rects, volume_rects
+from desktop.chart.drawing.primitives import fill_rects, rects
+from desktop.chart.framing.frame import Frame
+from desktop.chart.layers.axes import price_marks, time_marks
 
 
 class BaseLayer:

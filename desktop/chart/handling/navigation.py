@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 
-from desktop.chart.time_scale import TimeScale
+from desktop.chart.scales.time_scale import TimeScale
 
 _ZOOM_PER_DEGREE = 1.0015
 _KEY_ZOOM = 1.25

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.time_scale import TimeScale
+from desktop.chart.scales.time_scale import TimeScale
 
 counts = st.integers(3, 5_000)
 widths = st.floats(200, 4_000)

@@ -8,13 +8,13 @@ from PySide6.QtGui import QPainter, QPen
 
 from core.market.candle import Candle
 from desktop import formatting
-from desktop.chart.axes import price_label_rect
-from desktop.chart.columns import CandleColumns
-from desktop.chart.frame import Frame
-from desktop.chart.geometry import candle_rects, volume_rects
-from desktop.chart.model import ChartModel
-from desktop.chart.primitives import fill_rects
-from desktop.chart.text import Box, Row, Span
+from desktop.chart.data.columns import CandleColumns
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.geometry import candle_rects, volume_rects
+from desktop.chart.drawing.primitives import fill_rects
+from desktop.chart.drawing.text import Box, Row, Span
+from desktop.chart.framing.frame import Frame
+from desktop.chart.layers.axes import price_label_rect
 
 
 def paint_forming(painter: QPainter, frame: Frame, model: ChartModel) -> None:

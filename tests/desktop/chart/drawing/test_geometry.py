@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from desktop.chart.columns import columns
-from desktop.chart.geometry import CandleWidths, candle_rects, candle_widths, volume_rects
-from desktop.chart.primitives import fill_rects, rects
+from desktop.chart.data.columns import columns
+from desktop.chart.drawing.geometry import CandleWidths, candle_rects, candle_widths, volume_rects
+from desktop.chart.drawing.primitives import fill_rects, rects
 from tests.desktop.chart.support import random_series
 
 

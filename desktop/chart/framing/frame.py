@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QFont, QFontInfo, QFontMetrics
 
-from desktop.chart.geometry import CandleWidths, Positions
-from desktop.chart.price_scale import PriceRange
+from desktop.chart.drawing.geometry import CandleWidths, Positions
+from desktop.chart.scales.price_scale import PriceRange
 from desktop.theme import Palette
 
 _FAR = 1_000_000

@@ -10,12 +10,12 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont
 
 from desktop import formatting
-from desktop.chart import price_scale
-from desktop.chart.columns import Extent, columns, extent, group_size
-from desktop.chart.frame import Fonts, Frame, Layout
-from desktop.chart.geometry import candle_widths
-from desktop.chart.model import ChartModel, band
-from desktop.chart.time_scale import TimeScale
+from desktop.chart.data.columns import Extent, columns, extent, group_size
+from desktop.chart.data.model import ChartModel, band
+from desktop.chart.drawing.geometry import candle_widths
+from desktop.chart.framing.frame import Fonts, Frame, Layout
+from desktop.chart.scales import price_scale
+from desktop.chart.scales.time_scale import TimeScale
 from desktop.theme import Palette
 
 _AXIS_STEP = 8

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart import time_axis
+from desktop.chart.scales import time_axis
 
 ZONES = [UTC, ZoneInfo("America/New_York"), ZoneInfo("Asia/Kolkata"), ZoneInfo("Africa/Casablanca")]
 

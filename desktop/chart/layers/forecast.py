@@ -7,11 +7,11 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
 
 from core.events import ForecastMode
-from desktop.chart.frame import Frame
-from desktop.chart.geometry import CandleWidths
-from desktop.chart.model import ChartModel, PlacedGhost, band
-from desktop.chart.primitives import fill_rects, rects
-from desktop.chart.text import Box, Span, box_size, paint_box
+from desktop.chart.data.model import ChartModel, PlacedGhost, band
+from desktop.chart.drawing.geometry import CandleWidths
+from desktop.chart.drawing.primitives import fill_rects, rects
+from desktop.chart.drawing.text import Box, Span, box_size, paint_box
+from desktop.chart.framing.frame import Frame
 
 _RISING_ALPHA = 60
 _FALLING_ALPHA = 120

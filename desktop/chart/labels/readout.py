@@ -11,9 +11,9 @@ from PySide6.QtGui import QColor
 from core.events import ForecastMode, ForecastScored, Ghost
 from core.market.candle import Candle
 from desktop import formatting
-from desktop.chart.frame import Frame
-from desktop.chart.model import ChartModel, PlacedGhost, band
-from desktop.chart.text import Box, Row, Span, box_size, wrapped
+from desktop.chart.data.model import ChartModel, PlacedGhost, band
+from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
+from desktop.chart.framing.frame import Frame
 from desktop.theme import Palette
 
 _GROUND_ALPHA = 215

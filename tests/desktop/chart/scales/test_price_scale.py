@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.price_scale import PriceRange, fitted, round_prices
+from desktop.chart.scales.price_scale import PriceRange, fitted, round_prices
 
 prices = st.floats(1e-8, 1e9)
 

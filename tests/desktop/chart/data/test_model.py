@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.market.candle import Candle
-from desktop.chart.model import ChartModel, band
+from desktop.chart.data.model import ChartModel, band
 from tests.desktop.chart.support import (
     MINUTE_MS,
     START_MS,

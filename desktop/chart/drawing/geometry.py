@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from desktop.chart.columns import CandleColumns
-from desktop.chart.primitives import Rects, rects
+from desktop.chart.data.columns import CandleColumns
+from desktop.chart.drawing.primitives import Rects, rects
 
 _BODY_SHARE = 0.72
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QRegion
 
-from desktop.chart.axes import price_label_rect, time_label_rect
-from desktop.chart.frame import Frame
-from desktop.chart.live_layer import forming_area, last_price_box, last_price_row
-from desktop.chart.model import ChartModel
-from desktop.chart.readout import crosshair_rows, readout_box, tooltip_box
-from desktop.chart.text import Box
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.text import Box
+from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.readout import crosshair_rows, readout_box, tooltip_box
+from desktop.chart.layers.axes import price_label_rect, time_label_rect
+from desktop.chart.layers.live import forming_area, last_price_box, last_price_row
 
 
 @dataclass(frozen=True)

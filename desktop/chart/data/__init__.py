@@ -1,0 +1,1 @@
+"""What the chart shows: candles, forecasts and outcomes, asked for by index."""

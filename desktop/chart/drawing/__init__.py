@@ -1,0 +1,1 @@
+"""Batched rectangles, candle shapes and text, in device pixels."""

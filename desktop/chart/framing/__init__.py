@@ -1,0 +1,1 @@
+"""One frame's geometry, and what builds it."""

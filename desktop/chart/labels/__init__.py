@@ -1,0 +1,1 @@
+"""What the chart says in words: readout, tooltip, crosshair labels, countdown."""

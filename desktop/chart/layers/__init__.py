@@ -1,0 +1,1 @@
+"""What is painted, from what changes least to what changes with the mouse."""

@@ -1,0 +1,1 @@
+"""From index and price to pixels and back, and the round numbers between."""
