@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import tzinfo
 from typing import Any, cast
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Slot
 from PySide6.QtGui import (
     QHideEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QRegion,
     QResizeEvent,
     QShowEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.clock import Clock
 from core.events import ForecastMade, ForecastScored
@@ -28,17 +26,27 @@ from core.market.candle import Candle
 from core.market.series import CandleSeries
 from desktop.chart.data.model import ChartModel, OutcomeLookup
 from desktop.chart.frame_clock import Dirty, FrameClock
-from desktop.chart.framing.builder import FrameBuilder, Style
 from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane_heights import PaneHeights
+from desktop.chart.handling.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
 from desktop.chart.handling.navigation import Navigation
+from desktop.chart.handling.newest_button import NewestButton
+from desktop.chart.handling.pan import Kinetic, PanTool
+from desktop.chart.handling.pointer import Pointer
+from desktop.chart.handling.tool import ChartPoint, Tool
+from desktop.chart.handling.view_anchor import ViewAnchor
 from desktop.chart.labels.countdown import Countdown
 from desktop.chart.labels.overlay import Overlay
-from desktop.chart.layers.stack import Layers
+from desktop.chart.layers.layer import Layer, LayerSet
+from desktop.chart.picture import Picture, to_px
+from desktop.chart.scales.held_range import HeldRange
+from desktop.chart.scales.price_scale import ScaleKind
 from desktop.chart.scales.time_scale import TimeScale
+from desktop.chart.style import CandleStyle, Style
 from desktop.theme import Palette, Theme
 
 _GHOST_MARGIN = 2.0
-_BUTTON_MARGIN = 10
+_NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 
 
 class ChartWidget(QWidget):
@@ -53,40 +61,39 @@ class ChartWidget(QWidget):
         self._theme = theme
         self._model = ChartModel()
         self._scale = TimeScale()
-        self._builder = FrameBuilder(self._scale)
+        self._held = HeldRange()
+        self._layers = LayerSet()
+        self._heights = PaneHeights()
+        self._picture = Picture(self._model, self._scale, self._held, self._layers, self._heights)
         self._navigation = Navigation(self._scale)
-        self._layers = Layers()
         self._frame_clock = FrameClock(self._on_frame, self)
+        self._kinetic = Kinetic(self._scale, self._on_moved, clock, self)
+        self._pan = PanTool(self._scale, self._held, self._kinetic, clock)
+        self._pointer = self._make_pointer()
         self._style = Style(theme.palette, self.font())
-        self._frame: Frame | None = None
-        self._overlay: Overlay | None = None
-        self._touched = QRegion()
-        self._cursor: QPointF | None = None
-        self._anchor: tuple[int, int] | None = None
+        self._anchor = ViewAnchor(self._model, self._scale)
         self._is_live = False
         self._empty_text = "Waiting for candles …"
         self._countdown = Countdown(self._on_second, clock, self)
-        self._newest_button = self._make_newest_button()
+        self._newest_button = NewestButton(self)
+        self._newest_button.clicked.connect(self.go_to_newest)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Candle chart")
         theme.changed.connect(self._on_theme)
 
-    def _make_newest_button(self) -> QToolButton:
-        button = QToolButton(self)
-        button.setText("Newest »")
-        button.setToolTip("Go to the newest candle (End)")
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setCursor(Qt.CursorShape.ArrowCursor)
-        button.hide()
-        button.clicked.connect(self.go_to_newest)
-        return button
+    def _make_pointer(self) -> Pointer:
+        pointer = Pointer()
+        tools = (PaneEdgeTool(self._heights), PriceAxisTool(self._held), TimeAxisTool(self._scale), self._pan)
+        for tool in tools:
+            pointer.add(tool, first=False)
+        return pointer
 
     @property
     def closed_paints(self) -> int:
         """How often the closed candles have been painted."""
-        return self._layers.base.paints
+        return self._picture.closed_paints
 
     @property
     def scale(self) -> TimeScale:
@@ -99,31 +106,63 @@ class ChartWidget(QWidget):
         return self._model
 
     @property
+    def style_shown(self) -> Style:
+        """How it is shown. To be read."""
+        return self._style
+
+    @property
+    def heights(self) -> PaneHeights:
+        """How high the panes below the prices are. After changing it, call `layers_changed`."""
+        return self._heights
+
+    @property
     def frame(self) -> Frame:
         """The geometry of the newest picture, in device pixels."""
-        if self._frame is None or self._frame.ratio != self.devicePixelRatioF():
-            self._frame = self._builder.build(self.size(), self.devicePixelRatioF(), self._model, self._style)
-            self._overlay = None
-        return self._frame
+        return self._picture.frame(self.size(), self.devicePixelRatioF(), self._style)
 
     @property
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
+        return self._picture.overlay(self.frame, self._pointer.position, self._countdown_text())
+
+    def add_layer(self, layer: Layer) -> None:
+        """Lay something over the candles, or into a pane of its own below them."""
+        self._layers.add(layer)
+        self.layers_changed()
+
+    def remove_layer(self, layer: Layer) -> None:
+        """Take it away again."""
+        self._layers.remove(layer)
+        self.layers_changed()
+
+    def layers_changed(self) -> None:
+        """What a layer shows, or the height of a pane, is no longer what it was."""
+        self._frame_clock.request(Dirty.VIEW)
+
+    def overlay_changed(self) -> None:
+        """What a layer draws live, or the readout says, is no longer what it was."""
+        self._frame_clock.request(Dirty.TICK)
+
+    def add_tool(self, tool: Tool) -> None:
+        """Ask this tool first when the mouse is pressed."""
+        self._pointer.add(tool)
+
+    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
+        """What lies at a logical position of this widget."""
         frame = self.frame
-        if self._overlay is None:
-            self._overlay = Overlay.of(frame, self._model, self._cursor_px(frame), self._countdown_text())
-            self._touched = self._overlay.region(frame, self._model)
-        return self._overlay
+        return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
     def set_series(self, series: CandleSeries | None, market_title: str = "") -> None:
         """Show another market; forming candle, forecast and outcomes of the former one go, the view starts anew."""
         self._model.set_series(series, market_title)
-        self._navigation.release()
-        self._anchor = None
+        self._pointer.cancel()
+        self._kinetic.stop()
+        self._held.release()
+        self._anchor.forget()
         self._scale.set_count(0)
         self._scale.set_count(self._model.count)
         self._scale.reset()
-        self._set_anchor()
+        self._anchor.drop()
         self._forget_pictures()
 
     def refresh(self) -> None:
@@ -166,6 +205,25 @@ class ChartWidget(QWidget):
         """Show or hide the 50 % and 90 % bands."""
         self._restyle(shows_bands=visible)
 
+    def set_candle_style(self, style: CandleStyle) -> None:
+        """The shape of candles."""
+        self._restyle(candles=style)
+
+    def set_scale_kind(self, kind: ScaleKind) -> None:
+        """Linear, logarithmic or in percent; a range that was held by hand is let go."""
+        self._held.release()
+        self._restyle(scale=kind)
+
+    @property
+    def is_price_range_held(self) -> bool:
+        """Whether the price range is held by hand; else it fits what is in view."""
+        return self._held.is_held
+
+    def fit_prices(self) -> None:
+        """Let go of a price range that was held by hand."""
+        self._held.release()
+        self._on_moved()
+
     def set_time_zone(self, time_zone: tzinfo | None) -> None:
         """The zone of all times on the chart; None is the machine's."""
         self._restyle(time_zone=time_zone)
@@ -190,6 +248,7 @@ class ChartWidget(QWidget):
     @Slot()
     def reset_view(self) -> None:
         """The default zoom, at the newest candle."""
+        self._held.release()
         self._scale.reset()
         self._on_moved()
 
@@ -197,6 +256,16 @@ class ChartWidget(QWidget):
         """Spread the candles (factor > 1) or press them together."""
         self._navigation.zoom(factor)
         self._on_moved()
+
+    def go_to_time(self, time_ms: int) -> bool:
+        """Bring the candle that opens at or after a time into the middle. False where there is none."""
+        index = self._model.index_from(time_ms)
+        if index is None or index >= self._model.count:
+            return False
+        self._kinetic.stop()
+        self._scale.center(index)
+        self._on_moved()
+        return True
 
     def flush(self) -> None:
         """Bring geometry and labels up to date now rather than at the next frame. Qt still paints when it likes."""
@@ -218,11 +287,8 @@ class ChartWidget(QWidget):
         if ratio != int(ratio):
             # Rounded to whole device pixels the picture may end a pixel short of the widget's edge.
             painter.fillRect(event.rect(), frame.palette.background)
-        painter.scale(1 / ratio, 1 / ratio)
-        offset = painter.deviceTransform()
-        painter.translate(round(offset.dx()) - offset.dx(), round(offset.dy()) - offset.dy())
         areas = cast("Iterable[QRect]", event.region())
-        self._layers.paint(painter, frame, self.overlay, self._model, areas)
+        self._picture.paint(painter, frame, self.overlay, areas)
 
     def _paint_empty(self, painter: QPainter) -> None:
         palette = self._theme.palette
@@ -232,7 +298,7 @@ class ChartWidget(QWidget):
         painter.drawText(self.rect().adjusted(24, 24, -24, -24), flags, self._empty_text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._frame = self._overlay = None
+        self._picture.dirty()
         self._frame_clock.request(Dirty.VIEW)
         super().resizeEvent(event)
 
@@ -251,43 +317,54 @@ class ChartWidget(QWidget):
         super().changeEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self._is_over_plot(event.position()):
-            self._navigation.press(event.position().x())
-            self.setCursor(Qt.CursorShape.ClosedHandCursor)
-        else:
+        if event.button() != Qt.MouseButton.LeftButton or self._model.is_empty:
             super().mousePressEvent(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._point_at(event.position())
-        if self._navigation.move(event.position().x()):
+            return
+        at = self.point_at(event.position(), event.modifiers())
+        if self._pointer.press(at):
+            self._show_pointer(at)
             self._on_moved()
 
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        at = self.point_at(event.position(), event.modifiers())
+        if self._pointer.move(at):
+            self._on_moved()
+        self._show_pointer(at)
+
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._navigation.release()
-            self._point_at(event.position())
+        at = self.point_at(event.position(), event.modifiers())
+        if event.button() == Qt.MouseButton.LeftButton and self._pointer.release(at):
+            self._show_pointer(at)
+            self._on_moved()
         else:
             super().mouseReleaseEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self.reset_view()
+        at = self.point_at(event.position(), event.modifiers())
+        if event.button() == Qt.MouseButton.LeftButton and self._pointer.double_click(at):
+            self._on_moved()
         else:
             super().mouseDoubleClickEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
+        self._kinetic.stop()
         if self._navigation.wheel(event):
+            self._pan.regrab(self.point_at(event.position()))
             self._on_moved()
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._navigation.key(event):
+        if event.key() == Qt.Key.Key_Escape and self._pointer.is_held:
+            self._pointer.cancel()
+            self._on_moved()
+        elif self._navigation.key(event):
+            self._kinetic.stop()
             self._on_moved()
         else:
             super().keyPressEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._cursor = None
+        self._pointer.position = None
         self._frame_clock.request(Dirty.CURSOR)
         super().leaveEvent(event)
 
@@ -307,47 +384,27 @@ class ChartWidget(QWidget):
         self._forget_pictures()
 
     def _forget_pictures(self) -> None:
-        self._builder.forget()
-        self._layers.forget()
-        self._frame = self._overlay = None
+        self._picture.forget()
         self._frame_clock.request(Dirty.VIEW)
 
     def _on_frame(self, dirty: Dirty) -> None:
         if dirty & Dirty.DATA:
             self._sync()
-        self._set_anchor()
-        former, touched = self._frame, self._touched
-        self._overlay = None
-        if dirty & ~Dirty.CURSOR:
-            self._frame = None
-        self._place_newest_button()
-        if self._model.is_empty:
-            self.update()
-            return
-        frame, _ = self.frame, self.overlay
-        if former is None or dirty & (Dirty.VIEW | Dirty.DATA) or former.base_key(0) != frame.base_key(0):
+        self._anchor.drop()
+        changed = self._picture.renewed(dirty, lambda: self.frame, lambda: self.overlay)
+        is_far = not self._model.is_empty and not self._scale.is_newest_in_view
+        self._newest_button.place(self.frame, is_needed=is_far)
+        if changed is None or self._model.is_empty:
             self.update()
         else:
-            self.update(touched + self._touched)
+            self.update(changed)
 
     def _sync(self) -> None:
         """Take over the series' new length. Candles that came late must not push what is in view aside."""
-        model = self._model
-        model.drop_stale_forming()
-        shifted = 0
-        if self._anchor is not None and model.series is not None:
-            index, time_ms = self._anchor
-            found = model.series.index_at(time_ms)
-            shifted = 0 if found is None else found - index
-        self._scale.set_count(model.count, shifted, may_follow=not self._navigation.is_dragging)
-        self._navigation.candles_shifted(shifted)
-
-    def _set_anchor(self) -> None:
-        """Remember one candle in view by its time."""
-        model = self._model
-        index = min(max(round(self._scale.right), 0), model.count - 1)
-        time_ms = model.time_at(index)
-        self._anchor = None if time_ms is None or index >= model.count else (index, time_ms)
+        self._model.drop_stale_forming()
+        shifted, is_moving = self._anchor.shifted(), self._pan.is_dragging or self._kinetic.is_running
+        self._scale.set_count(self._model.count, shifted, may_follow=not is_moving)
+        self._pan.candles_shifted(shifted)
 
     def _countdown_text(self) -> str | None:
         forming, series = self._model.forming, self._model.series
@@ -361,26 +418,7 @@ class ChartWidget(QWidget):
         else:
             self._countdown.stop()
 
-    def _is_over_plot(self, position: QPointF) -> bool:
-        return not self._model.is_empty and self.frame.layout.plot.contains(self._to_px(position, self.frame))
-
-    def _point_at(self, position: QPointF) -> None:
-        self._cursor = position
-        if not self._navigation.is_held:
-            shape = Qt.CursorShape.CrossCursor if self._is_over_plot(position) else Qt.CursorShape.ArrowCursor
-            self.setCursor(shape)
+    def _show_pointer(self, at: ChartPoint) -> None:
+        self._pointer.position = at.position
+        self.setCursor(self._pointer.shape_at(at))
         self._frame_clock.request(Dirty.CURSOR)
-
-    def _cursor_px(self, frame: Frame) -> QPoint | None:
-        return None if self._cursor is None else self._to_px(self._cursor, frame)
-
-    def _to_px(self, position: QPointF, frame: Frame) -> QPoint:
-        return QPoint(math.floor(position.x() * frame.ratio), math.floor(position.y() * frame.ratio))
-
-    def _place_newest_button(self) -> None:
-        button, frame = self._newest_button, self.frame
-        button.setVisible(not self._model.is_empty and not self._scale.is_newest_in_view)
-        size = button.sizeHint()
-        x = round(frame.layout.plot_right / frame.ratio) - size.width() - _BUTTON_MARGIN
-        y = round(frame.layout.plot_bottom / frame.ratio) - size.height() - _BUTTON_MARGIN
-        button.setGeometry(x, y, size.width(), size.height())

@@ -65,6 +65,65 @@ def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_
     return CandleRects(wicks[rising], bodies[rising], wicks[~rising], bodies[~rising])
 
 
+def hollow_rects(
+    drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels, close_before: float | None
+) -> tuple[Rects, Rects]:
+    """Rectangles of two colours, by the close against the one before; bodies that rose are outlines with the wick
+    outside them only."""
+    centre = to_x(drawn.index)
+    open_y, close_y = to_y(drawn.open), to_y(drawn.close)
+    left = centre - widths.wick // 2
+    body_left = left - (widths.body - widths.wick) // 2
+    body_right = body_left + widths.body - 1
+    top, bottom = np.minimum(open_y, close_y), np.maximum(open_y, close_y)
+    hollow = drawn.close > drawn.open
+    inner = np.where(hollow, top, bottom + 1)
+    line = widths.wick - 1
+    parts = np.stack(
+        (
+            rects(left, to_y(drawn.high), left + line, np.maximum(top - 1, to_y(drawn.high) - 1)),
+            rects(left, np.minimum(bottom + 1, to_y(drawn.low) + 1), left + line, to_y(drawn.low)),
+            rects(body_left, top, body_right, np.where(hollow, top + line, bottom)),
+            rects(body_left, np.where(hollow, bottom - line, bottom), body_right, bottom),
+            rects(body_left, inner, body_left + line, bottom),
+            rects(body_right - line, inner, body_right, bottom),
+        ),
+        axis=1,
+    )
+    rising = _rose(drawn, close_before)
+    return _with_height(parts[rising]), _with_height(parts[~rising])
+
+
+def bar_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels) -> tuple[Rects, Rects]:
+    """A line from low to high, the open to its left, the close to its right; by colour, rising first."""
+    centre = to_x(drawn.index)
+    open_y, close_y = to_y(drawn.open), to_y(drawn.close)
+    line = widths.wick - 1
+    left = centre - widths.wick // 2
+    reach = (widths.body - widths.wick) // 2
+    parts = np.stack(
+        (
+            rects(left, to_y(drawn.high), left + line, to_y(drawn.low)),
+            rects(left - reach, open_y - line, left + line, open_y),
+            rects(left, close_y - line, left + line + reach, close_y),
+        ),
+        axis=1,
+    )
+    rising = drawn.close >= drawn.open
+    return parts[rising].reshape(-1, 4), parts[~rising].reshape(-1, 4)
+
+
+def _rose(drawn: CandleColumns, close_before: float | None) -> NDArray[np.bool_]:
+    first = drawn.open[:1] if close_before is None else np.array([close_before])
+    return np.asarray(drawn.close >= np.concatenate((first, drawn.close[:-1])), dtype=np.bool_)
+
+
+def _with_height(parts: NDArray[np.int32]) -> Rects:
+    """Without those whose bottom lies above their top: a wick that does not reach out of its body."""
+    flat = parts.reshape(-1, 4)
+    return np.ascontiguousarray(flat[flat[:, 3] >= flat[:, 1]])
+
+
 def volume_rects(
     drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels, bottom: int
 ) -> tuple[Rects, Rects]:

@@ -1,4 +1,4 @@
-"""Many rectangles in one call: QPainter reads them straight out of a numpy buffer.
+"""Many rectangles or lines in one call: QPainter reads them straight out of a numpy buffer.
 
 PySide has no overload of drawRects that takes an array, but its wrapper of the pointer overload takes the address of
 the first rectangle and a count; pyqtgraph draws its bars that way.
@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QLineF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter
 from shiboken6 import Shiboken
 
@@ -38,3 +38,14 @@ def fill_rects(painter: QPainter, areas: Rects, colour: QColor) -> None:
     # The buffer outlives the wrapper: `areas` is held by the caller's frame until drawRects returns.
     first = cast(Any, Shiboken.wrapInstance(areas.ctypes.data, QRect))
     cast(Any, painter).drawRects(first, len(areas))
+
+
+def draw_polyline(painter: QPainter, xs: Any, ys: Any) -> None:
+    """Join points with the painter's pen. A point whose y is NaN breaks the line. xs, ys: shape (n,)."""
+    points = np.stack((xs, ys), axis=-1).astype(np.float64)
+    segments = np.concatenate((points[:-1], points[1:]), axis=1)
+    segments = np.ascontiguousarray(segments[np.isfinite(segments).all(axis=1)])
+    if len(segments) == 0:
+        return
+    first = cast(Any, Shiboken.wrapInstance(segments.ctypes.data, QLineF))
+    cast(Any, painter).drawLines(first, len(segments))

@@ -1,22 +1,27 @@
-"""Builds frames: which candles are in view, and the price range that fits them."""
+"""Builds frames: which candles are in view, which panes there are, and the ranges that fit them."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from datetime import tzinfo
+from dataclasses import replace
 
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont
 
 from desktop import formatting
-from desktop.chart.data.columns import Extent, columns, extent, group_size
+from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
 from desktop.chart.data.model import ChartModel, band
+from desktop.chart.data.shapes import shaped
 from desktop.chart.drawing.geometry import candle_widths
 from desktop.chart.framing.frame import Fonts, Frame, Layout
+from desktop.chart.framing.pane import PRICE_PANE, Pane, PaneArea
+from desktop.chart.framing.pane_heights import PaneHeights
+from desktop.chart.layers.layer import Layer, LayerSet
 from desktop.chart.scales import price_scale
+from desktop.chart.scales.held_range import HeldRange
+from desktop.chart.scales.price_scale import PriceRange, ScaleKind
 from desktop.chart.scales.time_scale import TimeScale
-from desktop.theme import Palette
+from desktop.chart.style import Style
 
 _AXIS_STEP = 8
 """The price axis widens in steps of that many logical pixels, so that it seldom moves the plot."""
@@ -24,38 +29,33 @@ _AXIS_STEP = 8
 _READOUT_LINES = 3.9
 """The room above the candles: the readout and, under it, the divider's label hide none of them."""
 
+_PANE_TITLE_LINES = 1.4
+_PANE_FOOT_PX = 4
 
-@dataclass(frozen=True)
-class Style:
-    """How the chart is to look: what a user chooses."""
-
-    palette: Palette
-    font: QFont
-    time_zone: tzinfo | None = None
-    shows_volume: bool = True
-    shows_bands: bool = True
+_Edges = tuple[float, float]
 
 
 class FrameBuilder:
-    """Keeps what is dear to find from one frame to the next: fonts, the slice's extent, the axis' width."""
+    """Keeps what is dear to find from one frame to the next: fonts, the candles in view, the axis' width."""
 
-    def __init__(self, scale: TimeScale) -> None:
-        self._scale = scale
+    def __init__(self, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights) -> None:
+        self._scale, self._held, self._layers, self._heights = scale, held, layers, heights
         self._axis_width = 0
         self._fonts: Fonts | None = None
         self._fonts_key: tuple[object, ...] = ()
+        self._drawn: CandleColumns | None = None
         self._extent: Extent | None = None
-        self._extent_key: tuple[object, ...] = ()
+        self._drawn_key: tuple[object, ...] = ()
 
     def forget(self) -> None:
         """Another market or font: measure everything anew."""
         self._axis_width = 0
-        self._fonts_key, self._extent_key = (), ()
+        self._fonts_key, self._drawn_key = (), ()
 
     def build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
         """The frame for a widget of `size` logical pixels. Sets the time scale's width."""
         frame = self._build(size, ratio, model, style)
-        needed = self._needed_axis_width(frame)
+        needed = _needed_axis_width(frame)
         if needed > self._axis_width:
             self._axis_width = needed
             frame = self._build(size, ratio, model, style)
@@ -63,20 +63,14 @@ class FrameBuilder:
 
     def _build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
         fonts = self._fonts_for(style.font, ratio)
-        layout = Layout.of(
-            round(size.width() * ratio),
-            round(size.height() * ratio),
-            round(self._axis_width * ratio),
-            fonts.line + fonts.line // 2,
-            round(fonts.line * _READOUT_LINES),
-            has_volume=style.shows_volume,
-        )
+        layout = self._layout(size, ratio, fonts, style)
         self._scale.set_width(layout.plot_right / ratio)
         first, stop = self._scale.visible()
         stop = min(stop, model.count)
         spacing = self._scale.spacing * ratio
         group = group_size(spacing)
-        seen = self._seen(model, first, stop, group, style.shows_bands)
+        drawn = self._drawn_columns(model, first, stop, group, style)
+        seen = self._seen(model, first, stop, style)
         return Frame(
             layout=layout,
             ratio=ratio,
@@ -85,15 +79,24 @@ class FrameBuilder:
             first=first,
             stop=stop,
             group=group,
-            prices=price_scale.fitted(seen.low, seen.high),
+            drawn=drawn,
+            price_pane=_price_pane(layout, self._price_range(model, first, seen, style)),
+            panes=tuple(self._pane(area, layout, fonts, model, (first, stop)) for area in layout.lower),
             top_volume=seen.volume,
             decimals=model.decimals(),
             widths=candle_widths(spacing * group, ratio),
-            palette=style.palette,
             fonts=fonts,
-            time_zone=style.time_zone,
-            shows_volume=style.shows_volume,
-            shows_bands=style.shows_bands,
+            style=style,
+        )
+
+    def _layout(self, size: QSize, ratio: float, fonts: Fonts, style: Style) -> Layout:
+        return Layout.of(
+            (round(size.width() * ratio), round(size.height() * ratio)),
+            round(self._axis_width * ratio),
+            fonts.line + fonts.line // 2,
+            round(fonts.line * _READOUT_LINES),
+            has_volume=style.shows_volume,
+            shares=self._heights.shares(self._layers.pane_names()),
         )
 
     def _fonts_for(self, font: QFont, ratio: float) -> Fonts:
@@ -102,16 +105,28 @@ class FrameBuilder:
             self._fonts, self._fonts_key = Fonts.of(font, ratio), key
         return self._fonts
 
-    def _needed_axis_width(self, frame: Frame) -> int:
-        edges = (frame.prices.low, frame.prices.high)
-        texts = [formatting.format_price(edge, frame.decimals) for edge in edges] + ["00:00:00"]
-        widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)
-        logical = (widest + frame.fonts.line) / frame.ratio
-        return math.ceil(logical / _AXIS_STEP) * _AXIS_STEP
+    def _drawn_columns(
+        self, model: ChartModel, first: int, stop: int, group: int, style: Style
+    ) -> CandleColumns | None:
+        key = (id(model.series), model.version, first, stop, group, style.candles)
+        if key != self._drawn_key:
+            self._drawn_key = key
+            self._drawn = self._extent = None
+            if model.series is not None and first < stop:
+                self._drawn = shaped(model.series, first, stop, group, style.candles)
+                self._extent = extent(self._drawn)
+        return self._drawn
 
-    def _seen(self, model: ChartModel, first: int, stop: int, group: int, with_bands: bool) -> Extent:
+    def _price_range(self, model: ChartModel, first: int, seen: Extent, style: Style) -> PriceRange:
+        base_candle = model.candle(first)
+        base = base_candle.close if style.scale is ScaleKind.PERCENT and base_candle is not None else 1.0
+        if self._held.range is not None:
+            return replace(self._held.range, base=base)
+        return price_scale.fitted(seen.low, seen.high, style.scale, base)
+
+    def _seen(self, model: ChartModel, first: int, stop: int, style: Style) -> Extent:
         """The extent of all that is in view."""
-        seen = [found for found in (self._closed_extent(model, first, stop, group),) if found is not None]
+        seen = [self._extent] if self._extent is not None else []
         lowest, highest = self._scale.left - 0.5, self._scale.right + 0.5
         if model.forming is not None and lowest < model.count < highest:
             candle = model.forming
@@ -120,19 +135,53 @@ class FrameBuilder:
             if lowest < placed.index < highest:
                 ghost = placed.ghost
                 seen.append(Extent(ghost.low, ghost.high, ghost.volume))
-                edges = band(ghost, 90) if with_bands else None
+                edges = band(ghost, 90) if style.shows_bands else None
                 if edges is not None:
                     seen.append(Extent(*edges, volume=0.0))
         if not seen:
             newest = model.newest
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
-        return Extent(min(one.low for one in seen), max(one.high for one in seen), max(one.volume for one in seen))
+        low, high = _union([(one.low, one.high) for one in seen] + self._edges(PRICE_PANE, model, (first, stop)))
+        return Extent(low, high, max(one.volume for one in seen))
 
-    def _closed_extent(self, model: ChartModel, first: int, stop: int, group: int) -> Extent | None:
-        if model.series is None or first >= stop:
-            return None
-        key = (id(model.series), model.version, first, stop, group)
-        if key != self._extent_key:
-            self._extent = extent(columns(model.series, first, stop, group))
-            self._extent_key = key
-        return self._extent
+    def _edges(self, pane: str, model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
+        found = (layer.extent(*view, model) for layer in self._layers.of_pane(pane))
+        return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
+
+    def _pane(self, area: PaneArea, layout: Layout, fonts: Fonts, model: ChartModel, view: tuple[int, int]) -> Pane:
+        first_layer: Layer = self._layers.of_pane(area.name)[0]
+        scale = first_layer.pane_scale
+        if scale.fixed is not None:
+            shown = PriceRange(*scale.fixed)
+        else:
+            shown = price_scale.fitted(*_spread(self._edges(area.name, model, view), is_symmetric=scale.is_symmetric))
+        top = min(area.top + round(fonts.line * _PANE_TITLE_LINES), area.bottom - 2)
+        bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
+        bounds = (area.top, area.bottom, top, bottom, layout.plot_right)
+        return Pane(area.name, *bounds, shown, scale.levels, scale.decimals)
+
+
+def _price_pane(layout: Layout, shown: PriceRange) -> Pane:
+    return Pane(PRICE_PANE, 0, layout.main_bottom, layout.price_top, layout.price_bottom, layout.plot_right, shown)
+
+
+def _needed_axis_width(frame: Frame) -> int:
+    edges = (frame.prices.low, frame.prices.high)
+    texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
+    for pane in frame.panes:
+        texts += [formatting.format_number(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
+    widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)
+    logical = (widest + frame.fonts.line) / frame.ratio
+    return math.ceil(logical / _AXIS_STEP) * _AXIS_STEP
+
+
+def _union(edges: list[_Edges]) -> _Edges:
+    return min(low for low, _ in edges), max(high for _, high in edges)
+
+
+def _spread(edges: list[_Edges], *, is_symmetric: bool) -> _Edges:
+    low, high = _union(edges) if edges else (0.0, 1.0)
+    if not is_symmetric:
+        return low, high
+    reach = max(abs(low), abs(high)) or 1.0
+    return -reach, reach

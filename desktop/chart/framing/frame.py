@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import tzinfo
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QFont, QFontInfo, QFontMetrics
 
+from desktop import formatting
+from desktop.chart.data.columns import CandleColumns
 from desktop.chart.drawing.geometry import CandleWidths, Positions
-from desktop.chart.scales.price_scale import PriceRange
+from desktop.chart.framing.pane import FAR_PX, PRICE_PANE, Pane, PaneArea
+from desktop.chart.scales.price_scale import PriceRange, ScaleKind, percent_decimals
+from desktop.chart.style import Style
 from desktop.theme import Palette
-
-_FAR = 1_000_000
-"""Pixels beyond which nothing is drawn; keeps 32-bit rectangles from wrapping round."""
 
 _VOLUME_SHARE = 0.17
 
@@ -54,22 +56,46 @@ class Layout:
     height: int
     plot_right: int
     plot_bottom: int
+    main_bottom: int
+    """Where the pane of the prices ends; those below it go down to plot_bottom."""
     price_top: int
     price_bottom: int
-    """The prices in view lie between the two: volume below, down to plot_bottom; above, room for the readout."""
+    """The prices in view lie between the two: volume below, down to main_bottom; above, room for the readout."""
+    lower: tuple[PaneArea, ...] = ()
 
     @classmethod
-    def of(cls, width: int, height: int, price_axis: int, time_axis: int, readout: int, *, has_volume: bool) -> Layout:
-        """Share a widget of this size out. Too small a widget gets areas of at least one pixel."""
+    def of(
+        cls,
+        size: tuple[int, int],
+        price_axis: int,
+        time_axis: int,
+        readout: int,
+        *,
+        has_volume: bool,
+        shares: Mapping[str, float] | None = None,
+    ) -> Layout:
+        """Share a widget of this size out. Too small a widget gets areas of at least one pixel.
+
+        shares: the panes below the prices, from top to bottom, with their shares of the plot's height.
+        """
+        width, height = size
         plot_right = max(1, width - price_axis)
         plot_bottom = max(2, height - time_axis)
-        volume = int(plot_bottom * _VOLUME_SHARE) if has_volume else 0
-        price_bottom = max(2, plot_bottom - volume)
-        return cls(width, height, plot_right, plot_bottom, min(readout, price_bottom // 2), price_bottom)
+        lower = _lower_panes(plot_bottom, shares or {})
+        main_bottom = lower[0].top if lower else plot_bottom
+        volume = int(main_bottom * _VOLUME_SHARE) if has_volume else 0
+        price_bottom = max(2, main_bottom - volume)
+        top = min(readout, price_bottom // 2)
+        return cls(width, height, plot_right, plot_bottom, main_bottom, top, price_bottom, lower)
 
     @property
     def plot(self) -> QRect:
         return QRect(0, 0, self.plot_right, self.plot_bottom)
+
+    @property
+    def main(self) -> QRect:
+        """The pane of the prices."""
+        return QRect(0, 0, self.plot_right, self.main_bottom)
 
     @property
     def price_axis(self) -> QRect:
@@ -78,6 +104,16 @@ class Layout:
     @property
     def time_axis(self) -> QRect:
         return QRect(0, self.plot_bottom, self.width, self.height - self.plot_bottom)
+
+
+def _lower_panes(plot_bottom: int, shares: Mapping[str, float]) -> tuple[PaneArea, ...]:
+    heights = {name: int(plot_bottom * share) for name, share in shares.items()}
+    top = max(plot_bottom - sum(heights.values()), 2)
+    areas = []
+    for name, height in heights.items():
+        areas.append(PaneArea(name, top, min(top + height, plot_bottom)))
+        top = areas[-1].bottom
+    return tuple(areas)
 
 
 @dataclass(frozen=True)
@@ -93,16 +129,26 @@ class Frame:
     stop: int
     """The closed candles in view are first..stop - 1."""
     group: int
-    prices: PriceRange
+    drawn: CandleColumns | None = field(compare=False)
+    """Those candles as the style draws them, grouped where they are too narrow; None where there are none."""
+    price_pane: Pane
+    panes: tuple[Pane, ...]
+    """Those below the prices, from top to bottom."""
     top_volume: float
     """The volume that reaches the top of its area; 0 where nothing was traded."""
     decimals: int
     widths: CandleWidths
-    palette: Palette
     fonts: Fonts
-    time_zone: tzinfo | None
-    shows_volume: bool
-    shows_bands: bool
+    style: Style
+
+    @property
+    def palette(self) -> Palette:
+        return self.style.palette
+
+    @property
+    def time_zone(self) -> tzinfo | None:
+        """None is the machine's."""
+        return self.style.time_zone
 
     @property
     def left(self) -> float:
@@ -121,39 +167,56 @@ class Frame:
     def x(self, index: float) -> int:
         """The pixel column of a candle's centre."""
         exact = self.layout.plot_right - (self.right - index) * self.spacing
-        return math.floor(min(max(exact, -_FAR), _FAR) + 0.5)
+        return math.floor(min(max(exact, -FAR_PX), FAR_PX) + 0.5)
+
+    @property
+    def prices(self) -> PriceRange:
+        """The range of prices in view."""
+        return self.price_pane.shown
 
     def y(self, price: float) -> int:
         """The pixel row of a price."""
-        bottom = self.layout.price_bottom - 1
-        exact = bottom - (price - self.prices.low) / self.prices.span * self._price_height
-        return math.floor(min(max(exact, -_FAR), _FAR) + 0.5)
+        return self.price_pane.y(price)
 
     def xs(self, index: NDArray[np.float64]) -> Positions:
         """Pixel columns of candles' centres."""
         exact = self.layout.plot_right - (self.right - index) * self.spacing
-        return np.floor(np.clip(exact, -_FAR, _FAR) + 0.5).astype(np.int64)
+        return np.floor(np.clip(exact, -FAR_PX, FAR_PX) + 0.5).astype(np.int64)
 
     def ys(self, price: NDArray[np.float64]) -> Positions:
         """Pixel rows of prices."""
-        bottom = self.layout.price_bottom - 1
-        exact = bottom - (price - self.prices.low) / self.prices.span * self._price_height
-        return np.floor(np.clip(exact, -_FAR, _FAR) + 0.5).astype(np.int64)
+        return self.price_pane.ys(price)
 
     def volume_ys(self, volume: NDArray[np.float64] | np.float64) -> Positions:
         """Pixel rows of volumes' tops."""
-        bottom = self.layout.plot_bottom - 1
+        bottom = self.layout.main_bottom - 1
         height = bottom - self.layout.price_bottom - self.scaled(4)
         share = volume / self.top_volume if self.top_volume > 0 else np.zeros_like(volume)
         return np.floor(bottom - share * height + 0.5).astype(np.int64)
 
     def price_at(self, y: float) -> float:
         """The price at a pixel row."""
-        return self.prices.low + (self.layout.price_bottom - 1 - y) / self._price_height * self.prices.span
+        return self.price_pane.value_at(y)
 
-    @property
-    def _price_height(self) -> int:
-        return max(self.layout.price_bottom - 1 - self.layout.price_top, 1)
+    def pane_at(self, y: float) -> Pane:
+        """The pane at a pixel row; above and below the plot the nearest one."""
+        return next((pane for pane in reversed(self.panes) if pane.top <= y), self.price_pane)
+
+    def pane(self, name: str) -> Pane:
+        """A pane by its name. Raises KeyError where there is none of it."""
+        if name == PRICE_PANE:
+            return self.price_pane
+        for pane in self.panes:
+            if pane.name == name:
+                return pane
+        raise KeyError(name)
+
+    def price_text(self, price: float) -> str:
+        """A price as the axis writes it: in percent where the scale is."""
+        if self.prices.kind is ScaleKind.PERCENT:
+            share = self.prices.percent(price) / 100.0
+            return formatting.format_percent(share, percent_decimals(self.prices), signed=True)
+        return formatting.format_price(price, self.decimals)
 
     def index_at(self, x: float) -> int:
         """The candle at a pixel column."""
@@ -166,10 +229,10 @@ class Frame:
             self.ratio,
             self.spacing,
             self.right,
-            self.prices,
+            self.price_pane,
+            self.panes,
             self.top_volume,
             self.decimals,
-            id(self.palette),
-            self.time_zone,
+            self.style,
             version,
         )

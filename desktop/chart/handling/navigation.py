@@ -1,4 +1,4 @@
-"""Mouse and keys, as moves of the time scale."""
+"""Wheel and keys, as moves of the time scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from desktop.chart.scales.time_scale import TimeScale
 _ZOOM_PER_DEGREE = 1.0015
 _KEY_ZOOM = 1.25
 _KEY_SHARE = 0.1
-_DRAG_THRESHOLD_PX = 3.0
 
 _MODIFIERS_OF_OTHERS = (
     Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
@@ -20,47 +19,10 @@ _MODIFIERS_OF_OTHERS = (
 
 
 class Navigation:
-    """Turns input into moves. Each method says whether the view changed."""
+    """Turns wheel and keys into moves. Each method says whether the view changed."""
 
     def __init__(self, scale: TimeScale) -> None:
         self._scale = scale
-        self._grabbed_x: float | None = None
-        self._grabbed_right = 0.0
-        self._is_dragging = False
-
-    @property
-    def is_dragging(self) -> bool:
-        """Whether the plot is held: then nothing but the hand may move it."""
-        return self._is_dragging
-
-    @property
-    def is_held(self) -> bool:
-        """Whether the button is down on the plot, dragged yet or not."""
-        return self._grabbed_x is not None
-
-    def press(self, x: float) -> None:
-        """Take hold of the plot."""
-        self._grabbed_x, self._grabbed_right = x, self._scale.right
-
-    def move(self, x: float) -> bool:
-        """Drag what is held along. A trembling click does not count as a drag."""
-        if self._grabbed_x is None:
-            return False
-        travelled = x - self._grabbed_x
-        if not self._is_dragging and abs(travelled) < _DRAG_THRESHOLD_PX:
-            return False
-        self._is_dragging = True
-        before = self._scale.right
-        self._scale.pan_to(self._grabbed_right - travelled / self._scale.spacing)
-        return self._scale.right != before
-
-    def release(self) -> None:
-        """Let go."""
-        self._grabbed_x, self._is_dragging = None, False
-
-    def candles_shifted(self, count: int) -> None:
-        """Candles were inserted before the view: what is held got other indices."""
-        self._grabbed_right += count
 
     def wheel(self, event: QWheelEvent) -> bool:
         """Zoom about the cursor; sideways, or with Shift, pan."""
@@ -71,8 +33,6 @@ class Navigation:
         else:
             x = min(max(event.position().x(), 0.0), self._scale.width)
             self._scale.zoom_at(_ZOOM_PER_DEGREE ** turned.y(), x)
-        if self._grabbed_x is not None:
-            self.press(event.position().x())
         return (self._scale.right, self._scale.spacing) != before
 
     def key(self, event: QKeyEvent) -> bool:

@@ -11,8 +11,9 @@ from PySide6.QtGui import QRegion
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box
 from desktop.chart.framing.frame import Frame
-from desktop.chart.labels.readout import crosshair_rows, readout_box, tooltip_box
+from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
+from desktop.chart.layers.layer import LayerSet
 from desktop.chart.layers.live import forming_area, last_price_box, last_price_row
 
 
@@ -26,26 +27,32 @@ class Overlay:
     time_label: Box | None
     readout: Box
     tooltip: Box | None
+    pane_readouts: tuple[Box, ...] = ()
 
     @classmethod
-    def of(cls, frame: Frame, model: ChartModel, cursor: QPoint | None, countdown: str | None) -> Overlay:
+    def of(
+        cls, frame: Frame, model: ChartModel, layers: LayerSet, cursor: QPoint | None, countdown: str | None
+    ) -> Overlay:
         """Lay the boxes out for a cursor in device pixels, None when it is elsewhere."""
         last_price = last_price_box(frame, model, countdown)
         if cursor is None or not frame.layout.plot.contains(cursor):
-            return cls(None, last_price, None, None, readout_box(frame, model, None, None), None)
+            readout = readout_box(frame, model, layers, None, None)
+            return cls(None, last_price, None, None, readout, None, pane_readouts(frame, model, layers, None))
         index = max(frame.index_at(cursor.x()), 0)
         return cls(
             QPoint(frame.x(index), cursor.y()),
             last_price,
             *_crosshair_labels(frame, model, index, cursor.y()),
-            readout_box(frame, model, index, cursor),
+            readout_box(frame, model, layers, index, cursor),
             tooltip_box(frame, model, index, cursor),
+            pane_readouts(frame, model, layers, index),
         )
 
     def region(self, frame: Frame, model: ChartModel) -> QRegion:
         """The logical pixels that this overlay may touch, without the forecast's, which only a new view moves."""
         layout, pixel = frame.layout, frame.pixel
         areas = [layout.price_axis, self.readout.rect, forming_area(frame, model)]
+        areas += [box.rect for box in self.pane_readouts]
         row = last_price_row(frame, model)
         if row is not None:
             areas.append(QRect(0, row - pixel, layout.plot_right, 3 * pixel))
@@ -62,12 +69,13 @@ class Overlay:
 
 
 def _crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Box | None, Box | None]:
-    price_rows, time_rows = crosshair_rows(frame, model, index, frame.price_at(row))
+    price_rows, time_rows = crosshair_rows(frame, model, index, row)
     palette = frame.palette
     time_label = Box(
         time_label_rect(frame, frame.x(index), time_rows), tuple(time_rows), palette.raised, palette.border
     )
-    if row >= frame.layout.price_bottom:
+    pane = frame.pane_at(row)
+    if not pane.inner_top <= row < pane.inner_bottom and (pane is not frame.price_pane or row >= pane.inner_bottom):
         return None, time_label
     rect = price_label_rect(frame, row, price_rows)
     return Box(rect, tuple(price_rows), palette.raised, palette.border), time_label

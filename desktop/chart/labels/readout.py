@@ -14,16 +14,19 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
 from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import PRICE_PANE
+from desktop.chart.layers.layer import LayerSet
 from desktop.theme import Palette
 
 _GROUND_ALPHA = 215
 _REACH_PX = 14
 
 
-def readout_box(frame: Frame, model: ChartModel, index: int | None, cursor: QPoint | None) -> Box:
+def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
     """The readout of the candle at `index` (None: the newest), in the top left corner, or in the bottom left one
     while the cursor is near that."""
     rows = _readout_rows(frame, model, index)
+    rows += [row for layer in layers.of_pane(PRICE_PANE) for row in layer.rows(frame, model, index)]
     width = max(frame.layout.plot_right - frame.scaled(24), 1)
     lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
     size = box_size(lines, frame.fonts)
@@ -31,9 +34,25 @@ def readout_box(frame: Frame, model: ChartModel, index: int | None, cursor: QPoi
     rect = QRect(QPoint(margin, margin), size)
     if cursor is not None and rect.adjusted(-margin, -margin, 4 * margin, 4 * margin).contains(cursor):
         rect.moveBottom(frame.layout.price_bottom - margin)
+    return Box(rect, lines, _ground(frame))
+
+
+def pane_readouts(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None) -> tuple[Box, ...]:
+    """What each pane below the prices says of the candle at `index`, in its top left corner."""
+    boxes = []
+    for pane in frame.panes:
+        rows = [row for layer in layers.of_pane(pane.name) for row in layer.rows(frame, model, index)]
+        line = tuple(span for row in rows for span in row)
+        if line:
+            rect = QRect(QPoint(frame.scaled(6), pane.top + frame.pixel), box_size((line,), frame.fonts))
+            boxes.append(Box(rect.intersected(pane.rect), (line,), _ground(frame)))
+    return tuple(boxes)
+
+
+def _ground(frame: Frame) -> QColor:
     ground = QColor(frame.palette.background)
     ground.setAlpha(_GROUND_ALPHA)
-    return Box(rect, lines, ground)
+    return ground
 
 
 def _readout_rows(frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
@@ -186,10 +205,13 @@ def _beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:
     return QPoint(max(x, 0), max(y, 0))
 
 
-def crosshair_rows(frame: Frame, model: ChartModel, index: int, price: float) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Texts of the crosshair's labels: price, and time."""
+def crosshair_rows(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Sequence[Row], Sequence[Row]]:
+    """Texts of the crosshair's labels: the value at a pixel row, and the time."""
     ink = frame.palette.text
-    price_text = formatting.format_price(price, frame.decimals)
+    pane = frame.pane_at(row)
+    value = pane.value_at(row)
+    is_price = pane is frame.price_pane
+    price_text = frame.price_text(value) if is_price else formatting.format_number(value, pane.decimals)
     opens_at = model.time_at(index)
     interval_ms = 60_000 if model.series is None else model.series.interval.duration_ms
     seconds = interval_ms % 60_000 != 0

@@ -12,10 +12,12 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Row, box_size, padding_px
 from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import Pane
 from desktop.chart.scales import time_axis
-from desktop.chart.scales.price_scale import PriceRange, round_prices
+from desktop.chart.scales.price_scale import round_prices
 
 _PRICE_LABEL_LINES = 2.7
+_PANE_LABEL_LINES = 1.8
 _TIME_LABEL_CHARACTERS = 13
 _AT_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
@@ -46,7 +48,8 @@ class AxisLabels:
         # Times ahead of the closed candles go on from the forming one.
         key = (*frame.base_key(model.version), model.time_at(model.count))
         if key != self._key:
-            self._labels = (*_price_labels(frame), *_time_labels(frame, model), *_zone_label(frame, model))
+            values = (*_price_labels(frame), *_pane_labels(frame))
+            self._labels = (*values, *_time_labels(frame, model), *_zone_label(frame, model))
             self._key = key
         for label in self._labels:
             if any(label.area.intersects(other) for other in taken):
@@ -59,8 +62,17 @@ class AxisLabels:
 def price_marks(frame: Frame) -> list[float]:
     """Prices that get a grid line and a label."""
     most = int(frame.layout.price_bottom / (frame.fonts.line * _PRICE_LABEL_LINES))
-    shown = PriceRange(frame.prices.low, frame.price_at(0))
+    top = (frame.layout.price_bottom - 1) / frame.price_pane.height
+    shown = frame.prices.between(0.0, max(top, 1.0))
     return round_prices(shown, max(most, 1), frame.decimals)
+
+
+def pane_marks(frame: Frame, pane: Pane) -> list[float]:
+    """Values of a lower pane that get a grid line and a label."""
+    if pane.levels:
+        return [level for level in pane.levels if pane.shown.low <= level <= pane.shown.high]
+    most = max(int(pane.height / (frame.fonts.line * _PANE_LABEL_LINES)), 1)
+    return round_prices(pane.shown, most, pane.decimals)
 
 
 def time_marks(frame: Frame, model: ChartModel) -> list[tuple[int, time_axis.RoundTime]]:
@@ -99,11 +111,24 @@ def _price_labels(frame: Frame) -> list[Label]:
     for price in price_marks(frame):
         area = QRect(axis.left() + inset, frame.y(price) - line // 2, axis.width() - inset, line)
         if area.top() >= 0 and area.bottom() < frame.layout.price_bottom:
-            labels.append(Label(area, formatting.format_price(price, frame.decimals), colour, _AT_LEFT))
-    if frame.shows_volume and frame.top_volume > 0:
+            labels.append(Label(area, frame.price_text(price), colour, _AT_LEFT))
+    if frame.style.shows_volume and frame.top_volume > 0:
         top = frame.layout.price_bottom + frame.scaled(2)
         area = QRect(axis.left() + inset, top, axis.width() - inset, line)
         labels.append(Label(area, formatting.format_volume(frame.top_volume), colour, _AT_LEFT))
+    return labels
+
+
+def _pane_labels(frame: Frame) -> list[Label]:
+    line, axis = frame.fonts.line, frame.layout.price_axis
+    inset = frame.pixel + padding_px(frame.fonts)
+    labels = []
+    for pane in frame.panes:
+        for value in pane_marks(frame, pane):
+            area = QRect(axis.left() + inset, pane.y(value) - line // 2, axis.width() - inset, line)
+            if area.top() > pane.top and area.bottom() < pane.bottom:
+                text = formatting.format_number(value, pane.decimals)
+                labels.append(Label(area, text, frame.palette.muted_text, _AT_LEFT))
     return labels
 
 

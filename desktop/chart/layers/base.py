@@ -1,22 +1,24 @@
-"""The layer that rarely changes: grid, gaps, volume and closed candles, kept as one picture."""
+"""What only a new view or a closed candle changes: grid, closed candles, and what other layers lay over them."""
 
 from __future__ import annotations
 
 import numpy as np
 from PySide6.QtGui import QPainter, QPixmap
 
-from desktop.chart.data.columns import columns, visible_gaps
+from desktop.chart.data.columns import visible_gaps
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.geometry import candle_rects, volume_rects
 from desktop.chart.drawing.primitives import fill_rects, rects
 from desktop.chart.framing.frame import Frame
-from desktop.chart.layers.axes import price_marks, time_marks
+from desktop.chart.layers.axes import pane_marks, price_marks, time_marks
+from desktop.chart.layers.candles import paint_closed
+from desktop.chart.layers.layer import LayerSet
 
 
 class BaseLayer:
     """Paints into a pixmap when its key changed, and hands that out."""
 
-    def __init__(self) -> None:
+    def __init__(self, layers: LayerSet) -> None:
+        self._layers = layers
         self._pixmap = QPixmap()
         self._key: tuple[object, ...] | None = None
         self.paints = 0
@@ -24,7 +26,7 @@ class BaseLayer:
 
     def pixmap(self, frame: Frame, model: ChartModel) -> QPixmap:
         """The picture for this frame, in device pixels."""
-        key = (*frame.base_key(model.version), id(model.series))
+        key = (*frame.base_key(model.version), id(model.series), self._layers.key(model))
         if key != self._key:
             self._paint(frame, model)
             self._key = key
@@ -42,41 +44,31 @@ class BaseLayer:
         painter = QPainter(self._pixmap)
         _paint_grid(painter, frame, model)
         painter.setClipRect(frame.layout.plot)
-        _paint_candles(painter, frame, model)
+        _paint_gaps(painter, frame, model)
+        painter.setClipRect(frame.layout.main)
+        paint_closed(painter, frame, model)
+        for layer in self._layers:
+            pane = frame.pane(layer.pane)
+            painter.setClipRect(pane.rect)
+            painter.save()
+            layer.paint(painter, frame, pane, model)
+            painter.restore()
         painter.end()
 
 
 def _paint_grid(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     layout, pixel = frame.layout, frame.pixel
-    rows = frame.ys(np.array(price_marks(frame), dtype=np.float64))
+    rows = [frame.ys(np.array(price_marks(frame), dtype=np.float64))]
+    rows += [pane.ys(np.array(pane_marks(frame, pane), dtype=np.float64)) for pane in frame.panes]
+    across = np.concatenate(rows)
     indices = np.array([index for index, _ in time_marks(frame, model)], dtype=np.float64)
     lines = frame.xs(indices)
-    fill_rects(painter, rects(0, rows, layout.plot_right - 1, rows + pixel - 1), frame.palette.grid)
+    fill_rects(painter, rects(0, across, layout.plot_right - 1, across + pixel - 1), frame.palette.grid)
     fill_rects(painter, rects(lines, 0, lines + pixel - 1, layout.plot_bottom - 1), frame.palette.grid)
-    borders = rects(
-        np.array([layout.plot_right, 0]),
-        np.array([0, layout.plot_bottom]),
-        np.array([layout.plot_right + pixel - 1, layout.width - 1]),
-        np.array([layout.height - 1, layout.plot_bottom + pixel - 1]),
-    )
-    fill_rects(painter, borders, frame.palette.border)
-
-
-def _paint_candles(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    if model.series is None or frame.first >= frame.stop:
-        return
-    palette = frame.palette
-    drawn = columns(model.series, frame.first, frame.stop, frame.group)
-    if frame.shows_volume:
-        bars = volume_rects(drawn, frame.widths, frame.xs, frame.volume_ys, frame.layout.plot_bottom - 1)
-        fill_rects(painter, bars[0], palette.volume_up)
-        fill_rects(painter, bars[1], palette.volume_down)
-    _paint_gaps(painter, frame, model)
-    candles = candle_rects(drawn, frame.widths, frame.xs, frame.ys)
-    fill_rects(painter, candles.up_wicks, palette.up)
-    fill_rects(painter, candles.down_wicks, palette.down)
-    fill_rects(painter, candles.up_bodies, palette.up)
-    fill_rects(painter, candles.down_bodies, palette.down)
+    tops = np.array([layout.plot_bottom, *(pane.top for pane in frame.panes)])
+    fill_rects(painter, rects(0, tops, layout.width - 1, tops + pixel - 1), frame.palette.border)
+    axis = rects(layout.plot_right, 0, layout.plot_right + pixel - 1, layout.height - 1)
+    fill_rects(painter, axis, frame.palette.border)
 
 
 def _paint_gaps(painter: QPainter, frame: Frame, model: ChartModel) -> None:

@@ -36,7 +36,7 @@ class ForecastLayer:
     def paint(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
         """Put it on the plot. Nothing where there is no forecast ahead."""
         # The forecast itself is held, not its id: a later one may get the same.
-        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), frame.shows_bands)
+        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count))
         if self._key is None or key != self._key:
             self._repaint(frame, model)
             self._key = key
@@ -63,15 +63,15 @@ def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
     left = frame.x(ghosts[0].index - 1)
     label = frame.fonts.metrics.averageCharWidth() * _LABEL_CHARACTERS
     right = max(frame.x(ghosts[-1].index + 1), left + label)
-    whole = QRect(QPoint(left, 0), QPoint(right, frame.layout.plot_bottom - 1))
-    return whole.intersected(frame.layout.plot)
+    whole = QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1))
+    return whole.intersected(frame.layout.main)
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
     """Bands first, ghosts on them."""
-    if frame.shows_bands:
+    if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
-    if frame.shows_volume:
+    if frame.style.shows_volume:
         _paint_volumes(painter, frame, ghosts)
     _paint_ghosts(painter, frame, model, ghosts)
     _paint_divider(painter, frame, model)
@@ -116,7 +116,7 @@ def _band_edges(
 
 
 def _paint_volumes(painter: QPainter, frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> None:
-    bottom = frame.layout.plot_bottom - 1
+    bottom = frame.layout.main_bottom - 1
     for placed in ghosts:
         if placed.ghost.volume <= 0:
             continue
@@ -206,7 +206,7 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     if not 0 <= x < frame.layout.plot_right:
         return
     painter.setPen(_pen(frame.palette.divider, frame.pixel, is_dashed=True))
-    painter.drawLine(x, 0, x, frame.layout.plot_bottom)
+    painter.drawLine(x, 0, x, frame.layout.main_bottom)
     ground = QColor(frame.palette.background)
     ground.setAlpha(200)
     for text in _divider_texts(model):

@@ -2,50 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.market.candle import Candle
-from desktop import formatting
-from desktop.chart.data.columns import CandleColumns
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.geometry import candle_rects, volume_rects
-from desktop.chart.drawing.primitives import fill_rects
 from desktop.chart.drawing.text import Box, Row, Span
 from desktop.chart.framing.frame import Frame
 from desktop.chart.layers.axes import price_label_rect
-
-
-def paint_forming(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    """The candle that is still open, drawn as the real candle it is."""
-    if model.forming is None:
-        return
-    drawn = _as_columns(model.forming, model.count)
-    palette = frame.palette
-    if frame.shows_volume:
-        bars = volume_rects(drawn, frame.widths, frame.xs, frame.volume_ys, frame.layout.plot_bottom - 1)
-        fill_rects(painter, bars[0], palette.volume_up)
-        fill_rects(painter, bars[1], palette.volume_down)
-    candle = candle_rects(drawn, frame.widths, frame.xs, frame.ys)
-    for wicks, bodies, colour in (
-        (candle.up_wicks, candle.up_bodies, palette.up),
-        (candle.down_wicks, candle.down_bodies, palette.down),
-    ):
-        fill_rects(painter, wicks, colour)
-        fill_rects(painter, bodies, colour)
-
-
-def _as_columns(candle: Candle, index: int) -> CandleColumns:
-    return CandleColumns(
-        index=np.array([index], dtype=np.float64),
-        open=np.array([candle.open]),
-        high=np.array([candle.high]),
-        low=np.array([candle.low]),
-        close=np.array([candle.close]),
-        volume=np.array([candle.volume]),
-        group=1,
-    )
 
 
 def forming_area(frame: Frame, model: ChartModel) -> QRect:
@@ -64,12 +28,17 @@ def last_price_row(frame: Frame, model: ChartModel) -> int | None:
     return frame.y(newest.close)
 
 
+def last_price_colour(frame: Frame, newest: Candle) -> QColor:
+    """Of the newest candle, as it stands now."""
+    return frame.palette.candle(newest.close >= newest.open)
+
+
 def paint_last_price_line(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     """A dotted line across the plot."""
     row, newest = last_price_row(frame, model), model.newest
     if row is None or newest is None:
         return
-    pen = QPen(frame.palette.candle(newest.close >= newest.open), frame.pixel)
+    pen = QPen(last_price_colour(frame, newest), frame.pixel)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     pen.setDashPattern([1.0, 3.0])
     painter.setPen(pen)
@@ -82,8 +51,8 @@ def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Bo
     if row is None or newest is None:
         return None
     ink = frame.palette.inverse_text
-    rows: list[Row] = [(Span(formatting.format_price(newest.close, frame.decimals), ink, bold=True),)]
+    rows: list[Row] = [(Span(frame.price_text(newest.close), ink, bold=True),)]
     if countdown is not None:
         rows.append((Span(countdown, ink),))
-    ground = frame.palette.candle(newest.close >= newest.open)
+    ground = last_price_colour(frame, newest)
     return Box(price_label_rect(frame, row, rows), tuple(rows), ground)

@@ -14,15 +14,18 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.layers.axes import AxisLabels
 from desktop.chart.layers.base import BaseLayer
+from desktop.chart.layers.candles import paint_forming
 from desktop.chart.layers.forecast import ForecastLayer
-from desktop.chart.layers.live import paint_forming, paint_last_price_line
+from desktop.chart.layers.layer import LayerSet
+from desktop.chart.layers.live import paint_last_price_line
 
 
-class Layers:
+class LayerStack:
     """Paints a frame. Layers that cost something keep their picture until what it shows has changed."""
 
-    def __init__(self) -> None:
-        self.base = BaseLayer()
+    def __init__(self, layers: LayerSet) -> None:
+        self._layers = layers
+        self.base = BaseLayer(layers)
         self._forecast = ForecastLayer()
         self._axis_labels = AxisLabels()
 
@@ -44,17 +47,29 @@ class Layers:
             painter.drawPixmap(left, top, picture, left, top, width, height)
         painter.save()
         painter.setClipRect(frame.layout.plot, Qt.ClipOperation.IntersectClip)
+        painter.save()
+        painter.setClipRect(frame.layout.main, Qt.ClipOperation.IntersectClip)
         self._forecast.paint(painter, frame, model)
         paint_forming(painter, frame, model)
         paint_last_price_line(painter, frame, model)
+        painter.restore()
+        self._paint_live(painter, frame, model)
         _paint_crosshair(painter, frame, overlay)
         painter.restore()
         self._paint_labels(painter, frame, overlay, model)
 
+    def _paint_live(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
+        for layer in self._layers:
+            pane = frame.pane(layer.pane)
+            painter.save()
+            painter.setClipRect(pane.rect, Qt.ClipOperation.IntersectClip)
+            layer.paint_live(painter, frame, pane, model)
+            painter.restore()
+
     def _paint_labels(self, painter: QPainter, frame: Frame, overlay: Overlay, model: ChartModel) -> None:
         on_axes = [box for box in (overlay.last_price, overlay.price_label, overlay.time_label) if box is not None]
         self._axis_labels.paint(painter, frame, model, [box.rect for box in on_axes])
-        for box in (*on_axes, overlay.readout, overlay.tooltip):
+        for box in (*overlay.pane_readouts, *on_axes, overlay.readout, overlay.tooltip):
             if box is not None and box.rows:
                 paint_box(painter, box, frame.fonts)
 

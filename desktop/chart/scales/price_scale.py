@@ -1,34 +1,93 @@
-"""The price range in view and its round numbers."""
+"""The range of values in view, linear, logarithmic or in percent, and its round numbers."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 _HEADROOM = 0.05
 _FLAT_SHARE = 0.0005
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+_SMALLEST = 1e-300
+"""A logarithm needs something above zero; no market's price is that small."""
+_STRAIGHT_RATIO = 4.0
+"""A logarithmic range below this is marked like a ruler: it has too few powers of ten in it."""
+_MANTISSAS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
+_NARROWEST_SHARE = 1e-9
+
+
+class ScaleKind(StrEnum):
+    """How prices are spread over the pane's height."""
+
+    LINEAR = "linear"
+    LOG = "log"
+    PERCENT = "percent"
 
 
 @dataclass(frozen=True, slots=True)
 class PriceRange:
-    """Prices at the bottom and the top of the pane; low < high."""
+    """Values at the bottom and the top of a pane; low < high. On a logarithmic scale both are above zero."""
 
     low: float
     high: float
+    kind: ScaleKind = ScaleKind.LINEAR
+    base: float = 1.0
+    """What 0 % stands for, on a scale in percent."""
 
     @property
     def span(self) -> float:
         return self.high - self.low
 
+    def share(self, value: float) -> float:
+        """0 for what lies at the bottom, 1 at the top."""
+        if self.kind is ScaleKind.LOG:
+            return math.log(max(value, _SMALLEST) / self.low) / math.log(self.high / self.low)
+        return (value - self.low) / (self.high - self.low)
 
-def fitted(low: float, high: float) -> PriceRange:
-    """The range that shows low..high with a little air; flat prices get some as well."""
+    def shares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """`share`, for many."""
+        if self.kind is ScaleKind.LOG:
+            ratios = np.log(np.maximum(values, _SMALLEST) / self.low)
+            return np.asarray(ratios / math.log(self.high / self.low), dtype=np.float64)
+        return np.asarray((values - self.low) / (self.high - self.low), dtype=np.float64)
+
+    def value_at(self, share: float) -> float:
+        """The value that lies at this share of the height; it may lie outside the range."""
+        if self.kind is ScaleKind.LOG:
+            return self.low * math.exp(min(share * math.log(self.high / self.low), 600.0))
+        return self.low + share * self.span
+
+    def between(self, low_share: float, high_share: float) -> PriceRange:
+        """The range from one share of the height to another, on the same scale; itself where that is none."""
+        low, high = self.value_at(low_share), self.value_at(high_share)
+        if not (math.isfinite(high) and high - low > abs(high) * _NARROWEST_SHARE):
+            return self
+        if self.kind is ScaleKind.LOG and low <= _SMALLEST:
+            return self
+        return replace(self, low=low, high=high)
+
+    def percent(self, value: float) -> float:
+        """How far a value lies from `base`, in percent."""
+        return (value / self.base - 1.0) * 100.0
+
+
+def fitted(low: float, high: float, kind: ScaleKind = ScaleKind.LINEAR, base: float = 1.0) -> PriceRange:
+    """The range that shows low..high with a little air; flat prices get some as well.
+
+    What is not above zero has no logarithm: such a range is linear, whatever was asked for.
+    """
     span = high - low
+    if kind is ScaleKind.LOG and low <= _SMALLEST:
+        kind = ScaleKind.LINEAR
     if span <= abs(high) * 1e-12:
         half = max(abs(high) * _FLAT_SHARE, 1e-12)
-        return PriceRange(low - half, high + half)
-    return PriceRange(low - span * _HEADROOM, high + span * _HEADROOM)
+        return PriceRange(low - half, high + half, kind if low > half else ScaleKind.LINEAR, base)
+    return PriceRange(low, high, kind, base).between(-_HEADROOM, 1.0 + _HEADROOM)
 
 
 def round_step(span: float, most: int, smallest: float) -> float:
@@ -45,7 +104,45 @@ def round_step(span: float, most: int, smallest: float) -> float:
 
 
 def round_prices(shown: PriceRange, most: int, decimals: int) -> list[float]:
-    """Ascending round prices inside the range, at most `most`, none finer than `decimals` can write."""
+    """Ascending round values inside the range, at most `most`, none finer than `decimals` can write."""
+    if shown.kind is ScaleKind.PERCENT:
+        return _round_percents(shown, most)
+    if shown.kind is ScaleKind.LOG and shown.high / shown.low >= _STRAIGHT_RATIO:
+        return _round_powers(shown, most, decimals)
     step = round_step(shown.span, most, 10.0**-decimals)
     first, last = math.ceil(shown.low / step), math.floor(shown.high / step)
     return [round(multiple * step, decimals) for multiple in range(first, last + 1)]
+
+
+def percent_decimals(shown: PriceRange) -> int:
+    """How many decimals the percentages of a range are written with."""
+    span = _percent_span(shown)
+    return max(2, 1 - math.floor(math.log10(span))) if span > 0 else 2
+
+
+def _percent_span(shown: PriceRange) -> float:
+    return abs(shown.percent(shown.high) - shown.percent(shown.low))
+
+
+def _round_percents(shown: PriceRange, most: int) -> list[float]:
+    low = min(shown.percent(shown.low), shown.percent(shown.high))
+    span = _percent_span(shown)
+    step = round_step(span, most, 10.0 ** -percent_decimals(shown))
+    first, last = math.ceil(low / step), math.floor((low + span) / step)
+    return [shown.base * (1.0 + multiple * step / 100.0) for multiple in range(first, last + 1)]
+
+
+def _round_powers(shown: PriceRange, most: int, decimals: int) -> list[float]:
+    """The most marks of one kind that are few enough; whole powers further apart where there is room for none."""
+    first, last = math.floor(math.log10(shown.low)), math.ceil(math.log10(shown.high))
+    for mantissas in reversed(_MANTISSAS):
+        found = _powers(shown, range(first, last + 1), mantissas, decimals)
+        if len(found) <= most:
+            return found
+    stride = math.ceil(len(found) / max(most, 1))
+    return found[::stride]
+
+
+def _powers(shown: PriceRange, powers: range, mantissas: tuple[float, ...], decimals: int) -> list[float]:
+    values: Any = (round(mantissa * 10.0**power, max(decimals, 0)) for power in powers for mantissa in mantissas)
+    return sorted({value for value in values if shown.low <= value <= shown.high})

@@ -111,6 +111,10 @@ class TimeScale:
         """Keep the zoom; put the oldest candle at the left edge."""
         self.pan_to(self._width / self._spacing - 1.0)
 
+    def center(self, index: float) -> None:
+        """Keep the zoom; put this index in the middle."""
+        self.pan_to(index + self._width / self._spacing / 2)
+
     def pan_to(self, right: float) -> None:
         """Put this index at the right edge, as far as a few candles stay in view."""
         self._is_resting = False

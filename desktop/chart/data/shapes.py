@@ -1,0 +1,86 @@
+"""The columns that a candle style draws: as they are, or averaged (Heikin-Ashi)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.market.candle import Candle
+from core.market.series import CandleSeries
+from desktop.chart.data.columns import CandleColumns, columns
+from desktop.chart.style import CandleStyle
+
+_NAMES = ("index", "open", "high", "low", "close", "volume")
+_WARM_UP = 64
+"""An opening's weight halves with each candle: after so many nothing is left of where the averaging began."""
+
+
+def shaped(series: CandleSeries, first: int, stop: int, group: int, style: CandleStyle) -> CandleColumns:
+    """The closed candles first..stop - 1 (widened to whole groups) as this style draws them; first < stop."""
+    if style is not CandleStyle.HEIKIN_ASHI:
+        return columns(series, first, stop, group)
+    begin = max(0, first - _WARM_UP * group)
+    averaged = heikin_ashi(columns(series, begin, stop, group))
+    wanted = columns(series, first, stop, group).index.size
+    return _last(averaged, wanted)
+
+
+def shaped_forming(series: CandleSeries | None, forming: Candle, style: CandleStyle) -> CandleColumns:
+    """The forming candle as one column; its averages go on from those of the closed candles."""
+    count = 0 if series is None else len(series)
+    alone = CandleColumns(
+        index=np.array([count], dtype=np.float64),
+        open=np.array([forming.open]),
+        high=np.array([forming.high]),
+        low=np.array([forming.low]),
+        close=np.array([forming.close]),
+        volume=np.array([forming.volume]),
+        group=1,
+    )
+    if style is not CandleStyle.HEIKIN_ASHI or series is None or count == 0:
+        return alone if style is not CandleStyle.HEIKIN_ASHI else heikin_ashi(alone)
+    before = columns(series, max(0, count - _WARM_UP), count, 1)
+    return _last(heikin_ashi(_joined(before, alone)), 1)
+
+
+def heikin_ashi(drawn: CandleColumns) -> CandleColumns:
+    """Averaged candles: close = (o + h + l + c) / 4; open = the middle of the averaged candle before.
+
+    Source: D. Valcu, "Using the Heikin-Ashi technique", Stocks & Commodities, February 2004.
+    """
+    close = (drawn.open + drawn.high + drawn.low + drawn.close) / 4.0
+    opened = _averaged_opens(drawn.open, drawn.close, close)
+    return replace(
+        drawn,
+        open=opened,
+        high=np.maximum(drawn.high, np.maximum(opened, close)),
+        low=np.minimum(drawn.low, np.minimum(opened, close)),
+        close=close,
+    )
+
+
+def _averaged_opens(
+    opens: NDArray[np.float64], closes: NDArray[np.float64], averaged: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    found: list[float] = []
+    current = float(opens[0] + closes[0]) / 2.0 if opens.size else 0.0
+    for close in averaged.tolist():
+        found.append(current)
+        current = (current + close) / 2.0
+    return np.array(found, dtype=np.float64)
+
+
+def _last(drawn: CandleColumns, count: int) -> CandleColumns:
+    tail = slice(drawn.index.size - count, None)
+    return _with_columns(drawn, [getattr(drawn, name)[tail] for name in _NAMES])
+
+
+def _joined(one: CandleColumns, other: CandleColumns) -> CandleColumns:
+    return _with_columns(one, [np.concatenate((getattr(one, name), getattr(other, name))) for name in _NAMES])
+
+
+def _with_columns(drawn: CandleColumns, columns_given: list[NDArray[np.float64]]) -> CandleColumns:
+    index, opened, high, low, close, volume = columns_given
+    return CandleColumns(index, opened, high, low, close, volume, drawn.group)

@@ -1,0 +1,47 @@
+"""How high the panes below the prices are: each has a share of the plot, which the user may change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+_FIRST_SHARE = 0.18
+_SMALLEST_SHARE = 0.06
+_MOST_FOR_ALL = 0.7
+"""The prices keep the rest, however many panes there are."""
+
+
+class PaneHeights:
+    """The owner of the shares. What a pane was given is remembered while it is away."""
+
+    def __init__(self, chosen: Mapping[str, float] | None = None) -> None:
+        self._chosen = dict(chosen or {})
+
+    @property
+    def chosen(self) -> dict[str, float]:
+        """What was changed by hand, to be stored."""
+        return dict(self._chosen)
+
+    def shares(self, names: Sequence[str]) -> dict[str, float]:
+        """The panes' shares of the plot's height, in the order of `names`; pressed together where they ask too much."""
+        wanted = {name: self._chosen.get(name, _FIRST_SHARE) for name in names}
+        total = sum(wanted.values())
+        pressed = min(1.0, _MOST_FOR_ALL / total) if total > 0 else 1.0
+        return {name: share * pressed for name, share in wanted.items()}
+
+    def drag(self, names: Sequence[str], name: str, change: float) -> None:
+        """Make a pane higher by a share of the plot (lower where it is negative): its upper edge is what moves, so the
+        pane above it gives way, and of the topmost one the prices."""
+        now = self.shares(names)
+        if name not in now:
+            return
+        above = names[list(names).index(name) - 1] if name != names[0] else None
+        room = now[above] - _SMALLEST_SHARE if above is not None else _MOST_FOR_ALL - sum(now.values())
+        change = max(min(change, max(room, 0.0)), min(_SMALLEST_SHARE - now[name], 0.0))
+        self._chosen.update(now)
+        self._chosen[name] = now[name] + change
+        if above is not None:
+            self._chosen[above] = now[above] - change
+
+    def reset(self, name: str) -> None:
+        """Back to the height that a new pane has."""
+        self._chosen.pop(name, None)

@@ -1,0 +1,83 @@
+"""What can be laid over the candles or into a pane below them: indicators, past forecasts, lines, markers."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from PySide6.QtGui import QPainter
+
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.text import Row
+from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import PRICE_PANE, Pane
+
+
+@dataclass(frozen=True, slots=True)
+class PaneScale:
+    """How a pane of its own is scaled. fixed: the range, where it is not fitted to what is in view; levels: values
+    that get a line and a label instead of round ones; decimals: of its labels."""
+
+    fixed: tuple[float, float] | None = None
+    levels: tuple[float, ...] = ()
+    decimals: int = 2
+    is_symmetric: bool = False
+    """Zero stays in the middle."""
+
+
+class Layer(Protocol):
+    """Reads the frame and the model, and changes neither. Called by the chart alone, on the window's thread."""
+
+    @property
+    def pane(self) -> str:
+        """`PRICE_PANE`, or a name of its own: layers of one name share a pane."""
+
+    @property
+    def pane_scale(self) -> PaneScale:
+        """Asked of the first layer of a pane of its own."""
+
+    def key(self, model: ChartModel) -> Hashable:
+        """What `paint` depends on beside frame and candles: while it stays, the picture is kept."""
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        """Lowest and highest value in view that the scale has to show; None: it asks for nothing."""
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """Paint what only a new view or a closed candle changes, over the candles. Clipped to the pane."""
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """Paint what a tick changes, within the forming candle's columns."""
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        """What the readout says of the candle at `index`; None: the newest."""
+
+
+class LayerSet:
+    """The layers of a chart, in the order in which they are painted."""
+
+    def __init__(self) -> None:
+        self._layers: list[Layer] = []
+
+    def __iter__(self) -> Iterator[Layer]:
+        return iter(self._layers)
+
+    def add(self, layer: Layer) -> None:
+        """On top of those that are there; a pane of its own below the others."""
+        self._layers.append(layer)
+
+    def remove(self, layer: Layer) -> None:
+        """Take a layer away, with its pane if no other is in it. Nothing where it is not there."""
+        if layer in self._layers:
+            self._layers.remove(layer)
+
+    def of_pane(self, name: str) -> list[Layer]:
+        return [layer for layer in self._layers if layer.pane == name]
+
+    def pane_names(self) -> tuple[str, ...]:
+        """The panes below the prices, from top to bottom."""
+        return tuple(dict.fromkeys(layer.pane for layer in self._layers if layer.pane != PRICE_PANE))
+
+    def key(self, model: ChartModel) -> tuple[Hashable, ...]:
+        """What all their kept pictures depend on."""
+        return tuple((id(layer), layer.key(model)) for layer in self._layers)
