@@ -14,8 +14,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 from pydantic.dataclasses import dataclass
+
+from core.market import time_zones
 
 _CONFIG = ConfigDict(extra="forbid")
 
@@ -191,8 +193,33 @@ class AppearanceSettings:
     colours: Literal["green-red", "blue-orange"] = Field(
         default="green-red", description="Rising and falling candles; blue-orange is safe for the colour-blind."
     )
+    swap_colours: bool = Field(
+        default=False, description="Rising candles in the colour of falling ones and the other way round."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class ChartSettings:
+    """What the chart shows, and how."""
+
+    candles: Literal["candles", "hollow", "bars", "line", "heikin_ashi"] = Field(
+        default="candles", description="The shape of candles; forecasts are always candles."
+    )
+    scale: Literal["linear", "log", "percent"] = Field(
+        default="linear", description="The price axis. percent: against the first candle in view."
+    )
+    time_zone: str = Field(
+        default="local",
+        description="The zone of all times on the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
+    )
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_a_zone(cls, name: str) -> str:
+        time_zones.find(name)
+        return name
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
@@ -205,6 +232,7 @@ class Settings:
     gradients: GradientSettings = field(default_factory=GradientSettings)
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
+    chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
 
 

@@ -5,13 +5,21 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 
 from desktop.actions import ActionId, ActionInfo
+from desktop.charting.action_table import chart_actions
 
 _FILE, _TRAINING, _VIEW, _PANELS, _THEME, _HELP = "&File", "&Training", "&View", "&Panels", "&Theme", "&Help"
 
 
 def standard_actions() -> tuple[ActionInfo, ...]:
     """The table, in the order of menus and tool bar."""
-    return (*_file_actions(), *_training_actions(), *_view_actions(), *_panel_actions(), *_help_actions())
+    return (
+        *_file_actions(),
+        *_training_actions(),
+        *chart_actions(),
+        *_view_actions(),
+        *_panel_actions(),
+        *_help_actions(),
+    )
 
 
 def _file_actions() -> tuple[ActionInfo, ...]:
@@ -38,7 +46,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.PREFERENCES,
             "&Preferences…",
-            "Model, training, gradients, recovery, checkpoints and appearance",
+            "Model, training, gradients, recovery, checkpoints, chart and appearance",
             "Ctrl+,",
             "cog",
             menu,
@@ -99,37 +107,8 @@ def _training_actions() -> tuple[ActionInfo, ...]:
 
 
 def _view_actions() -> tuple[ActionInfo, ...]:
-    menu, theme = (_VIEW,), (_VIEW, _THEME)
+    theme = (_VIEW, _THEME)
     return (
-        ActionInfo(
-            ActionId.GO_TO_NEWEST,
-            "Go to &newest candle",
-            "Move the chart to the newest candle and its forecast",
-            "Alt+End",
-            "page-last",
-            menu,
-            is_in_tool_bar=True,
-        ),
-        ActionInfo(
-            ActionId.SHOW_VOLUME,
-            "Show &volume",
-            "Volume bars under the candles",
-            "Ctrl+Shift+V",
-            "chart-bar",
-            menu,
-            section=1,
-            is_checkable=True,
-        ),
-        ActionInfo(
-            ActionId.SHOW_BANDS,
-            "Show &bands",
-            "The 50 % and 90 % bands around the forecast",
-            "Ctrl+Shift+B",
-            "chart-bell-curve-cumulative",
-            menu,
-            section=1,
-            is_checkable=True,
-        ),
         *(
             ActionInfo(id_, text, tooltip, "", name, theme, section=2, is_checkable=True, group="theme")
             for id_, text, tooltip, name in (

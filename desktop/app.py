@@ -33,6 +33,7 @@ from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
 from desktop.chart.widget import ChartWidget
+from desktop.charting.appearance import ChartAppearance
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
@@ -74,6 +75,7 @@ class Application(QObject):
             self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, layout
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
+        self._chart_appearance = ChartAppearance(self.window, self.chart)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -185,6 +187,7 @@ class Application(QObject):
         self._series = series
         title = f"{market} · simulated" if market.is_simulated else str(market)
         self.chart.set_series(series, title)
+        self._chart_appearance.set_venue(market.venue)
         self.chart.set_forming(None)
         self.chart.set_forecast(None)
         self.window.setWindowTitle(f"{title} – Ghostcandle")

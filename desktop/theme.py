@@ -83,9 +83,11 @@ _DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c"
 _LIGHT_CURVES = ("#2166e0", "#a86a00", "#0a8466", "#b03a7c", "#55657a", "#c04a12")
 
 
-def build_palette(is_dark: bool, colours: Colours) -> Palette:
-    """The palette for a scheme and a pair of market colours."""
+def build_palette(is_dark: bool, colours: Colours, *, is_swapped: bool = False) -> Palette:
+    """The palette for a scheme and a pair of market colours; swapped, what rises has the colour of what falls."""
     up, down, ghost_up, ghost_down = _MARKET_COLOURS[is_dark, colours]
+    if is_swapped:
+        up, down = down, up
     return (_dark if is_dark else _light)(up, down, ghost_up, ghost_down)
 
 
@@ -189,6 +191,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._mode: Mode = mode
         self._colours: Colours = colours
+        self._is_swapped = False
         self._application: QApplication | None = None
         self._system_was_dark = _system_is_dark()
         self._palette = build_palette(self._wants_dark(), colours)
@@ -213,9 +216,9 @@ class Theme(QObject):
             _request_scheme(mode)
         self._refresh()
 
-    def set_colours(self, colours: Colours) -> None:
+    def set_colours(self, colours: Colours, *, is_swapped: bool = False) -> None:
         """Choose the colours of rising and falling candles."""
-        self._colours = colours
+        self._colours, self._is_swapped = colours, is_swapped
         self._refresh()
 
     def apply_to(self, application: QApplication) -> None:
@@ -228,7 +231,7 @@ class Theme(QObject):
 
     @Slot()
     def _refresh(self) -> None:
-        palette = build_palette(self._wants_dark(), self._colours)
+        palette = build_palette(self._wants_dark(), self._colours, is_swapped=self._is_swapped)
         if palette == self._palette:
             return
         self._palette = palette

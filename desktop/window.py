@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, cast
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
@@ -43,16 +42,6 @@ _RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
 _COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 
 
-class Chart(Protocol):
-    """What the window asks of the chart in its middle."""
-
-    def go_to_newest(self) -> None: ...
-
-    def set_volume_visible(self, visible: bool) -> None: ...
-
-    def set_bands_visible(self, visible: bool) -> None: ...
-
-
 class MainWindow(QMainWindow):
     """Shows the state; everything that the user asks for leaves as a signal. It starts, stops and stores nothing."""
 
@@ -74,6 +63,8 @@ class MainWindow(QMainWindow):
     """In percent of the time."""
     market_chosen = Signal(object)
     """MarketSettings. `settings_changed` comes too, with the same market in it."""
+    settings_shown = Signal(object)
+    """Settings: the whole tree, as the window now shows it, from wherever the change came."""
     settings_changed = Signal(object)
     """Settings: the whole tree, to be stored."""
     cancel_requested = Signal(str)
@@ -91,14 +82,14 @@ class MainWindow(QMainWindow):
         data_folder: Path,
         layout_store: LayoutStore | None = None,
     ) -> None:
-        """chart: a widget that is a `Chart`. Without a layout store, the default layout is used and nothing saved."""
+        """Without a layout store, the default layout is used and nothing saved."""
         super().__init__()
         self.setObjectName("main_window")
         self.setWindowTitle("Ghostcandle")
         self._state, self._theme, self._settings = state, theme, settings
         self._data_folder, self._layout_store = data_folder, layout_store
         self._shows_resume = False
-        self.chart, self._chart = chart, cast("Chart", chart)
+        self.chart = chart
         self.source = CheckpointSource(library, state, self)
         self.banner = Banner(theme)
         self.docks = self._make_docks()
@@ -169,7 +160,7 @@ class MainWindow(QMainWindow):
     def open_preferences(self) -> PreferencesDialog:
         """Ask for other settings."""
         dialog = PreferencesDialog(self._settings, self)
-        dialog.applied.connect(self._on_preferences)
+        dialog.applied.connect(self.change_settings)
         open_dialog(dialog)
         return dialog
 
@@ -256,9 +247,6 @@ class MainWindow(QMainWindow):
                 ids.STEP_ONCE: self.step_requested.emit,
                 ids.STOP: self.stop_requested.emit,
                 ids.SAVE_CHECKPOINT: self.save_checkpoint_requested.emit,
-                ids.GO_TO_NEWEST: self._chart.go_to_newest,
-                ids.SHOW_VOLUME: self._on_appearance,
-                ids.SHOW_BANDS: self._on_appearance,
                 ids.CHOOSE_MARKET: self.open_market,
                 ids.PREFERENCES: self.open_preferences,
                 ids.OPEN_DATA_FOLDER: self._open_data_folder,
@@ -314,13 +302,14 @@ class MainWindow(QMainWindow):
 
     def _on_change(self, change: SettingChange) -> None:
         """The gradient doctor's advice was taken, or taken back."""
-        self._on_preferences(with_change(self._settings, change))
+        self.change_settings(with_change(self._settings, change))
 
     def _on_market(self, market: MarketSettings) -> None:
         self._store(replace(self._settings, market=market))
         self.market_chosen.emit(market)
 
-    def _on_preferences(self, settings: Settings) -> None:
+    def change_settings(self, settings: Settings) -> None:
+        """The user wants these settings: show, store and announce them."""
         before = self._settings
         self._store(settings)
         self._show_settings()
@@ -335,12 +324,7 @@ class MainWindow(QMainWindow):
         """A switch of the View menu was used."""
         actions = self.actions_of_window
         theme = next(name for name, action_id in _THEME_ACTIONS.items() if actions[action_id].isChecked())
-        appearance = replace(
-            self._settings.appearance,
-            theme=theme,
-            show_volume=actions[ActionId.SHOW_VOLUME].isChecked(),
-            show_bands=actions[ActionId.SHOW_BANDS].isChecked(),
-        )
+        appearance = replace(self._settings.appearance, theme=theme)
         self._store(replace(self._settings, appearance=appearance))
         self._show_settings()
 
@@ -355,15 +339,12 @@ class MainWindow(QMainWindow):
         appearance = self._settings.appearance
         actions = self.actions_of_window
         actions[_THEME_ACTIONS[appearance.theme]].setChecked(True)
-        actions[ActionId.SHOW_VOLUME].setChecked(appearance.show_volume)
-        actions[ActionId.SHOW_BANDS].setChecked(appearance.show_bands)
         self._theme.set_mode(appearance.theme)
-        self._theme.set_colours(appearance.colours)
-        self._chart.set_volume_visible(appearance.show_volume)
-        self._chart.set_bands_visible(appearance.show_bands)
+        self._theme.set_colours(appearance.colours, is_swapped=appearance.swap_colours)
         self.inputs.show_values(self._settings.training.learning_rate, self._settings.gradients.clip_norm)
         self.inputs.show_duty(self._settings.training.duty_percent)
         self.gradients.show_settings(self._settings)
+        self.settings_shown.emit(self._settings)
 
     def _open_data_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):

@@ -40,7 +40,7 @@ from desktop.chart.labels.overlay import Overlay
 from desktop.chart.layers.layer import Layer, LayerSet
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.scales.held_range import HeldRange
-from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.scales.price_scale import PriceRange, ScaleKind
 from desktop.chart.scales.time_scale import TimeScale
 from desktop.chart.style import CandleStyle, Style
 from desktop.theme import Palette, Theme
@@ -211,13 +211,19 @@ class ChartWidget(QWidget):
 
     def set_scale_kind(self, kind: ScaleKind) -> None:
         """Linear, logarithmic or in percent; a range that was held by hand is let go."""
-        self._held.release()
-        self._restyle(scale=kind)
+        if kind is not self._style.scale:
+            self._held.release()
+            self._restyle(scale=kind)
 
     @property
     def is_price_range_held(self) -> bool:
         """Whether the price range is held by hand; else it fits what is in view."""
         return self._held.is_held
+
+    def hold_prices(self, shown: PriceRange) -> None:
+        """Keep this range in view, whatever comes."""
+        self._held.hold(shown)
+        self._on_moved()
 
     def fit_prices(self) -> None:
         """Let go of a price range that was held by hand."""
@@ -380,8 +386,10 @@ class ChartWidget(QWidget):
         self._frame_clock.request(Dirty.TICK)
 
     def _restyle(self, **changes: Any) -> None:
-        self._style = replace(self._style, **changes)
-        self._forget_pictures()
+        style = replace(self._style, **changes)
+        if style != self._style:
+            self._style = style
+            self._forget_pictures()
 
     def _forget_pictures(self) -> None:
         self._picture.forget()

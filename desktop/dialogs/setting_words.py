@@ -12,6 +12,7 @@ from core.settings import Settings
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
 _TITLES = {
     "accumulation": "Micro-batches a step",
+    "candles": "Candle style",
     "catch_up_seconds": "Seconds between, catching up",
     "clip_mode": "Clip mode",
     "clip_norm": "Clip threshold",
@@ -29,8 +30,10 @@ _TITLES = {
     "rollback_window_steps": "Rollback window, in steps",
     "rollbacks": "Rollbacks before a pause",
     "skips_before_rollback": "Skips before a rollback",
+    "scale": "Price scale",
     "spike_action": "On a loss spike",
     "spike_factor": "Loss spike, in medians",
+    "swap_colours": "Swap the colours",
     "warmup_steps": "Warm-up steps",
     "wrong_direction_weight": "Weight of wrong directions",
 }
@@ -48,7 +51,7 @@ def title(name: str) -> str:
 
 def effect(group: str, name: str) -> str:
     """When a change of this setting takes effect, in words."""
-    if group == "appearance" or (group, name) in _AT_ONCE:
+    if group in ("appearance", "chart") or (group, name) in _AT_ONCE:
         return "at once"
     if group == "model":
         return "when training is started again, as a new run"

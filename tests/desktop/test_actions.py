@@ -49,7 +49,13 @@ def test_all_keys_are_keys_that_qt_knows() -> None:
 def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None:
     window, registry = make_registry(qtbot)
     registry.fill_menu_bar(window.menuBar())
-    assert [action.text() for action in window.menuBar().actions()] == ["&File", "&Training", "&View", "&Help"]
+    assert [action.text() for action in window.menuBar().actions()] == [
+        "&File",
+        "&Training",
+        "&Chart",
+        "&View",
+        "&Help",
+    ]
     menus = {menu.title().replace("&", ""): menu for menu in window.menuBar().findChildren(QMenu)}
     assert texts(menus["File"]) == ["Choose market…", "-", "Open data folder", "Preferences…", "-", "Quit"]
     assert texts(menus["View"])[-3:] == ["-", "Panels", "Reset layout"]

@@ -186,14 +186,11 @@ def test_preferences_reach_the_trainer_and_the_theme_at_once(qtbot: QtBot, bench
     assert bench.window.actions_of_window[ActionId.THEME_LIGHT].isChecked()
 
 
-def test_the_view_menu_switches_theme_and_volume(qtbot: QtBot, bench: Bench) -> None:
+def test_the_view_menu_switches_the_theme(qtbot: QtBot, bench: Bench) -> None:
     actions = bench.window.actions_of_window
     with qtbot.waitSignal(bench.window.settings_changed) as stored:
         actions[ActionId.THEME_LIGHT].trigger()
     assert stored.args[0].appearance.theme == "light" and bench.theme.mode == "light"
-    with qtbot.waitSignal(bench.window.settings_changed) as stored:
-        actions[ActionId.SHOW_VOLUME].trigger()
-    assert stored.args[0].appearance.show_volume is False
 
 
 def test_settings_from_elsewhere_are_taken_silently(qtbot: QtBot, bench: Bench) -> None:

@@ -86,7 +86,7 @@ def test_heads_that_do_not_divide_the_width_are_refused_in_words(qtbot: QtBot, d
 
 
 def test_it_says_what_waits_for_the_next_start(dialog: PreferencesDialog) -> None:
-    dialog.form("appearance").editor("show_bands").put(False)
+    dialog.form("chart").editor("show_bands").put(False)
     dialog.form("training").editor("learning_rate").put(3e-4)
     assert message(dialog) == ""
     dialog.form("training").editor("replay_samples").put(15)
@@ -126,5 +126,5 @@ def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
 
 def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesDialog) -> None:
     titles = [dialog.tabs.tabText(index) for index in range(dialog.tabs.count())]
-    assert titles == ["Model", "Training", "Gradients", "Recovery", "Checkpoints", "Appearance"]
+    assert titles == ["Model", "Training", "Gradients", "Recovery", "Checkpoints", "Chart", "Appearance"]
     assert not dialog.findChildren(QLineEdit, "symbol") and dialog.findChildren(QComboBox, "theme")

@@ -1,0 +1,66 @@
+"""Chart settings, the Chart menu and the chart itself: makes the three agree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from core.market import time_zones
+from core.settings import Settings
+from desktop.actions import ActionId
+from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.style import CandleStyle
+from desktop.chart.widget import ChartWidget
+from desktop.window import MainWindow
+
+_STYLES = {f"style_{style.value}": style for style in CandleStyle}
+_SCALES = {f"scale_{kind.value}": kind for kind in ScaleKind}
+
+
+class ChartAppearance(QObject):
+    """The settings are the owner; actions ask the window to change them, and what the window then shows comes here."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
+        super().__init__(window)
+        self._window, self._chart = window, chart
+        self._venue = ""
+        self._wire()
+        window.settings_shown.connect(self._show)
+        self._show(window.settings)
+
+    def set_venue(self, venue: str) -> None:
+        """Another market: what "exchange" means as a time zone follows."""
+        self._venue = venue
+        self._show(self._window.settings)
+
+    def _wire(self) -> None:
+        actions = self._window.actions_of_window
+        slots = {
+            ActionId.GO_TO_NEWEST: self._chart.go_to_newest,
+            ActionId.FIT_PRICES: self._chart.fit_prices,
+            ActionId.SHOW_VOLUME: lambda: self._change(show_volume=actions[ActionId.SHOW_VOLUME].isChecked()),
+            ActionId.SHOW_BANDS: lambda: self._change(show_bands=actions[ActionId.SHOW_BANDS].isChecked()),
+        }
+        for name, style in _STYLES.items():
+            slots[ActionId(name)] = lambda style=style: self._change(candles=style.value)
+        for name, kind in _SCALES.items():
+            slots[ActionId(name)] = lambda kind=kind: self._change(scale=kind.value)
+        actions.wire(slots)
+
+    def _change(self, **changes: object) -> None:
+        settings = self._window.settings
+        self._window.change_settings(replace(settings, chart=replace(settings.chart, **changes)))  # type: ignore[arg-type]
+
+    def _show(self, settings: Settings) -> None:
+        chosen = settings.chart
+        actions = self._window.actions_of_window
+        actions[ActionId(f"style_{chosen.candles}")].setChecked(True)
+        actions[ActionId(f"scale_{chosen.scale}")].setChecked(True)
+        actions[ActionId.SHOW_VOLUME].setChecked(chosen.show_volume)
+        actions[ActionId.SHOW_BANDS].setChecked(chosen.show_bands)
+        self._chart.set_candle_style(CandleStyle(chosen.candles))
+        self._chart.set_scale_kind(ScaleKind(chosen.scale))
+        self._chart.set_volume_visible(chosen.show_volume)
+        self._chart.set_bands_visible(chosen.show_bands)
+        self._chart.set_time_zone(time_zones.find(chosen.time_zone, self._venue))
