@@ -1,0 +1,142 @@
+"""Hands on the axes, and a view that runs on after a throw: real mouse events on a shown chart."""
+
+import itertools
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import candle, forming_after, random_series
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def on_price_axis(chart: ChartWidget) -> QPoint:
+    return QPoint(chart.frame.layout.plot_right + 10, 250)
+
+
+def on_time_axis(chart: ChartWidget) -> QPoint:
+    return QPoint(300, chart.frame.layout.plot_bottom + 5)
+
+
+def drag(chart: ChartWidget, start: QPoint, by: QPoint, *, release: bool = True) -> None:
+    QTest.mousePress(chart, LEFT, pos=start)
+    for share in (0.3, 0.7, 1.0):
+        QTest.mouseMove(chart, start + QPoint(round(by.x() * share), round(by.y() * share)))
+    if release:
+        QTest.mouseRelease(chart, LEFT, pos=start + by)
+    settle(chart)
+
+
+@pytest.mark.parametrize("kind", list(ScaleKind))
+def test_the_price_axis_is_stretched_and_a_double_click_fits_it_again(show_chart: ShowChart, kind: ScaleKind) -> None:
+    chart = show_chart(random_series(300))
+    chart.set_scale_kind(kind)
+    settle(chart)
+    fitted = chart.frame.prices
+    drag(chart, on_price_axis(chart), QPoint(0, 60))
+    assert chart.frame.prices.span < fitted.span
+    drag(chart, on_price_axis(chart), QPoint(0, -160))
+    assert chart.frame.prices.span > fitted.span
+    QTest.mouseDClick(chart, LEFT, pos=on_price_axis(chart))
+    settle(chart)
+    assert chart.frame.prices == fitted
+
+
+def test_held_prices_stay_while_candles_come_and_move_with_the_plot(show_chart: ShowChart) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    drag(chart, on_price_axis(chart), QPoint(0, 40))
+    held = chart.frame.prices
+    series.add(candle(300, 30_000.0))
+    chart.refresh()
+    chart.set_forming(forming_after(series, 4_000.0))
+    settle(chart)
+    assert chart.frame.prices == held
+    under = chart.frame.price_at(200)
+    drag(chart, QPoint(400, 200), QPoint(0, 50))
+    assert chart.frame.price_at(250) == pytest.approx(under, abs=held.span / 200)
+
+
+def test_without_a_held_range_a_vertical_drag_moves_no_price(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    before = chart.frame.prices
+    drag(chart, QPoint(400, 200), QPoint(0, 80))
+    assert chart.frame.prices == before
+
+
+def test_the_time_axis_zooms_and_a_double_click_resets_it(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    spacing = chart.scale.spacing
+    drag(chart, on_time_axis(chart), QPoint(100, 0))
+    assert chart.scale.spacing > spacing
+    drag(chart, on_time_axis(chart), QPoint(-200, 0))
+    assert chart.scale.spacing < spacing
+    QTest.mouseDClick(chart, LEFT, pos=on_time_axis(chart))
+    settle(chart)
+    assert chart.scale.spacing == spacing
+
+
+def test_a_throw_runs_on_slows_down_and_ends(show_chart: ShowChart, clock: ManualClock, qtbot: QtBot) -> None:
+    chart = show_chart(random_series(3_000))
+    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    for x in range(320, 520, 20):
+        clock.advance_ms(8)
+        QTest.mouseMove(chart, QPoint(x, 200))
+    QTest.mouseRelease(chart, LEFT, pos=QPoint(500, 200))
+    thrown_at = chart.scale.right
+    places = [thrown_at]
+
+    def has_come_to_rest() -> bool:
+        clock.advance_ms(16)
+        places.append(chart.scale.right)
+        return len(places) > 20 and places[-1] == places[-12]
+
+    qtbot.waitUntil(has_come_to_rest, timeout=5_000)
+    moves = [before - after for before, after in itertools.pairwise(places) if before != after]
+    assert moves and all(move > 0 for move in moves)
+    assert sum(moves[:3]) > sum(moves[-3:])
+
+
+def test_a_hand_that_came_to_rest_throws_nothing(show_chart: ShowChart, clock: ManualClock, qtbot: QtBot) -> None:
+    chart = show_chart(random_series(3_000))
+    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    for x in (350, 400, 450):
+        clock.advance_ms(10)
+        QTest.mouseMove(chart, QPoint(x, 200))
+    clock.advance_ms(500)
+    QTest.mouseRelease(chart, LEFT, pos=QPoint(450, 200))
+    before = chart.scale.right
+    clock.advance_ms(100)
+    qtbot.wait(60)
+    assert chart.scale.right == before
+
+
+def test_a_press_catches_a_view_that_runs(show_chart: ShowChart, clock: ManualClock, qtbot: QtBot) -> None:
+    chart = show_chart(random_series(3_000))
+    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    for x in range(330, 600, 30):
+        clock.advance_ms(8)
+        QTest.mouseMove(chart, QPoint(x, 200))
+    QTest.mouseRelease(chart, LEFT, pos=QPoint(570, 200))
+    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    before = chart.scale.right
+    clock.advance_ms(50)
+    qtbot.wait(60)
+    assert chart.scale.right == before
+    QTest.mouseRelease(chart, LEFT, pos=QPoint(300, 200))
+
+
+def test_escape_lets_go_of_what_is_held(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    drag(chart, QPoint(400, 200), QPoint(60, 0), release=False)
+    QTest.keyClick(chart, Qt.Key.Key_Escape)
+    before = chart.scale.right
+    QTest.mouseMove(chart, QPoint(200, 200))
+    settle(chart)
+    assert chart.scale.right == before
