@@ -34,6 +34,8 @@ from core.settings import Settings
 from core.storage.errors import StorageError
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
+from desktop.charting.go_to_date import GoToDate
+from desktop.charting.saving import ChartSaving
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
@@ -76,6 +78,8 @@ class Application(QObject):
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self._chart_appearance = ChartAppearance(self.window, self.chart)
+        ChartSaving(self.window, self.chart, self._clock)
+        GoToDate(self.window, self.chart)
         self.runs = RunController(
             context.folder,
             self._database,

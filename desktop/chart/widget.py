@@ -10,6 +10,7 @@ from typing import Any, cast
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Slot
 from PySide6.QtGui import (
     QHideEvent,
+    QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -276,6 +277,17 @@ class ChartWidget(QWidget):
     def flush(self) -> None:
         """Bring geometry and labels up to date now rather than at the next frame. Qt still paints when it likes."""
         self._frame_clock.flush()
+
+    def snapshot(self) -> QImage:
+        """The chart as it stands, without mouse and button, in device pixels."""
+        self.flush()
+        ratio = self.devicePixelRatioF()
+        image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(ratio)
+        painter = QPainter(image)
+        self._picture.paint_alone(painter, self.frame, self.rect(), self._countdown_text())
+        painter.end()
+        return image
 
     def sizeHint(self) -> QSize:
         return QSize(960, 600)

@@ -10,7 +10,7 @@ _STYLE, _SCALE = "&Candles", "Price &scale"
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    return (*_moves(), *_styles(), *_scales(), *_shown())
+    return (*_moves(), *_styles(), *_scales(), *_shown(), *_saved())
 
 
 def _moves() -> tuple[ActionInfo, ...]:
@@ -23,6 +23,14 @@ def _moves() -> tuple[ActionInfo, ...]:
             "page-last",
             (CHART,),
             is_in_tool_bar=True,
+        ),
+        ActionInfo(
+            ActionId.GO_TO_DATE,
+            "Go to &date…",
+            "Move the chart to a date that you name",
+            "Ctrl+G",
+            "calendar-arrow-right",
+            (CHART,),
         ),
     )
 
@@ -93,4 +101,27 @@ def _shown() -> tuple[ActionInfo, ...]:
             section=2,
             is_checkable=True,
         ),
+    )
+
+
+def _saved() -> tuple[ActionInfo, ...]:
+    rows = (
+        (ActionId.SAVE_PICTURE, "Save p&icture…", "Save the chart as a PNG file", "Ctrl+Shift+S", "image-outline"),
+        (
+            ActionId.COPY_PICTURE,
+            "C&opy picture",
+            "Put the chart's picture into the clipboard",
+            "Ctrl+Shift+C",
+            "camera",
+        ),
+        (
+            ActionId.EXPORT_CSV,
+            "&Export to CSV…",
+            "Save the candles that are in view as a table",
+            "Ctrl+E",
+            "file-delimited-outline",
+        ),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, (CHART,), section=3) for id_, text, tooltip, keys, name in rows
     )

@@ -1,0 +1,106 @@
+"""The chart as a picture, in a file or in the clipboard, and what is in view as CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QBuffer, QIODevice, QObject
+from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtWidgets import QFileDialog
+
+from core.clock import Clock
+from core.events import Severity
+from core.market.export import to_csv
+from core.storage.durable import write_durably
+from desktop import formatting
+from desktop.actions import ActionId
+from desktop.chart.widget import ChartWidget
+from desktop.dialogs.messages import open_dialog
+from desktop.window import MainWindow
+
+_NOTICE = "chart saved"
+
+
+class ChartSaving(QObject):
+    """Asks for a place, writes in one piece, and says where it went or why it did not."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget, clock: Clock) -> None:
+        super().__init__(window)
+        self._window, self._chart, self._clock = window, chart, clock
+        self._folder = Path.home()
+        window.actions_of_window.wire(
+            {
+                ActionId.SAVE_PICTURE: self.ask_for_picture,
+                ActionId.COPY_PICTURE: self.copy_picture,
+                ActionId.EXPORT_CSV: self.ask_for_csv,
+            }
+        )
+
+    def ask_for_picture(self) -> QFileDialog | None:
+        """Ask where the picture goes. None where there is nothing to see."""
+        return self._ask("Save picture", "PNG pictures (*.png)", ".png", self.save_picture)
+
+    def ask_for_csv(self) -> QFileDialog | None:
+        """Ask where the candles in view go. None where there are none."""
+        return self._ask("Export candles in view", "CSV tables (*.csv)", ".csv", self.save_csv)
+
+    def copy_picture(self) -> None:
+        """Put the picture into the clipboard."""
+        if self._is_empty():
+            return
+        QGuiApplication.clipboard().setImage(self._chart.snapshot())
+        self._window.tell("The chart's picture is in the clipboard.", key=_NOTICE)
+
+    def save_picture(self, path: Path) -> None:
+        """Write the picture as PNG."""
+        self._write(path, _png(self._chart.snapshot()), "The chart's picture")
+
+    def save_csv(self, path: Path) -> None:
+        """Write the closed candles in view."""
+        series, frame = self._chart.model.series, self._chart.frame
+        candles = [] if series is None else [series[index] for index in range(frame.first, frame.stop)]
+        noun = "candle" if len(candles) == 1 else "candles"
+        self._write(path, to_csv(candles).encode(), f"{formatting.format_count(len(candles))} {noun}")
+
+    def _ask(self, title: str, kind: str, suffix: str, write: Callable[[Path], None]) -> QFileDialog | None:
+        if self._is_empty():
+            return None
+        dialog = QFileDialog(self._window, title, str(self._folder), kind)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suffix)
+        dialog.selectFile(self._suggested_name() + suffix)
+        dialog.fileSelected.connect(lambda name: write(Path(name)))
+        open_dialog(dialog)
+        return dialog
+
+    def _is_empty(self) -> bool:
+        if not self._chart.model.is_empty:
+            return False
+        self._window.tell("There is no candle on the chart yet.", key=_NOTICE)
+        return True
+
+    def _suggested_name(self) -> str:
+        """The market and the moment, in characters that every file system takes."""
+        title = "".join(letter if letter.isalnum() else "-" for letter in self._chart.model.title)
+        name = "-".join(part for part in title.split("-") if part)
+        moment = formatting.format_time(self._clock.now_ms(), self._chart.style_shown.time_zone, seconds=True)
+        return f"{name}_{''.join(letter if letter.isalnum() else '-' for letter in moment)}"
+
+    def _write(self, path: Path, data: bytes, what: str) -> None:
+        try:
+            write_durably(path, data)
+        except OSError as error:
+            sentence = f"{path.name} could not be written ({error.strerror or error}). Choose another place."
+            self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
+            return
+        self._folder = path.parent
+        self._window.tell(f"{what} went to {path}.", key=_NOTICE)
+
+
+def _png(image: QImage) -> bytes:
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    # PySide 6.9's stub wants the format as bytes; Qt takes a string.
+    image.save(buffer, "PNG")  # type: ignore[call-overload]
+    return bytes(buffer.data().data())
