@@ -36,14 +36,16 @@ def test_a_picture_is_the_chart_without_the_mouse(
     path = tmp_path / "chart.png"
     saving.save_picture(path)
     saved = QImage(str(path))
-    assert saved.size() == bench.chart.size() * bench.chart.devicePixelRatioF()
+    assert saved.size() == still.size()
     assert saved.convertToFormat(still.format()) == still
     assert bench.chart.overlay.cross is not None
 
 
 def test_the_clipboard_gets_the_picture(bench: Bench, saving: ChartSaving) -> None:
+    still = bench.chart.snapshot()
     bench.window.actions_of_window[ActionId.COPY_PICTURE].trigger()
-    assert QGuiApplication.clipboard().image().size() == bench.chart.snapshot().size()
+    copied = QGuiApplication.clipboard().image()
+    assert copied.convertToFormat(still.format()) == still
     assert bench.window.banner.shown is not None
 
 
