@@ -13,8 +13,9 @@ from core.events import SettingChange, Severity, TrainerState
 from core.settings import MarketSettings, Settings
 from desktop.action_table import checkpoint_actions, incident_actions, standard_actions
 from desktop.actions import ActionId, ActionRegistry
+from desktop.charting.gestures import chart_gestures
 from desktop.dialogs.market import MarketDialog
-from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts
+from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
 from desktop.layout import LayoutStore, arrange_docks, size_docks
@@ -351,4 +352,5 @@ class MainWindow(QMainWindow):
             self.tell(f"No file manager answered. The data folder is {self._data_folder}.", key="data folder")
 
     def _open_shortcuts(self) -> None:
-        open_shortcuts(self, (*self.actions_of_window.infos(), *checkpoint_actions(), *incident_actions()))
+        infos = (*self.actions_of_window.infos(), *checkpoint_actions(), *incident_actions())
+        open_shortcuts(self, (*shortcut_lines(infos), *chart_gestures()))

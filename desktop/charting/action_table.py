@@ -71,7 +71,7 @@ def _scales() -> tuple[ActionInfo, ...]:
         ActionId.FIT_PRICES,
         "&Fit prices",
         "Fit the price axis to what is in view, after it was dragged",
-        "Alt+F",
+        "Alt+A",
         "arrow-expand-vertical",
         menu,
         section=2,

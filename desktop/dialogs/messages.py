@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
 from PySide6.QtCore import Qt, qVersion
@@ -98,22 +99,42 @@ def open_about(parent: QWidget, icon: QIcon, device: str) -> QDialog:
     return open_dialog(box)
 
 
-def open_shortcuts(parent: QWidget, infos: Iterable[ActionInfo]) -> QDialog:
-    """All actions that have keys, by menu or panel."""
+@dataclass(frozen=True, slots=True)
+class ShortcutLine:
+    """A line of the sheet: where it belongs, what it does, and the keys or the mouse for it."""
+
+    section: str
+    name: str
+    keys: str
+    tooltip: str = ""
+
+
+def shortcut_lines(infos: Iterable[ActionInfo]) -> list[ShortcutLine]:
+    """A line for each action that has keys."""
+    return [
+        ShortcutLine(
+            info.place or info.menu[0].replace("&", ""),
+            info.text.replace("&", "").rstrip("…"),
+            QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText),
+            info.tooltip,
+        )
+        for info in infos
+        if info.shortcut
+    ]
+
+
+def open_shortcuts(parent: QWidget, lines: Iterable[ShortcutLine]) -> QDialog:
+    """The sheet, by menu or panel."""
     dialog = QDialog(parent)
     dialog.setWindowTitle("Keyboard shortcuts")
-    sections: dict[str, list[ActionInfo]] = {}
-    for info in infos:
-        if info.shortcut:
-            title = info.place or info.menu[0].replace("&", "")
-            sections.setdefault(title, []).append(info)
+    sections: dict[str, list[ShortcutLine]] = {}
+    for line in lines:
+        sections.setdefault(line.section, []).append(line)
     columns = QHBoxLayout()
     columns.setSpacing(40)
-    titles = list(sections)
-    split = min(range(1, len(titles)), key=lambda split: _height(sections, titles[:split], titles[split:]), default=1)
-    for part in (titles[:split], titles[split:]):
+    for titles in _columns(sections):
         grid = _new_column(columns)
-        for title in part:
+        for title in titles:
             _add_section(grid, title, sections[title])
     layout = QVBoxLayout(dialog)
     layout.addLayout(columns)
@@ -124,9 +145,19 @@ def open_shortcuts(parent: QWidget, infos: Iterable[ActionInfo]) -> QDialog:
     return open_dialog(dialog)
 
 
-def _height(sections: Mapping[str, Sequence[ActionInfo]], *columns: Iterable[str]) -> int:
-    """Rows of the tallest column; a heading takes the room of two."""
-    return max(sum(len(sections[title]) + 2 for title in column) for column in columns)
+def _columns(sections: Mapping[str, Sequence[ShortcutLine]]) -> list[list[str]]:
+    """The sections in three columns, in their order, so that the tallest is as low as can be."""
+    titles = list(sections)
+    ends = range(len(titles) + 1)
+    cuts = ((one, other) for one in ends for other in ends if one <= other)
+    parts = ([titles[:one], titles[one:other], titles[other:]] for one, other in cuts)
+    best = min(parts, key=lambda columns: max(_height(sections, column) for column in columns))
+    return [column for column in best if column]
+
+
+def _height(sections: Mapping[str, Sequence[ShortcutLine]], titles: Iterable[str]) -> int:
+    """Rows of a column; a heading takes the room of two."""
+    return sum(len(sections[title]) + 2 for title in titles)
 
 
 def _new_column(columns: QHBoxLayout) -> QGridLayout:
@@ -140,20 +171,19 @@ def _new_column(columns: QHBoxLayout) -> QGridLayout:
     return grid
 
 
-def _add_section(grid: QGridLayout, title: str, infos: Iterable[ActionInfo]) -> None:
+def _add_section(grid: QGridLayout, title: str, lines: Iterable[ShortcutLine]) -> None:
     heading = QLabel(title)
     font = QFont(heading.font())
     font.setBold(True)
     heading.setFont(font)
     heading.setContentsMargins(0, 8 if grid.count() else 0, 0, 0)
     grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
-    for info in infos:
+    for line in lines:
         row = grid.rowCount()
-        name = QLabel(info.text.replace("&", "").rstrip("…"))
-        name.setToolTip(info.tooltip)
+        name = QLabel(line.name)
+        name.setToolTip(line.tooltip)
         grid.addWidget(name, row, 0)
-        keys = QLabel(QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText))
-        grid.addWidget(keys, row, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(QLabel(line.keys), row, 1, Qt.AlignmentFlag.AlignRight)
 
 
 def _buttons(dialog: QDialog) -> QDialogButtonBox:

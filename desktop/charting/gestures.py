@@ -1,0 +1,24 @@
+"""What mouse and keys do on the chart itself, for the sheet of shortcuts."""
+
+from __future__ import annotations
+
+from desktop.dialogs.messages import ShortcutLine
+
+_SECTION = "On the chart"
+_GESTURES = (
+    ("Zoom", "Wheel, Up, Down, +, −"),
+    ("Move", "Drag, Shift+Wheel, Left, Right"),
+    ("Move by a page", "PgUp, PgDown"),
+    ("Oldest, newest candle", "Home, End"),
+    ("Stretch the prices", "Drag the price axis"),
+    ("Fit the prices", "Double click on the price axis"),
+    ("Zoom about the newest", "Drag the time axis"),
+    ("Reset the zoom", "Double click on the time axis"),
+    ("Height of a pane", "Drag its upper edge"),
+    ("Let go", "Esc"),
+)
+
+
+def chart_gestures() -> tuple[ShortcutLine, ...]:
+    """Those that no action stands for."""
+    return tuple(ShortcutLine(_SECTION, name, keys) for name, keys in _GESTURES)
