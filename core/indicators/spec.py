@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -61,7 +60,7 @@ class Number:
 
     def checked(self, value: object) -> int | float:
         """The value, a whole one as an int. Raises IndicatorError where it does not fit."""
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
             raise IndicatorError(f"The {self.words} is a number from {self._range()}, not {value!r}.")
         if not self.minimum <= value <= self.maximum:
             raise IndicatorError(f"The {self.words} was {value}; choose a number from {self._range()}.")
