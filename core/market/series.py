@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.market.candle import Candle, Interval
+from core.market.changes import Change, ChangeLog
 
 _COLUMNS = ("open", "high", "low", "close", "volume")
 _FIRST_CAPACITY = 1024
@@ -27,7 +28,7 @@ class CandleSeries:
         self._size = 0
         self._time = np.empty(_FIRST_CAPACITY, dtype=np.int64)
         self._values = np.empty((len(_COLUMNS), _FIRST_CAPACITY), dtype=np.float64)
-        self._version = 0
+        self._changes = ChangeLog()
 
     def __len__(self) -> int:
         return self._size
@@ -45,7 +46,11 @@ class CandleSeries:
     @property
     def version(self) -> int:
         """Grows with every change."""
-        return self._version
+        return self._changes.version
+
+    def changes_since(self, version: int, count: int) -> Change:
+        """What changed after this `version`, at which there were `count` candles."""
+        return self._changes.since(version, count)
 
     @property
     def open_time_ms(self) -> NDArray[np.int64]:
@@ -92,9 +97,9 @@ class CandleSeries:
             self._reserve(self._size + 1)
             self._write(self._size, candle)
             self._size += 1
+            self._changes.appended()
         else:
             self._place(candle)
-        self._version += 1
 
     def extend(self, candles: Iterable[Candle]) -> None:
         """Add many; of two with the same opening time the later one given stays."""
@@ -109,6 +114,7 @@ class CandleSeries:
             self._values[:, index + 1 : self._size + 1] = self._values[:, index : self._size].copy()
             self._size += 1
         self._write(index, candle)
+        self._changes.edited(index, self._size - 1 - index)
 
     def _write(self, index: int, candle: Candle) -> None:
         self._time[index] = candle.open_time_ms

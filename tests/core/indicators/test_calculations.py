@@ -1,0 +1,84 @@
+"""What the arithmetic costs: how long it takes over many candles, how far it looks back, how far a change reaches."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from core.indicators.calculations import Calculation, calculation_for
+from core.indicators.columns import Columns
+from core.indicators.recursion import BLOCK
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Candle
+from tests.core.indicators.support import SHORT, START_MS, USUAL, same
+
+_HOUR_MS = 3_600_000
+
+
+def _columns(count: int, interval_ms: int) -> Columns:
+    generator = np.random.default_rng(11)
+    close = 100.0 * np.exp(np.cumsum(generator.normal(0.0, 1e-3, count)))
+    times = START_MS + interval_ms * np.arange(count, dtype=np.int64)
+    return Columns(times, close, close * 1.001, close * 0.999, close, generator.gamma(2.0, 10.0, count), math.nan)
+
+
+def _table(calculation: Calculation, columns: Columns) -> NDArray[np.float64]:
+    table = np.empty((calculation.rows, columns.close.size))
+    calculation.load(columns, table)
+    calculation.compute(table, 0, columns.close.size)
+    return table
+
+
+def _last(columns: Columns) -> Candle:
+    prices = (float(column[-1]) for column in (columns.open, columns.high, columns.low, columns.close))
+    return Candle(int(columns.open_time_ms[-1]), *prices, float(columns.volume[-1]))
+
+
+@pytest.mark.parametrize("interval_ms", [60_000, 24 * _HOUR_MS])
+def test_a_million_candles_take_less_than_150_ms(interval_ms: int) -> None:
+    """The best of three, because other work goes on beside the tests."""
+    columns, best_ms = _columns(1_000_000, interval_ms), {}
+    anchors = (IndicatorSpec.of(IndicatorKind.VWAP, anchor=anchor) for anchor in ("week", "month"))
+    for spec in (*USUAL, *anchors):
+        taken_ms = []
+        for _ in range(3):
+            began = time.perf_counter()
+            _table(calculation_for(spec), columns)
+            taken_ms.append(1e3 * (time.perf_counter() - began))
+        best_ms[spec] = min(taken_ms)
+    assert max(best_ms.values()) < 150.0, best_ms
+
+
+@pytest.mark.parametrize("spec", [*USUAL, *SHORT], ids=str)
+@pytest.mark.parametrize("count", [1_000, 1_017])
+def test_one_candle_more_looks_back_on_few(spec: IndicatorSpec, count: int) -> None:
+    """What lies further back than a block or a period is spoilt, and the newest values are as they should be."""
+    calculation = calculation_for(spec)
+    columns = _columns(count, _HOUR_MS)
+    whole = _table(calculation, columns)
+    spoilt = whole.copy()
+    longest = max([BLOCK, *(int(value) for value in spec.values if not isinstance(value, str))])
+    spoilt[:, : count - longest - 1] = np.nan
+    calculation.load(Columns.of_candle(_last(columns), float(columns.close[-2])), spoilt[:, -1:])
+    calculation.compute(spoilt, count - 1, count)
+    assert same(spoilt[:, -1], whole[:, -1])
+
+
+@pytest.mark.parametrize("spec", [*USUAL, *SHORT], ids=str)
+@pytest.mark.parametrize("changed", [0, 1, 300, 511, 998, 999])
+def test_a_replaced_candle_changes_nothing_beyond_its_reach(spec: IndicatorSpec, changed: int) -> None:
+    calculation = calculation_for(spec)
+    columns = _columns(1_000, _HOUR_MS)
+    before = _table(calculation, columns)[-calculation.outputs :]
+    reach = calculation.reach(columns.open_time_ms, changed + 1)
+    columns.high[changed] *= 1.5
+    columns.close[changed] *= 1.2
+    columns.volume[changed] *= 3.0
+    after = _table(calculation, columns)[-calculation.outputs :]
+    assert reach > changed and same(after[:, reach:], before[:, reach:])
+    if calculation.first_defined < reach < 1_000:  # and not further than need be
+        assert not same(after[:, reach - 1], before[:, reach - 1])
