@@ -12,14 +12,22 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
+from core.indicators.spec import IndicatorSpec
 from core.market import time_zones
 
+OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
+"""Marks a setting that is changed where it is used: no form offers it."""
+
 _CONFIG = ConfigDict(extra="forbid")
+
+
+def _indicator(data: dict[str, Any]) -> dict[str, Any]:
+    return IndicatorSpec.from_json(data).to_json()
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
@@ -215,6 +223,13 @@ class ChartSettings:
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
 
+    indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
+        default=(), description="The indicators on the chart.", json_schema_extra=OWN_DIALOG
+    )
+    pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(
+        default_factory=dict, description="Shares of the chart's height.", json_schema_extra=OWN_DIALOG
+    )
+
     @field_validator("time_zone")
     @classmethod
     def _is_a_zone(cls, name: str) -> str:
@@ -294,12 +309,20 @@ def save(settings: Settings, path: Path) -> None:
 def _drop(tree: dict[str, Any], path: list[str]) -> bool:
     """Remove the deepest existing key on `path`. False when another problem removed it already."""
     node: Any = tree
-    parent, name = None, ""
+    parent: Any = None
+    name: str | int = ""
     for part in path:
-        if not isinstance(node, dict) or part not in node:
+        place: str | int = int(part) if isinstance(node, list) and part.isdigit() else part
+        if not _has(node, place):
             break
-        parent, name, node = node, part, node[part]
+        parent, name, node = node, place, node[place]
     if parent is None:
         return False
     del parent[name]
     return True
+
+
+def _has(node: object, place: str | int) -> bool:
+    if isinstance(node, list):
+        return isinstance(place, int) and place < len(node)
+    return isinstance(node, dict) and place in node

@@ -34,6 +34,7 @@ class ActionId(StrEnum):
     SCALE_LOG = "scale_log"
     SCALE_PERCENT = "scale_percent"
     FIT_PRICES = "fit_prices"
+    INDICATORS = "indicators"
     GO_TO_DATE = "go_to_date"
     SAVE_PICTURE = "save_picture"
     COPY_PICTURE = "copy_picture"

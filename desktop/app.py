@@ -36,6 +36,7 @@ from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.saving import ChartSaving
+from desktop.charting.studies import ChartStudies
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
@@ -80,6 +81,7 @@ class Application(QObject):
         self._chart_appearance = ChartAppearance(self.window, self.chart)
         ChartSaving(self.window, self.chart, self._clock)
         GoToDate(self.window, self.chart)
+        ChartStudies(self.window, self.chart)
         self.runs = RunController(
             context.folder,
             self._database,

@@ -48,6 +48,8 @@ class Palette:
     bad: QColor
     curves: tuple[QColor, ...]
     """Told apart in this order, also by the colour-blind."""
+    studies: tuple[QColor, ...]
+    """Of indicators: none is a candle's or a ghost's."""
 
     def candle(self, rising: bool) -> QColor:
         """The colour of a real candle."""
@@ -80,6 +82,8 @@ _MARKET_COLOURS: dict[tuple[bool, Colours], tuple[str, str, str, str]] = {
 }
 _DARK_GROUND, _LIGHT_GROUND = "#11151d", "#ffffff"
 _DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c")
+_DARK_STUDIES = ("#f0b23e", "#6cc7dd", "#b8d35a", "#c3cbd8", "#e5703c", "#c98f7a")
+_LIGHT_STUDIES = ("#a86a00", "#0b7f94", "#5f7a12", "#55657a", "#c04a12", "#8a5a48")
 _LIGHT_CURVES = ("#2166e0", "#a86a00", "#0a8466", "#b03a7c", "#55657a", "#c04a12")
 
 
@@ -119,6 +123,7 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         warning=QColor("#e6ac3c"),
         bad=QColor("#f7758a"),
         curves=tuple(QColor(colour) for colour in _DARK_CURVES),
+        studies=tuple(QColor(colour) for colour in _DARK_STUDIES),
     )
 
 
@@ -150,6 +155,7 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         warning=QColor("#8f5f00"),
         bad=QColor("#c4243f"),
         curves=tuple(QColor(colour) for colour in _LIGHT_CURVES),
+        studies=tuple(QColor(colour) for colour in _LIGHT_STUDIES),
     )
 
 

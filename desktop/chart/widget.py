@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import tzinfo
 from typing import Any, cast
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHideEvent,
     QImage,
@@ -57,6 +57,9 @@ class ChartWidget(QWidget):
     called at any rate: a frame clock merges them into at most one picture in 16 ms, in which the latest value shows.
     """
 
+    panes_resized = Signal()
+    """The height of a pane was changed by hand."""
+
     def __init__(self, theme: Theme, clock: Clock | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -86,7 +89,12 @@ class ChartWidget(QWidget):
 
     def _make_pointer(self) -> Pointer:
         pointer = Pointer()
-        tools = (PaneEdgeTool(self._heights), PriceAxisTool(self._held), TimeAxisTool(self._scale), self._pan)
+        tools = (
+            PaneEdgeTool(self._heights, self.panes_resized.emit),
+            PriceAxisTool(self._held),
+            TimeAxisTool(self._scale),
+            self._pan,
+        )
         for tool in tools:
             pointer.add(tool, first=False)
         return pointer
@@ -138,6 +146,7 @@ class ChartWidget(QWidget):
 
     def layers_changed(self) -> None:
         """What a layer shows, or the height of a pane, is no longer what it was."""
+        self._picture.dirty()  # a paint that Qt asks for before the next frame must know of the new pane
         self._frame_clock.request(Dirty.VIEW)
 
     def overlay_changed(self) -> None:

@@ -82,6 +82,15 @@ def _scales() -> tuple[ActionInfo, ...]:
 def _shown() -> tuple[ActionInfo, ...]:
     return (
         ActionInfo(
+            ActionId.INDICATORS,
+            "&Indicators…",
+            "Averages, bands and oscillators over the candles: add, set, remove",
+            "Ctrl+I",
+            "chart-multiline",
+            (CHART,),
+            section=2,
+        ),
+        ActionInfo(
             ActionId.SHOW_VOLUME,
             "Show &volume",
             "Volume bars under the candles",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from types import NoneType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings import sentence_of
+from core.settings import OWN_DIALOG, sentence_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 
@@ -68,9 +68,10 @@ def make_editor(info: FieldInfo) -> FieldEditor:
 
 
 def field_infos(group: type) -> dict[str, FieldInfo]:
-    """The described fields of a settings class, in their order."""
+    """The fields of a settings class that a form offers, in their order."""
     described = cast(dict[str, FieldInfo], vars(group)["__pydantic_fields__"])
-    return {field.name: described[field.name] for field in fields(group)}
+    named = ((field.name, described[field.name]) for field in fields(group))
+    return {name: info for name, info in named if info.json_schema_extra != OWN_DIALOG}
 
 
 class GroupForm(QWidget, Generic[T]):
@@ -82,6 +83,7 @@ class GroupForm(QWidget, Generic[T]):
         """note: a sentence over the form."""
         super().__init__(parent)
         self._group: type[T] = type(value)
+        self._value = value
         self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
@@ -111,7 +113,7 @@ class GroupForm(QWidget, Generic[T]):
         """The group with what is in the editors. Raises ValueError in a sentence fit for a user."""
         given = {name: editor.get() for name, editor in self._editors.items()}
         try:
-            return self._group(**given)
+            return replace(self._value, **given)  # type: ignore[type-var]
         except ValidationError as error:
             problem = error.errors()[0]
             where = title(str(problem["loc"][0])) if problem["loc"] else "These settings"

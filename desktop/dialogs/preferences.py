@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from core.settings import Settings
-from desktop.dialogs.forms import GroupForm
+from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
 _OWN_DIALOG = frozenset({"market"})
@@ -79,8 +79,8 @@ class PreferencesDialog(QDialog):
     def _restore_page(self) -> None:
         group = list(self._forms)[self.tabs.currentIndex()]
         default = getattr(Settings(), group)
-        for field in fields(default):
-            self._forms[group].editor(field.name).put(getattr(default, field.name))
+        for name in field_infos(type(default)):
+            self._forms[group].editor(name).put(getattr(default, name))
 
     def _check(self) -> None:
         """Say at once what is wrong, or what will not take effect at once."""

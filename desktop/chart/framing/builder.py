@@ -29,6 +29,9 @@ _AXIS_STEP = 8
 _READOUT_LINES = 3.9
 """The room above the candles: the readout and, under it, the divider's label hide none of them."""
 
+_MOST_WIDENED = 0.35
+"""On either side, as a share of what candles and ghosts span."""
+
 _PANE_TITLE_LINES = 1.4
 _PANE_FOOT_PX = 4
 
@@ -141,7 +144,8 @@ class FrameBuilder:
         if not seen:
             newest = model.newest
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
-        low, high = _union([(one.low, one.high) for one in seen] + self._edges(PRICE_PANE, model, (first, stop)))
+        low, high = _union([(one.low, one.high) for one in seen])
+        low, high = _widened(low, high, self._edges(PRICE_PANE, model, (first, stop)))
         return Extent(low, high, max(one.volume for one in seen))
 
     def _edges(self, pane: str, model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
@@ -177,6 +181,15 @@ def _needed_axis_width(frame: Frame) -> int:
 
 def _union(edges: list[_Edges]) -> _Edges:
     return min(low for low, _ in edges), max(high for _, high in edges)
+
+
+def _widened(low: float, high: float, edges: list[_Edges]) -> _Edges:
+    """What lies over the candles may widen the view, but not so far that these become small."""
+    if not edges:
+        return low, high
+    room = (high - low) * _MOST_WIDENED
+    lowest, highest = _union([*edges, (low, high)])
+    return max(lowest, low - room), min(highest, high + room)
 
 
 def _spread(edges: list[_Edges], *, is_symmetric: bool) -> _Edges:

@@ -21,6 +21,10 @@ class PaneHeights:
         """What was changed by hand, to be stored."""
         return dict(self._chosen)
 
+    def set_chosen(self, chosen: Mapping[str, float]) -> None:
+        """What was stored."""
+        self._chosen = dict(chosen)
+
     def shares(self, names: Sequence[str]) -> dict[str, float]:
         """The panes' shares of the plot's height, in the order of `names`; pressed together where they ask too much."""
         wanted = {name: self._chosen.get(name, _FIRST_SHARE) for name in names}

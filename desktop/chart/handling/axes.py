@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 
@@ -96,8 +97,8 @@ class TimeAxisTool:
 class PaneEdgeTool:
     """The upper edge of each pane below the prices; a double click gives it the height of a new pane."""
 
-    def __init__(self, heights: PaneHeights) -> None:
-        self._heights = heights
+    def __init__(self, heights: PaneHeights, on_resized: Callable[[], object]) -> None:
+        self._heights, self._on_resized = heights, on_resized
         self._grabbed: tuple[str, float] | None = None
 
     def press(self, at: ChartPoint) -> bool:
@@ -118,6 +119,7 @@ class PaneEdgeTool:
 
     def release(self, at: ChartPoint) -> None:
         self._grabbed = None
+        self._on_resized()
 
     def cancel(self) -> None:
         self._grabbed = None
@@ -126,6 +128,7 @@ class PaneEdgeTool:
         name = _edge_at(at)
         if name is not None:
             self._heights.reset(name)
+            self._on_resized()
         return name is not None
 
     def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:

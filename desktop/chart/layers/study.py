@@ -1,0 +1,184 @@
+"""An indicator over the candles, or in a pane of its own below them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+
+from core.indicators.registry import INDICATORS, Drawing, IndicatorInfo, Place, label
+from core.indicators.series import IndicatorSeries
+from core.indicators.spec import IndicatorSpec
+from desktop import formatting
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.geometry import Positions
+from desktop.chart.drawing.primitives import draw_polyline, fill_rects, rects
+from desktop.chart.drawing.text import Row, Span
+from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import PRICE_PANE, Pane
+from desktop.chart.layers.layer import PaneScale
+
+_LINE_WIDTH = 1.5
+_FILL_ALPHA = 20
+_EDGE_ALPHA = 170
+
+Values = NDArray[np.float64]
+
+
+class StudyLayer:
+    """Follows whatever series the chart shows. `number` tells two of one kind apart, and gives the colours."""
+
+    def __init__(self, spec: IndicatorSpec, number: int) -> None:
+        self.spec = spec
+        self._info: IndicatorInfo = INDICATORS[spec.kind]
+        self._number = number
+        self._series: IndicatorSeries | None = None
+        self._series_of: int | None = None
+        self._decimals = 2
+
+    @property
+    def pane(self) -> str:
+        if self._info.place is Place.PRICE_PANE:
+            return PRICE_PANE
+        return f"{self.spec.kind.value} {self._number}"
+
+    @property
+    def pane_scale(self) -> PaneScale:
+        fixed = self._info.fixed_range
+        return PaneScale(
+            fixed, self._info.levels if fixed is not None else (), 0 if fixed is not None else self._decimals
+        )
+
+    def key(self, model: ChartModel) -> Hashable:
+        self._follow(model)
+        return (self.spec, model.version)
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        series = self._follow(model)
+        return None if series is None else series.extent(frame_first, frame_stop)
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        series = self._follow(model)
+        if series is None or frame.first >= frame.stop:
+            return
+        indices = _sampled(frame, len(series))
+        values = series.values[:, indices]
+        across = frame.xs(indices.astype(np.float64))
+        if self._is_band():
+            self._paint_band(painter, frame, pane, across, values)
+        for output, colour, row in zip(self._info.outputs, self.colours(frame), values, strict=True):
+            if output.drawing is Drawing.HISTOGRAM:
+                _paint_bars(painter, frame, pane, across, row)
+            else:
+                _paint_line(painter, frame, pane, across, row, colour)
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """From the newest closed candle's value to what it would be if the forming one closed as it is."""
+        series, newest = self._follow(model), model.forming
+        if series is None or newest is None or len(series) == 0:
+            return
+        ahead = series.preview(newest)
+        across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
+        rows = np.stack((series.values[:, -1], np.array(ahead)), axis=1)
+        for output, colour, row in zip(self._info.outputs, self.colours(frame), rows, strict=True):
+            if output.drawing is Drawing.HISTOGRAM:
+                _paint_bars(painter, frame, pane, across[1:], row[1:])
+            else:
+                _paint_line(painter, frame, pane, across, row, colour)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        values = self._values_at(model, index)
+        if values is None:
+            return ()
+        palette = frame.palette
+        spans = [Span(label(self.spec), palette.muted_text)]
+        for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
+            ink = palette.candle(value >= 0) if output.drawing is Drawing.HISTOGRAM else colour
+            spans.append(Span(formatting.format_number(value, self._decimals), ink))
+        return (tuple(spans),)
+
+    def colours(self, frame: Frame) -> tuple[QColor, ...]:
+        """One for each output: band edges are those of their middle, fainter."""
+        curves = frame.palette.studies
+        lines = 0
+        found = []
+        for output in self._info.outputs:
+            colour = QColor(curves[(self._number + lines) % len(curves)])
+            if output.drawing is Drawing.BAND_EDGE:
+                colour.setAlpha(_EDGE_ALPHA)
+            elif self._info.place is Place.OWN_PANE:
+                lines += 2
+            found.append(colour)
+        return tuple(found)
+
+    def _follow(self, model: ChartModel) -> IndicatorSeries | None:
+        """The values over the series that is shown now, up to date."""
+        if model.series is None:
+            self._series = self._series_of = None
+            return None
+        if self._series is None or self._series_of != id(model.series):
+            self._series, self._series_of = IndicatorSeries(self.spec, model.series), id(model.series)
+        self._series.sync()
+        self._decimals = model.decimals() if self._info.has_price_unit else 2
+        return self._series
+
+    def _values_at(self, model: ChartModel, index: int | None) -> tuple[float, ...] | None:
+        series = self._follow(model)
+        if series is None:
+            return None
+        wanted = model.count if index is None else index
+        if wanted == model.count and model.forming is not None:
+            return series.preview(model.forming)
+        wanted = len(series) - 1 if index is None else wanted
+        return tuple(series.values[:, wanted].tolist()) if 0 <= wanted < len(series) else None
+
+    def _is_band(self) -> bool:
+        return any(output.drawing is Drawing.BAND_EDGE for output in self._info.outputs)
+
+    def _paint_band(self, painter: QPainter, frame: Frame, pane: Pane, across: Positions, values: Values) -> None:
+        outputs = enumerate(self._info.outputs)
+        upper, lower = (values[row] for row, output in outputs if output.drawing is Drawing.BAND_EDGE)
+        known = np.isfinite(upper) & np.isfinite(lower)
+        if known.sum() < 2:
+            return
+        xs, tops, bottoms = across[known], pane.ys(upper[known]), pane.ys(lower[known])
+        there = [QPointF(x + 0.5, y + 0.5) for x, y in zip(xs.tolist(), tops.tolist(), strict=True)]
+        back = [QPointF(x + 0.5, y + 0.5) for x, y in zip(xs.tolist()[::-1], bottoms.tolist()[::-1], strict=True)]
+        fill = QColor(self.colours(frame)[0])
+        fill.setAlpha(_FILL_ALPHA)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(fill)
+        painter.drawPolygon(QPolygonF(there + back))
+
+
+def _sampled(frame: Frame, count: int) -> NDArray[np.int64]:
+    """The candles in view, or of each group the last one; the ones beside the view too, so that lines run out of it."""
+    group = frame.group
+    first = max(0, (frame.first // group - 1) * group)
+    last = min(count, (-(-frame.stop // group) + 1) * group)
+    return np.minimum(np.arange(first + group - 1, last + group - 1, group, dtype=np.int64), count - 1)
+
+
+def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values, colour: QColor) -> None:
+    known = np.isfinite(row)
+    if known.sum() < 2:
+        return
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(QPen(colour, _LINE_WIDTH * frame.ratio))
+    # The warm-up is the only part without values, and it comes first: what is known is one piece.
+    draw_polyline(painter, across[known] + 0.5, pane.ys(row[known]) + 0.5)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values) -> None:
+    """Bars from zero, in the market's colours."""
+    known = np.isfinite(row)
+    zero, ends = pane.y(0.0), pane.ys(row[known])
+    left = across[known] - frame.widths.wick // 2 - (frame.widths.body - frame.widths.wick) // 2
+    bars = rects(left, np.minimum(ends, zero), left + frame.widths.body - 1, np.maximum(ends, zero))
+    rising = row[known] >= 0
+    fill_rects(painter, bars[rising], frame.palette.volume_up)
+    fill_rects(painter, bars[~rising], frame.palette.volume_down)

@@ -1,0 +1,69 @@
+"""The indicators on the chart: as the settings list them, changed in their dialog."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer
+
+from core.indicators.spec import IndicatorSpec
+from core.settings import Settings
+from desktop.actions import ActionId
+from desktop.chart.layers.study import StudyLayer
+from desktop.chart.widget import ChartWidget
+from desktop.dialogs.indicators import IndicatorsDialog
+from desktop.dialogs.messages import open_dialog
+from desktop.window import MainWindow
+
+_HEIGHTS_SETTLE_MS = 500
+
+
+class ChartStudies(QObject):
+    """The settings are the owner; layers are added and removed as they say."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
+        super().__init__(window)
+        self._window, self._chart = window, chart
+        self._layers: list[StudyLayer] = []
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(_HEIGHTS_SETTLE_MS)
+        self._settling.timeout.connect(self._store_heights)
+        chart.heights.set_chosen(window.settings.chart.pane_heights)
+        chart.panes_resized.connect(self._settling.start)
+        window.settings_shown.connect(self._show)
+        window.actions_of_window.wire({ActionId.INDICATORS: self.open})
+        self._show(window.settings)
+
+    @property
+    def specs(self) -> tuple[IndicatorSpec, ...]:
+        """What is on the chart."""
+        return tuple(layer.spec for layer in self._layers)
+
+    def open(self) -> IndicatorsDialog:
+        """Let the user add, change and remove; the chart follows at once."""
+        dialog = IndicatorsDialog(self.specs, self._window)
+        dialog.changed.connect(self._change)
+        open_dialog(dialog)
+        return dialog
+
+    def _change(self, specs: tuple[IndicatorSpec, ...]) -> None:
+        settings = self._window.settings
+        chosen = tuple(spec.to_json() for spec in specs)
+        self._window.change_settings(replace(settings, chart=replace(settings.chart, indicators=chosen)))
+
+    def _show(self, settings: Settings) -> None:
+        wanted = tuple(IndicatorSpec.from_json(each) for each in settings.chart.indicators)
+        if wanted == self.specs:
+            return
+        kept = {(number, layer.spec): layer for number, layer in enumerate(self._layers)}
+        for layer in self._layers:
+            self._chart.remove_layer(layer)
+        self._layers = [kept.get((number, spec)) or StudyLayer(spec, number) for number, spec in enumerate(wanted)]
+        for layer in self._layers:
+            self._chart.add_layer(layer)
+
+    def _store_heights(self) -> None:
+        settings = self._window.settings
+        heights = self._chart.heights.chosen
+        self._window.change_settings(replace(settings, chart=replace(settings.chart, pane_heights=heights)))

@@ -1,0 +1,131 @@
+"""Indicators on the chart, by their pixels and their words."""
+
+import numpy as np
+import pytest
+
+from core.indicators.series import IndicatorSeries
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from desktop.chart.framing.pane import PRICE_PANE
+from desktop.chart.layers.study import StudyLayer
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import candle, forming_after, random_series
+from tests.desktop.chart.test_painting import picture
+
+OVER_THE_CANDLES = {IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.VWAP}
+
+
+def text_of(layer: StudyLayer, chart: ChartWidget, index: int | None) -> list[str]:
+    return [span.text for row in layer.rows(chart.frame, chart.model, index) for span in row]
+
+
+def has_ink(chart: ChartWidget, x: int, y: int) -> bool:
+    """Whether anything but ground and grid is there or a pixel beside it."""
+    frame = chart.frame
+    plain = {colour.rgb() & 0xFFFFFF for colour in (frame.palette.background, frame.palette.grid)}
+    around = picture(chart)[y - 1 : y + 2, x]
+    return any(int(pixel) not in plain for pixel in around)
+
+
+@pytest.mark.parametrize("kind", list(IndicatorKind))
+def test_each_kind_is_drawn_where_it_belongs_and_goes_without_a_trace(
+    show_chart: ShowChart, kind: IndicatorKind
+) -> None:
+    series = random_series(400)
+    chart = show_chart(series)
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    before = picture(chart)
+    layer = StudyLayer(IndicatorSpec.of(kind), 0)
+    chart.add_layer(layer)
+    settle(chart)
+    assert [pane.name for pane in chart.frame.panes] == ([] if kind in OVER_THE_CANDLES else [layer.pane])
+    pane = chart.frame.pane(layer.pane)
+    values = IndicatorSeries(layer.spec, series).values
+    for index in range(chart.frame.stop - 20, chart.frame.stop):
+        row = pane.y(values[0, index])
+        if pane.inner_top <= row < pane.inner_bottom:
+            assert has_ink(chart, chart.frame.x(index), row)
+    chart.remove_layer(layer)
+    settle(chart)
+    assert np.array_equal(picture(chart), before)
+
+
+def test_the_readout_tells_the_values_of_the_candle_under_the_mouse(show_chart: ShowChart) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    layer = StudyLayer(IndicatorSpec.of(IndicatorKind.SMA, period=5), 0)
+    chart.add_layer(layer)
+    settle(chart)
+    wanted = np.mean([series[index].close for index in range(246, 251)])
+    assert text_of(layer, chart, 250) == ["SMA 5", f"{wanted:,.2f}"]
+    assert text_of(layer, chart, 2)[1] == "–"
+    assert text_of(layer, chart, 5_000) == []
+
+
+def test_the_forming_candle_counts_in_the_newest_value(show_chart: ShowChart) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    layer = StudyLayer(IndicatorSpec.of(IndicatorKind.SMA, period=2), 0)
+    chart.add_layer(layer)
+    forming = forming_after(series, move=10.0)
+    chart.set_forming(forming)
+    settle(chart)
+    assert text_of(layer, chart, None)[1] == f"{(series[-1].close + forming.close) / 2:,.2f}"
+
+
+def test_a_tick_paints_no_closed_candle_with_studies(show_chart: ShowChart) -> None:
+    series = random_series(500)
+    chart = show_chart(series)
+    for number, kind in enumerate(IndicatorKind):
+        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    before = chart.closed_paints
+    for step in range(10):
+        chart.set_forming(forming_after(series, move=0.1 * step))
+        settle(chart)
+    assert chart.closed_paints == before
+
+
+def test_candles_that_come_late_or_are_corrected_reach_the_study(show_chart: ShowChart) -> None:
+    series = random_series(300, skip=frozenset({290}))
+    chart = show_chart(series)
+    layer = StudyLayer(IndicatorSpec.of(IndicatorKind.EMA), 0)
+    chart.add_layer(layer)
+    settle(chart)
+    series.add(candle(290, 25_000.0))
+    chart.refresh()
+    settle(chart)
+    fresh = IndicatorSeries(layer.spec, series).values[0, -1]
+    assert text_of(layer, chart, len(series) - 1)[1] == f"{fresh:,.2f}"
+
+
+def test_another_series_is_followed(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    layer = StudyLayer(IndicatorSpec.of(IndicatorKind.SMA), 0)
+    chart.add_layer(layer)
+    settle(chart)
+    other = random_series(100, seed=3)
+    chart.set_series(other, "another")
+    settle(chart)
+    wanted = np.mean([other[index].close for index in range(80, 100)])
+    assert text_of(layer, chart, 99)[1] == f"{wanted:,.2f}"
+    chart.set_series(None)
+    settle(chart)
+
+
+def test_a_study_far_away_does_not_make_the_candles_small(show_chart: ShowChart) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    before = chart.frame.prices.span
+    far = StudyLayer(IndicatorSpec.of(IndicatorKind.VWAP), 0)
+    for index in range(300, 340):
+        series.add(candle(index, 60_000.0 + index))
+    chart.refresh()
+    settle(chart)
+    candles_alone = chart.frame.prices.span
+    chart.add_layer(far)
+    settle(chart)
+    assert before > 0 and chart.frame.prices.span <= candles_alone * 1.9
+    assert far.pane == PRICE_PANE
