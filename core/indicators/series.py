@@ -92,8 +92,7 @@ class IndicatorSeries:
         stop = size - unchanged_at_end
         if unchanged_at_end and size != self._size:
             self._table[:, stop:size] = self._table[:, self._size - unchanged_at_end : self._size].copy()
-        # One further than what changed, because the true range of a candle knows the close before it.
-        until = min(size, max(stop + 1, self._calculation.reach(self._candles.open_time_ms, stop)))
+        until = min(size, self._calculation.reach(self._candles.open_time_ms, stop))
         self._size = size
         self._calculation.load(Columns.of_series(self._candles, first, until), self._table[:, first:until])
         self._calculation.compute(self._table, first, until)
