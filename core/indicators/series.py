@@ -55,8 +55,7 @@ class IndicatorSeries:
         """Bring the values up to date with the candles. Says whether anything had changed."""
         if self._version == self._candles.version:
             return False
-        change = self._candles.changes_since(self._version, self._size)
-        self._replace(change.first, change.unchanged_at_end)
+        self._replace(*self._unchanged())
         self._version = self._candles.version
         return True
 
@@ -85,6 +84,14 @@ class IndicatorSeries:
         shown = self._table[-self._calculation.outputs :, begin:end]
         return float(shown.min()), float(shown.max())
 
+    def _unchanged(self) -> tuple[int, int]:
+        """How many candles at the beginning, and how many at the end, are as they were at the last look."""
+        changes = self._candles.changes_since(self._version)
+        if changes is None:
+            return 0, 0
+        first_ms, last_ms = min(first for first, _ in changes), max(last for _, last in changes)
+        return self._candles.insertion_index(first_ms), len(self._candles) - self._candles.insertion_index(last_ms + 1)
+
     def _replace(self, first: int, unchanged_at_end: int) -> None:
         """Make anew what comes from the candles after the first `first` and before the last `unchanged_at_end`."""
         size = len(self._candles)
@@ -92,8 +99,7 @@ class IndicatorSeries:
         stop = size - unchanged_at_end
         if unchanged_at_end and size != self._size:
             self._table[:, stop:size] = self._table[:, self._size - unchanged_at_end : self._size].copy()
-        # One further than what changed, because the true range of a candle knows the close before it.
-        until = min(size, max(stop + 1, self._calculation.reach(self._candles.open_time_ms, stop)))
+        until = min(size, self._calculation.reach(self._candles.open_time_ms, stop))
         self._size = size
         self._calculation.load(Columns.of_series(self._candles, first, until), self._table[:, first:until])
         self._calculation.compute(self._table, first, until)

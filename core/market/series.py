@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.market.candle import Candle, Interval
-from core.market.changes import Change, ChangeLog
 
 _COLUMNS = ("open", "high", "low", "close", "volume")
 _FIRST_CAPACITY = 1024
+_CHANGES_KEPT = 4_096
+
+Change = tuple[int, int]
+"""The opening times of the first and the last candle that changed."""
 
 T = TypeVar("T", bound=np.generic)
 
@@ -28,7 +33,8 @@ class CandleSeries:
         self._size = 0
         self._time = np.empty(_FIRST_CAPACITY, dtype=np.int64)
         self._values = np.empty((len(_COLUMNS), _FIRST_CAPACITY), dtype=np.float64)
-        self._changes = ChangeLog()
+        self._version = 0
+        self._changes: deque[Change] = deque(maxlen=_CHANGES_KEPT)
 
     def __len__(self) -> int:
         return self._size
@@ -46,11 +52,7 @@ class CandleSeries:
     @property
     def version(self) -> int:
         """Grows with every change."""
-        return self._changes.version
-
-    def changes_since(self, version: int, count: int) -> Change:
-        """What changed after this `version`, at which there were `count` candles."""
-        return self._changes.since(version, count)
+        return self._version
 
     @property
     def open_time_ms(self) -> NDArray[np.int64]:
@@ -86,6 +88,13 @@ class CandleSeries:
         """How many candles opened before this time."""
         return int(np.searchsorted(self._time[: self._size], open_time_ms))
 
+    def changes_since(self, version: int) -> list[Change] | None:
+        """What changed after that version, in order; None where that was too long ago to be remembered."""
+        count = self._version - version
+        if not 0 <= count <= len(self._changes):
+            return None
+        return list(islice(self._changes, len(self._changes) - count, None))
+
     def gap_indices(self) -> NDArray[np.int64]:
         """Indices of candles before which at least one candle is missing."""
         steps = np.diff(self._time[: self._size])
@@ -97,9 +106,10 @@ class CandleSeries:
             self._reserve(self._size + 1)
             self._write(self._size, candle)
             self._size += 1
-            self._changes.appended()
         else:
             self._place(candle)
+        self._changes.append((candle.open_time_ms, candle.open_time_ms))
+        self._version += 1
 
     def extend(self, candles: Iterable[Candle]) -> None:
         """Add many; of two with the same opening time the later one given stays."""
@@ -114,7 +124,6 @@ class CandleSeries:
             self._values[:, index + 1 : self._size + 1] = self._values[:, index : self._size].copy()
             self._size += 1
         self._write(index, candle)
-        self._changes.edited(index, self._size - 1 - index)
 
     def _write(self, index: int, candle: Candle) -> None:
         self._time[index] = candle.open_time_ms
