@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import tzinfo
 from typing import Any, cast
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal, Slot
@@ -41,9 +40,9 @@ from desktop.chart.labels.overlay import Overlay
 from desktop.chart.layers.layer import Layer, LayerSet
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.scales.held_range import HeldRange
-from desktop.chart.scales.price_scale import PriceRange, ScaleKind
+from desktop.chart.scales.price_scale import PriceRange
 from desktop.chart.scales.time_scale import TimeScale
-from desktop.chart.style import CandleStyle, Style
+from desktop.chart.style import Style
 from desktop.theme import Palette, Theme
 
 _GHOST_MARGIN = 2.0
@@ -207,23 +206,15 @@ class ChartWidget(QWidget):
         self._run_countdown()
         self._frame_clock.request(Dirty.TICK)
 
-    def set_volume_visible(self, visible: bool) -> None:
-        """Show or hide the volume bars."""
-        self._restyle(shows_volume=visible)
-
-    def set_bands_visible(self, visible: bool) -> None:
-        """Show or hide the 50 % and 90 % bands."""
-        self._restyle(shows_bands=visible)
-
-    def set_candle_style(self, style: CandleStyle) -> None:
-        """The shape of candles."""
-        self._restyle(candles=style)
-
-    def set_scale_kind(self, kind: ScaleKind) -> None:
-        """Linear, logarithmic or in percent; a range that was held by hand is let go."""
-        if kind is not self._style.scale:
+    def restyle(self, **changes: Any) -> None:
+        """Look otherwise: fields of `Style` by name. Another scale lets go of a price range that was held by hand."""
+        style = replace(self._style, **changes)
+        if style == self._style:
+            return
+        if style.scale is not self._style.scale:
             self._held.release()
-            self._restyle(scale=kind)
+        self._style = style
+        self._forget_pictures()
 
     @property
     def is_price_range_held(self) -> bool:
@@ -239,10 +230,6 @@ class ChartWidget(QWidget):
         """Let go of a price range that was held by hand."""
         self._held.release()
         self._on_moved()
-
-    def set_time_zone(self, time_zone: tzinfo | None) -> None:
-        """The zone of all times on the chart; None is the machine's."""
-        self._restyle(time_zone=time_zone)
 
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
@@ -340,7 +327,7 @@ class ChartWidget(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_newest_button"):
-            self._restyle(font=self.font())
+            self.restyle(font=self.font())
         super().changeEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -401,16 +388,10 @@ class ChartWidget(QWidget):
 
     @Slot(object)
     def _on_theme(self, palette: Palette) -> None:
-        self._restyle(palette=palette)
+        self.restyle(palette=palette)
 
     def _on_second(self) -> None:
         self._frame_clock.request(Dirty.TICK)
-
-    def _restyle(self, **changes: Any) -> None:
-        style = replace(self._style, **changes)
-        if style != self._style:
-            self._style = style
-            self._forget_pictures()
 
     def _forget_pictures(self) -> None:
         self._picture.forget()

@@ -59,8 +59,10 @@ class ChartAppearance(QObject):
         actions[ActionId(f"scale_{chosen.scale}")].setChecked(True)
         actions[ActionId.SHOW_VOLUME].setChecked(chosen.show_volume)
         actions[ActionId.SHOW_BANDS].setChecked(chosen.show_bands)
-        self._chart.set_candle_style(CandleStyle(chosen.candles))
-        self._chart.set_scale_kind(ScaleKind(chosen.scale))
-        self._chart.set_volume_visible(chosen.show_volume)
-        self._chart.set_bands_visible(chosen.show_bands)
-        self._chart.set_time_zone(time_zones.find(chosen.time_zone, self._venue))
+        self._chart.restyle(
+            candles=CandleStyle(chosen.candles),
+            scale=ScaleKind(chosen.scale),
+            shows_volume=chosen.show_volume,
+            shows_bands=chosen.show_bands,
+            time_zone=time_zones.find(chosen.time_zone, self._venue),
+        )

@@ -77,10 +77,10 @@ class StudyLayer:
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         """From the newest closed candle's value to what it would be if the forming one closed as it is."""
-        series, newest = self._follow(model), model.forming
-        if series is None or newest is None or len(series) == 0:
+        series = self._follow(model)
+        ahead = None if series is None else _preview(series, model)
+        if series is None or ahead is None or len(series) == 0:
             return
-        ahead = series.preview(newest)
         across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
         rows = np.stack((series.values[:, -1], np.array(ahead)), axis=1)
         for output, colour, row in zip(self._info.outputs, self.colours(frame), rows, strict=True):
@@ -130,8 +130,9 @@ class StudyLayer:
         if series is None:
             return None
         wanted = model.count if index is None else index
-        if wanted == model.count and model.forming is not None:
-            return series.preview(model.forming)
+        ahead = _preview(series, model) if wanted == model.count else None
+        if ahead is not None:
+            return ahead
         wanted = len(series) - 1 if index is None else wanted
         return tuple(series.values[:, wanted].tolist()) if 0 <= wanted < len(series) else None
 
@@ -152,6 +153,15 @@ class StudyLayer:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(fill)
         painter.drawPolygon(QPolygonF(there + back))
+
+
+def _preview(series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
+    """What the forming candle would make of it; None without one, or while one that has just closed is still there."""
+    if model.forming is None or model.series is None:
+        return None
+    if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
+        return None
+    return series.preview(model.forming)
 
 
 def _sampled(frame: Frame, count: int) -> NDArray[np.int64]:

@@ -96,8 +96,8 @@ def test_candles_ghosts_and_forming_stand_where_they_belong(show_chart: ShowChar
     series = random_series(200)
     chart = show_chart(series)
     chart.set_forecast(forecast_after(series))
-    chart.set_volume_visible(False)
-    chart.set_bands_visible(False)
+    chart.restyle(shows_volume=False)
+    chart.restyle(shows_bands=False)
     settle(chart)
     frame, shown = chart.frame, picture(chart)
     divider = (frame.x(199) + frame.x(200)) // 2
@@ -194,7 +194,7 @@ def test_the_price_range_is_what_a_brute_force_finds(
 ) -> None:
     series = random_series(600)
     chart = show_chart(series, width=700, height=400)
-    chart.set_bands_visible(with_bands)
+    chart.restyle(shows_bands=with_bands)
     chart.set_forecast(forecast_after(series))
     chart.set_forming(forming_after(series) if with_forming else None)
     chart.scale.zoom_at(factor, 350.0)
@@ -240,14 +240,14 @@ def test_volume_and_bands_can_be_hidden(show_chart: ShowChart) -> None:
     settle(chart)
     with_both = picture(chart)
     height, span = chart.frame.layout.price_bottom, chart.frame.prices.span
-    chart.set_volume_visible(False)
+    chart.restyle(shows_volume=False)
     settle(chart)
     assert chart.frame.layout.price_bottom > height
-    chart.set_bands_visible(False)
+    chart.restyle(shows_bands=False)
     settle(chart)
     assert chart.frame.prices.span <= span
-    chart.set_volume_visible(True)
-    chart.set_bands_visible(True)
+    chart.restyle(shows_volume=True)
+    chart.restyle(shows_bands=True)
     settle(chart)
     assert np.array_equal(picture(chart), with_both)
 

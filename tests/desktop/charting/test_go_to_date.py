@@ -26,7 +26,7 @@ def moment(time_ms: int, zone: str) -> QDateTime:
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "America/New_York"])
 def test_the_chart_goes_to_the_candle_of_that_moment(bench: Bench, zone: str) -> None:
-    bench.chart.set_time_zone(ZoneInfo(zone))
+    bench.chart.restyle(time_zone=ZoneInfo(zone))
     series = bench.chart.model.series
     assert series is not None
     wanted = 40
@@ -42,7 +42,7 @@ def test_the_chart_goes_to_the_candle_of_that_moment(bench: Bench, zone: str) ->
 
 
 def test_a_date_after_the_last_candle_is_said_and_the_dialog_stays(bench: Bench) -> None:
-    bench.chart.set_time_zone(UTC)
+    bench.chart.restyle(time_zone=UTC)
     before = bench.chart.scale.right
     dialog = DateDialog(bench.chart, bench.window)
     dialog.open()

@@ -36,7 +36,7 @@ def drag(chart: ChartWidget, start: QPoint, by: QPoint, *, release: bool = True)
 @pytest.mark.parametrize("kind", list(ScaleKind))
 def test_the_price_axis_is_stretched_and_a_double_click_fits_it_again(show_chart: ShowChart, kind: ScaleKind) -> None:
     chart = show_chart(random_series(300))
-    chart.set_scale_kind(kind)
+    chart.restyle(scale=kind)
     settle(chart)
     fitted = chart.frame.prices
     drag(chart, on_price_axis(chart), QPoint(0, 60))

@@ -258,7 +258,7 @@ def test_the_last_price_is_labelled_unless_out_of_view(show_chart: ShowChart) ->
 def test_times_follow_the_chosen_zone(show_chart: ShowChart) -> None:
     series = random_series(100)
     chart = show_chart(series)
-    chart.set_time_zone(ZoneInfo("Asia/Kolkata"))
+    chart.restyle(time_zone=ZoneInfo("Asia/Kolkata"))
     settle(chart)
     hover(chart, 90, series[90].close)
     assert chart.overlay.time_label is not None

@@ -24,7 +24,7 @@ def steady(rising: bool) -> CandleSeries:
 
 def shown(show_chart: ShowChart, rising: bool, style: CandleStyle) -> ChartWidget:
     chart = show_chart(steady(rising))
-    chart.set_candle_style(style)
+    chart.restyle(candles=style)
     settle(chart)
     return chart
 
@@ -50,7 +50,7 @@ def test_a_hollow_candles_colour_is_by_the_close_before(show_chart: ShowChart) -
     series = steady(True)
     series.add(candle(60, 100.5, opened=100.2, reach=1.0))
     chart = show_chart(series)
-    chart.set_candle_style(CandleStyle.HOLLOW)
+    chart.restyle(candles=CandleStyle.HOLLOW)
     settle(chart)
     x = chart.frame.x(60)
     colour = picture(chart)[chart.frame.y(101.2), x]
@@ -68,8 +68,8 @@ def test_a_bar_has_its_open_to_the_left_and_its_close_to_the_right(show_chart: S
 def test_a_line_goes_through_every_close(show_chart: ShowChart) -> None:
     series = random_series(300)
     chart = show_chart(series)
-    chart.set_volume_visible(False)
-    chart.set_candle_style(CandleStyle.LINE)
+    chart.restyle(shows_volume=False)
+    chart.restyle(candles=CandleStyle.LINE)
     settle(chart)
     frame, pixels = chart.frame, picture(chart)
     ground = frame.palette.background.rgb() & 0xFFFFFF
@@ -86,8 +86,8 @@ def test_every_style_paints_on_every_scale_near_and_far(
     series = random_series(5_000)
     chart = show_chart(series)
     chart.set_forming(forming_after(series))
-    chart.set_candle_style(style)
-    chart.set_scale_kind(kind)
+    chart.restyle(candles=style)
+    chart.restyle(scale=kind)
     for factor in (1.0, 8.0, 0.001):
         chart.zoom(factor)
         settle(chart)
