@@ -53,11 +53,16 @@ def row_width(row: Sequence[Span], fonts: Fonts) -> int:
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
     """Break a row so that each part fits `width`, never before a glued span."""
     lines: list[Row] = []
+    filled = 0
     for piece in _pieces(row):
-        if lines and row_width((*lines[-1], *piece), fonts) <= width:
+        needed = row_width(piece, fonts)
+        joined = filled + needed + (0 if piece[0].glue else fonts.gap)
+        if lines and joined <= width:
             lines[-1] += piece
+            filled = joined
         else:
             lines.append(piece)
+            filled = needed
     return lines
 
 
