@@ -80,9 +80,7 @@ class Overlay:
         )
 
 
-def changed_region(
-    before: Sequence[Patch], after: Sequence[Patch], live: Sequence[QRect], ratio: float
-) -> QRegion:
+def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequence[QRect], ratio: float) -> QRegion:
     """The logical pixels of the patches that differ, where they were and where they are, and of `live`.
 
     live: device pixels that may have changed without a patch that says so.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QPainter, QPen, QRegion
 
 from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.primitives import draw_parts
 from desktop.chart.drawing.text import paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.overlay import Overlay
@@ -40,17 +41,17 @@ class LayerStack:
     ) -> None:
         """Back to front. The painter's units are device pixels; `areas` are the logical ones to paint, and it is
         clipped to them."""
-        picture, wanted = self.base.pixmap(frame, model), QRegion()
+        wanted = QRegion()
         for area in areas:
             left, top = math.floor(area.left() * frame.ratio), math.floor(area.top() * frame.ratio)
             width, height = math.ceil(area.width() * frame.ratio) + 1, math.ceil(area.height() * frame.ratio) + 1
-            painter.drawPixmap(left, top, picture, left, top, width, height)
             wanted += QRect(left, top, width, height)
+        draw_parts(painter, self.base.pixmap(frame, model), QPoint(0, 0), wanted)
+        self._forecast.paint(painter, frame, model, wanted)
         painter.save()
         painter.setClipRect(frame.layout.plot, Qt.ClipOperation.IntersectClip)
         painter.save()
         painter.setClipRect(frame.layout.main, Qt.ClipOperation.IntersectClip)
-        self._forecast.paint(painter, frame, model)
         paint_forming(painter, frame, model)
         paint_last_price_line(painter, frame, model)
         painter.restore()
