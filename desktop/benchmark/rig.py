@@ -81,7 +81,9 @@ class Rig:
         self.chart.set_live(True)
         self.chart.show()
         if not QTest.qWaitForWindowExposed(self.chart, _EXPOSED_WITHIN_MS):
-            raise MeasureError("The chart's window did not come up; without it nothing is painted, and no figure is given.")
+            raise MeasureError(
+                "The chart's window did not come up; without it nothing is painted, and no figure is given."
+            )
         self.settle()
         self.show_newest()
 
@@ -137,7 +139,9 @@ class Rig:
         ended_ns = perf_counter_ns()
         paints, self.closed_paints = self._paints.count - before, self.chart.closed_paints - closed_before
         if paints != 1:
-            raise MeasureError(f"A change of the chart was followed by {paints} paints instead of one; no figure is given.")
+            raise MeasureError(
+                f"A change of the chart was followed by {paints} paints instead of one; no figure is given."
+            )
         return (ended_ns - started_ns) / 1e6
 
     def close(self) -> None:

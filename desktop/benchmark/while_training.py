@@ -226,6 +226,8 @@ def _complain(trainer: Trainer) -> None:
 
 def _spread(values_ms: list[float]) -> dict[str, float]:
     if len(values_ms) < _FEWEST_FRAMES:
-        raise MeasureError(f"Only {len(values_ms)} frames were painted, too few for a percentile; ask for more --seconds.")
+        raise MeasureError(
+            f"Only {len(values_ms)} frames were painted, too few for a percentile; ask for more --seconds."
+        )
     p50, p99 = np.percentile(values_ms, [50.0, 99.0])
     return {"p50": float(p50), "p99": float(p99), "max": max(values_ms)}

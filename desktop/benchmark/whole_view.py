@@ -22,5 +22,7 @@ class WholeView:
         taken_ms = rig.timed_ms(lambda: rig.chart.zoom(_FAR_OUT))
         frame = rig.chart.frame
         if (frame.first, frame.stop) != (0, rig.count):
-            raise MeasureError(f"Only {frame.stop - frame.first} of {rig.count} candles came into view; no figure is given.")
+            raise MeasureError(
+                f"Only {frame.stop - frame.first} of {rig.count} candles came into view; no figure is given."
+            )
         return taken_ms
