@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,9 @@ import numpy as np
 
 import resources
 from desktop.benchmark import scenario
-from desktop.benchmark.rig import IN_VIEW, MeasureError
+from desktop.benchmark.measure import take
+from desktop.benchmark.rig import IN_VIEW, MeasureError, Rig
+from desktop.benchmark.ticks import Ticks
 
 FINPLOT = (
     "finplot==1.9.7",
@@ -31,7 +34,11 @@ _SCRIPT = "finplot_chart.py"
 _READY = "ready"
 _INSTALL_WITHIN_S = 900.0
 _MEASURE_WITHIN_S = 900.0
+_PAIRED_SIZE = 10_000
+_PAIRS = 5
 _WITHOUT = "Without --peers everything else is measured."
+
+Say = Callable[[str], None]
 
 
 class PeerEnvironment:
@@ -49,7 +56,7 @@ class PeerEnvironment:
         windows, other = self._folder / "Scripts" / "python.exe", self._folder / "bin" / "python"
         return windows if sys.platform == "win32" else other
 
-    def prepare(self, say: Callable[[str], None]) -> None:
+    def prepare(self, say: Say) -> None:
         """Install what is not there yet. Raises MeasureError with a sentence where that is not possible."""
         if (self._folder / _READY).exists():
             return
@@ -60,9 +67,7 @@ class PeerEnvironment:
         (self._folder / _READY).touch()
 
 
-def measure_finplot(
-    environment: PeerEnvironment, sizes: Sequence[int], samples: int, say: Callable[[str], None]
-) -> dict[str, Any]:
+def measure_finplot(environment: PeerEnvironment, sizes: Sequence[int], samples: int, say: Say) -> dict[str, Any]:
     """finplot's percentiles by the size as a text, over the candles that our own chart shows. Raises MeasureError."""
     found: dict[str, Any] = {"packages": list(FINPLOT)}
     with tempfile.TemporaryDirectory(prefix="ghostcandle-peer-") as folder:
@@ -72,6 +77,26 @@ def measure_finplot(
             _save(file, size)
             found[str(size)] = _measure(environment.python, file, samples)
     return found
+
+
+def paired_ticks(environment: PeerEnvironment, samples: int, say: Say) -> dict[str, Any]:
+    """Our tick and finplot's at 10,000 candles, by turns, and the median of the pairs' ratios: what else the machine
+    does for a while then falls on both. Needs an application. Raises MeasureError."""
+    say(f"Measuring our ticks and finplot's by turns over {_PAIRED_SIZE:,} candles.")
+    ticks, pairs = Ticks(), []
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-peer-") as folder:
+        file = Path(folder) / f"{_PAIRED_SIZE}.npz"
+        _save(file, _PAIRED_SIZE)
+        rig = Rig(_PAIRED_SIZE)
+        try:
+            for _ in range(_PAIRS):
+                ours = take(ticks, [rig], samples)[_PAIRED_SIZE].summary()["p50"]
+                theirs = _measure(environment.python, file, samples)["tick_ms"]["p50"]
+                pairs.append({"ours_p50": ours, "finplot_p50": theirs})
+        finally:
+            rig.close()
+    ratio = statistics.median(pair["finplot_p50"] / pair["ours_p50"] for pair in pairs)
+    return {"size": _PAIRED_SIZE, "pairs": pairs, "ratio": ratio}
 
 
 def _save(file: Path, count: int) -> None:

@@ -44,7 +44,7 @@ def with_ratios(measured: Measured) -> Measured:
     """The figures with the ratios and the bars that follow from them."""
     ratios = {
         "tick_ratio_1e6_to_1e3": _ratio(measured, ("sizes", "1000000"), ("sizes", "1000")),
-        "ratio_finplot_tick_1e4": _ratio(measured, ("peers", "finplot", "10000"), ("sizes", "10000")),
+        "ratio_finplot_tick_1e4": _at(measured, "peers", "finplot", "tick_pairs", "ratio"),
     }
     whole = {**measured, **ratios}
     return {**whole, "bars": [bar.as_dict() for bar in bars(whole)]}

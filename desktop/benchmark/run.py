@@ -19,12 +19,12 @@ from core.settings import Settings
 from core.storage.folder import DataFolder
 from desktop.benchmark import machine
 from desktop.benchmark.chart import application, measure_sizes
-from desktop.benchmark.peers import PeerEnvironment, measure_finplot
+from desktop.benchmark.peers import PeerEnvironment, measure_finplot, paired_ticks
 from desktop.benchmark.report import with_ratios
 from desktop.benchmark.rig import MeasureError
 
 HOSTS = ("none", "process", "thread")
-_MOST_PEER_SAMPLES = 200
+_MOST_PEER_SAMPLES = 100
 _START_WITHIN_S = 240.0
 
 Say = Callable[[str], None]
@@ -51,7 +51,8 @@ class ChartBench:
         peers = {}
         if self.with_peers:
             samples = min(self.repeats, _MOST_PEER_SAMPLES)
-            peers["finplot"] = measure_finplot(environment, self.sizes, samples, say)
+            by_size = measure_finplot(environment, self.sizes, samples, say)
+            peers["finplot"] = {**by_size, "tick_pairs": paired_ticks(environment, samples, say)}
         frames = {} if self.seconds is None else {host: _frames(host, self.seconds, settings, say) for host in HOSTS}
         return with_ratios({"machine": facts, "sizes": sizes, "peers": peers, "while_training": frames})
 
