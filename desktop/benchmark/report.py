@@ -77,7 +77,7 @@ def print_report(measured: Measured) -> None:
 
 def _sizes_table(measured: Measured) -> Table:
     machine = measured["machine"]
-    title = f"The chart, 1600 x 900, 300 candles in view; {machine['cpus']} cores, Qt {machine['qt']}; p50 / p99 in ms"
+    title = f"The chart, 1600 x 900, {machine['cpus']} cores, Qt {machine['qt']}; p50/p99 in ms"
     table = Table(title=title)
     table.add_column("Stored candles", justify="right")
     for label in _MEASURES.values():
@@ -88,7 +88,7 @@ def _sizes_table(measured: Measured) -> Table:
 
 
 def _peer_table(name: str, peer: Measured) -> Table:
-    table = Table(title=f"{name} over the same candles (candles alone); p50 / p99 in ms")
+    table = Table(title=f"{name} over the same candles (candles alone); p50/p99 in ms")
     for label in ("Stored candles", "Tick", "Pan"):
         table.add_column(label, justify="right")
     for size, figures in peer.items():
@@ -98,11 +98,11 @@ def _peer_table(name: str, peer: Measured) -> Table:
 
 
 def _frames_table(hosts: Measured) -> Table:
-    table = Table(title="Frames with the mouse moving and 100 ticks a second; p50 / p99 / longest in ms")
+    table = Table(title="Frames with the mouse moving and 100 ticks a second; p50/p99/longest in ms")
     for label in ("Beside", "Frame", "From paint to paint", "Ticks/s", "Training steps/s"):
         table.add_column(label, justify="left" if label == "Beside" else "right")
     for host, figures in hosts.items():
-        spreads = (f"{_spread(figures[name])} / {figures[name]['max']:.1f}" for name in ("frame_ms", "interval_ms"))
+        spreads = (f"{_spread(figures[name])}/{figures[name]['max']:.1f}" for name in ("frame_ms", "interval_ms"))
         steps = "–" if figures["steps_per_s"] is None else f"{figures['steps_per_s']:.0f}"
         table.add_row(_HOSTS[host], *spreads, f"{figures['ticks_per_s']:.0f}", steps)
     return table
@@ -116,7 +116,7 @@ def _bar_text(entry: Measured) -> str:
 
 
 def _spread(figure: dict[str, float]) -> str:
-    return f"{figure['p50']:.2f} / {figure['p99']:.2f}"
+    return f"{figure['p50']:.2f}/{figure['p99']:.2f}"
 
 
 def _at(measured: Measured, *path: str) -> float | None:

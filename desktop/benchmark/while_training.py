@@ -49,6 +49,8 @@ _TO_LEARN = 30_000
 """Candles that wait for the trainer: more than it can take while it is measured."""
 _FIRST_STEP_WITHIN_S = 120.0
 _SETTLING_S = 1.0
+_STEADY_AFTER = 20
+"""Steps: the first ones are slow, and the trainer looks for its number of threads."""
 _LOOK_S = 0.05
 _FEWEST_FRAMES = 20
 
@@ -171,7 +173,7 @@ async def _measure(folder: Path, settings: Settings, host: Host, seconds: float)
     trainer = None if host == "none" else Trainer(folder, settings, host)
     try:
         if trainer is not None:
-            await _until(lambda: trainer.steps > 0, trainer, _FIRST_STEP_WITHIN_S)
+            await _until(lambda: trainer.steps >= _STEADY_AFTER, trainer, _FIRST_STEP_WITHIN_S)
         return await _frames(rig, trainer, seconds)
     finally:
         if trainer is not None:
@@ -205,7 +207,9 @@ async def _until(is_reached: Callable[[], bool], trainer: Trainer, within_s: flo
     while not is_reached():
         _complain(trainer)
         if clock.monotonic_s() > until_s:
-            raise MeasureError(f"The trainer made no step within {within_s:.0f} s; no frame was measured.")
+            raise MeasureError(
+                f"The trainer made no {_STEADY_AFTER} steps within {within_s:.0f} s; no frame was measured."
+            )
         await asyncio.sleep(_LOOK_S)
 
 
