@@ -1,1 +1,1 @@
-"""Files that ship with the program: icon, sample candles, desktop entry."""
+"""Files that ship with the program: icon, sample candles, desktop entry, scripts that measure other charts."""

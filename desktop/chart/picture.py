@@ -13,8 +13,9 @@ from desktop.chart.frame_clock import Dirty
 from desktop.chart.framing.builder import FrameBuilder
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane_heights import PaneHeights
-from desktop.chart.labels.overlay import Overlay
+from desktop.chart.labels.overlay import Overlay, Patch, changed_region
 from desktop.chart.layers.layer import LayerSet
+from desktop.chart.layers.live import forming_area
 from desktop.chart.layers.stack import LayerStack
 from desktop.chart.scales.held_range import HeldRange
 from desktop.chart.scales.time_scale import TimeScale
@@ -32,7 +33,8 @@ class Picture:
         self._stack = LayerStack(layers)
         self._frame: Frame | None = None
         self._overlay: Overlay | None = None
-        self._touched = QRegion()
+        self._patches: tuple[Patch, ...] = ()
+        self._live = QRect()
 
     @property
     def closed_paints(self) -> int:
@@ -51,7 +53,8 @@ class Picture:
         if self._overlay is None:
             cursor_px = None if cursor is None else to_px(cursor, frame)
             self._overlay = Overlay.of(frame, self._model, self._layers, cursor_px, countdown)
-            self._touched = self._overlay.region(frame, self._model)
+            self._patches = self._overlay.patches(frame, self._model)
+            self._live = forming_area(frame, self._model, has_lines=len(self._layers) > 0)
         return self._overlay
 
     def forget(self) -> None:
@@ -66,7 +69,7 @@ class Picture:
 
     def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
-        former, touched = self._frame, self._touched
+        former, patches, live = self._frame, self._patches, self._live
         self._overlay = None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
@@ -75,7 +78,8 @@ class Picture:
         is_new_view = former is None or bool(dirty & (Dirty.VIEW | Dirty.DATA))
         if former is None or is_new_view or former.base_key(0) != frame.base_key(0):
             return None
-        return touched + self._touched
+        ticked = (live, self._live) if dirty & Dirty.TICK else ()
+        return changed_region(patches, self._patches, ticked, frame.ratio)
 
     def paint(self, painter: QPainter, frame: Frame, overlay: Overlay, areas: Iterable[QRect]) -> None:
         """Paint the logical `areas`. The painter's units are logical pixels; those of the picture are not."""

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, Literal
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from core.clock import SystemClock
+from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, print_json, with_context
+
+_SIZES = "1000,10000,100000,1000000"
+_FEWEST, _MOST = 400, 5_000_000
+_SECONDS_HELP = "How long frames are measured beside each kind of trainer."
+
+
+def _read_sizes(ctx: click.Context, option: click.Parameter, text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(sorted({int(part) for part in text.split(",")}))
+    except ValueError:
+        raise click.BadParameter(f"'{text}' is no list of numbers; write for example {_SIZES}") from None
+    if not all(_FEWEST <= size <= _MOST for size in sizes):
+        raise click.BadParameter(f"each size lies between {_FEWEST} and {_MOST}, was {text}")
+    return sizes
 
 
 @click.group()
@@ -27,6 +43,55 @@ def train(context: Context, steps: int) -> None:
 
     measured = measure_training(context.settings, steps, SystemClock())
     print_json(measured) if context.as_json else _print(measured)
+
+
+@bench.command()
+@click.option("--sizes", default=_SIZES, show_default=True, callback=_read_sizes, help="Stored candles, by commas.")
+@click.option("--repeats", type=click.IntRange(20), default=400, show_default=True, help="Samples of each figure.")
+@click.option("--peers", is_flag=True, help="Measure finplot as well; it is installed into an environment of its own.")
+@click.option("--seconds", type=click.FloatRange(1.0, 120.0), default=10.0, show_default=True, help=_SECONDS_HELP)
+@click.option(
+    "--while-training/--no-while-training", default=True, show_default=True, help="Measure frames beside one."
+)
+@common_options
+@with_context
+def chart(
+    context: Context, sizes: tuple[int, ...], repeats: int, peers: bool, seconds: float, while_training: bool
+) -> None:
+    """Time the real chart, offscreen: from the call that brings the news to the return of the paint that shows it."""
+    from desktop.benchmark.rig import MeasureError  # noqa: PLC0415
+    from desktop.benchmark.run import ChartBench  # noqa: PLC0415 - Qt only for this command
+
+    say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
+    wanted = ChartBench(sizes, repeats, peers, seconds if while_training else None)
+    try:
+        measured = wanted.run(context.settings, say)
+    except MeasureError as error:
+        raise UserError(str(error)) from error
+    if context.as_json:
+        print_json(measured)
+    else:
+        from desktop.benchmark.report import print_report  # noqa: PLC0415
+
+        print_report(measured)
+
+
+@bench.command(hidden=True)
+@click.option("--host", type=click.Choice(["none", "process", "thread"]), required=True)
+@click.option("--seconds", type=click.FloatRange(1.0, 120.0), required=True)
+@common_options
+@with_context
+def frames(context: Context, host: Literal["none", "process", "thread"], seconds: float) -> None:
+    """Time frames beside one kind of trainer. `bench chart` starts this in a process of its own for each."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from desktop.benchmark.chart import application  # noqa: PLC0415 - Qt only for this command
+    from desktop.benchmark.rig import MeasureError  # noqa: PLC0415
+    from desktop.benchmark.while_training import measure_frames  # noqa: PLC0415
+
+    try:
+        print_json(measure_frames(context.settings, host, seconds, application()))
+    except MeasureError as error:
+        raise UserError(str(error)) from error
 
 
 def _print(measured: dict[str, Any]) -> None:

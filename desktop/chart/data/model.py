@@ -42,6 +42,8 @@ class ChartModel:
         self._lookup: OutcomeLookup | None = None
         self._decimals = 2
         self._decimals_version = -1
+        self._placed: tuple[PlacedGhost, ...] = ()
+        self._placed_key: tuple[object, ...] = ()
 
     @property
     def series(self) -> CandleSeries | None:
@@ -167,7 +169,14 @@ class ChartModel:
         return max(0, (time - before) // self._series.interval.duration_ms - 1)
 
     def ghosts(self) -> tuple[PlacedGhost, ...]:
-        """The forecast's candles that have not closed yet, where they will stand."""
+        """The forecast's candles that have not closed yet, where they will stand; found anew only when one closed."""
+        opens_at = None if self.forming is None else self.forming.open_time_ms
+        key = (self._forecast, self._series, self.version, opens_at)
+        if key != self._placed_key:
+            self._placed, self._placed_key = self._place_ghosts(), key
+        return self._placed
+
+    def _place_ghosts(self) -> tuple[PlacedGhost, ...]:
         if self._forecast is None:
             return ()
         placed = (

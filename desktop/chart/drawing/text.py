@@ -21,7 +21,7 @@ class Span:
     glue: bool = False
 
     def width(self, fonts: Fonts) -> int:
-        return (fonts.bold_metrics if self.bold else fonts.metrics).horizontalAdvance(self.text)
+        return fonts.width(self.text, bold=self.bold)
 
 
 Row = tuple[Span, ...]
@@ -39,11 +39,6 @@ class Box:
     is_table: bool = False
 
 
-def gap_px(fonts: Fonts) -> int:
-    """The room between two spans."""
-    return round(fonts.metrics.averageCharWidth() * 1.2)
-
-
 def padding_px(fonts: Fonts) -> int:
     """The room between a box's text and its edge."""
     return max(2, fonts.line // 3)
@@ -52,17 +47,22 @@ def padding_px(fonts: Fonts) -> int:
 def row_width(row: Sequence[Span], fonts: Fonts) -> int:
     """The width of a row in pixels."""
     gaps = sum(not span.glue for span in row[1:])
-    return sum(span.width(fonts) for span in row) + gaps * gap_px(fonts)
+    return sum(span.width(fonts) for span in row) + gaps * fonts.gap
 
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
     """Break a row so that each part fits `width`, never before a glued span."""
     lines: list[Row] = []
+    filled = 0
     for piece in _pieces(row):
-        if lines and row_width((*lines[-1], *piece), fonts) <= width:
+        needed = row_width(piece, fonts)
+        joined = filled + needed + (0 if piece[0].glue else fonts.gap)
+        if lines and joined <= width:
             lines[-1] += piece
+            filled = joined
         else:
             lines.append(piece)
+            filled = needed
     return lines
 
 
@@ -108,7 +108,7 @@ def paint_rows(painter: QPainter, rows: Sequence[Row], fonts: Fonts, corner: QPo
         x = corner.x()
         for position, span in enumerate(row):
             if position and not span.glue:
-                x += gap_px(fonts)
+                x += fonts.gap
             if right is not None and 0 < position == len(row) - 1:
                 x = right - span.width(fonts)
             painter.setFont(fonts.bold if span.bold else fonts.regular)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from desktop.chart.style import Style
 from desktop.theme import Palette
 
 _VOLUME_SHARE = 0.17
+_MOST_WIDTHS = 2_000
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Fonts:
     bold: QFont
     metrics: QFontMetrics
     bold_metrics: QFontMetrics
+    _widths: dict[tuple[str, bool], int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, font: QFont, ratio: float) -> Fonts:
@@ -42,10 +45,25 @@ class Fonts:
         bold.setWeight(QFont.Weight.DemiBold)
         return cls(regular, bold, QFontMetrics(regular), QFontMetrics(bold))
 
-    @property
+    @cached_property
     def line(self) -> int:
         """The height of a line."""
         return self.metrics.height()
+
+    @cached_property
+    def gap(self) -> int:
+        """The room between two spans of text."""
+        return round(self.metrics.averageCharWidth() * 1.2)
+
+    def width(self, text: str, *, bold: bool = False) -> int:
+        """The width of a text. Measuring is dear, and most texts of a frame were in the one before."""
+        key = (text, bold)
+        found = self._widths.get(key)
+        if found is None:
+            if len(self._widths) >= _MOST_WIDTHS:
+                self._widths.clear()
+            found = self._widths[key] = (self.bold_metrics if bold else self.metrics).horizontalAdvance(text)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

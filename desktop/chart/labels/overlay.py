@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect
@@ -14,7 +15,15 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
 from desktop.chart.layers.layer import LayerSet
-from desktop.chart.layers.live import forming_area, last_price_box, last_price_row
+from desktop.chart.layers.live import last_price_box, last_price_row
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A part of what lies over the candles: what it shows, and the device pixels that it touches."""
+
+    shows: object
+    areas: tuple[QRect, ...]
 
 
 @dataclass(frozen=True)
@@ -48,24 +57,52 @@ class Overlay:
             pane_readouts(frame, model, layers, index),
         )
 
-    def region(self, frame: Frame, model: ChartModel) -> QRegion:
-        """The logical pixels that this overlay may touch, without the forecast's, which only a new view moves."""
+    def patches(self, frame: Frame, model: ChartModel) -> tuple[Patch, ...]:
+        """What lies over the candles, part by part and always in the same order, without the forecast, which only a
+        new view moves. A label on an axis hides those of the axis that it touches, so it owns their pixels as well."""
         layout, pixel = frame.layout, frame.pixel
-        areas = [layout.price_axis, self.readout.rect, forming_area(frame, model)]
-        areas += [box.rect for box in self.pane_readouts]
-        row = last_price_row(frame, model)
-        if row is not None:
-            areas.append(QRect(0, row - pixel, layout.plot_right, 3 * pixel))
+        row, newest = last_price_row(frame, model), model.newest
+        line = None if row is None else QRect(0, row - pixel, layout.plot_right, 3 * pixel)
+        across = down = None
         if self.cross is not None:
-            areas.append(QRect(self.cross.x() - pixel, 0, 3 * pixel, layout.plot_bottom))
-            areas.append(QRect(0, self.cross.y() - pixel, layout.plot_right, 3 * pixel))
-            areas.append(layout.time_axis)
-        if self.tooltip is not None:
-            areas.append(self.tooltip.rect)
-        region = QRegion()
-        for area in areas:
-            region += _logical(area, frame.ratio)
-        return region
+            down = QRect(self.cross.x() - pixel, 0, 3 * pixel, layout.plot_bottom)
+            across = QRect(0, self.cross.y() - pixel, layout.plot_right, 3 * pixel)
+        is_rising = newest is not None and newest.close >= newest.open
+        return (
+            Patch((row, is_rising), _areas(line)),
+            Patch(self.last_price, _areas(_with_neighbours(self.last_price, frame))),
+            Patch(self.price_label, _areas(_with_neighbours(self.price_label, frame))),
+            Patch(self.cross, _areas(across, down)),
+            Patch(self.time_label, _areas(None if self.time_label is None else layout.time_axis)),
+            Patch(self.readout, _areas(self.readout.rect)),
+            Patch(self.tooltip, _areas(None if self.tooltip is None else self.tooltip.rect)),
+            Patch(self.pane_readouts, tuple(box.rect for box in self.pane_readouts)),
+        )
+
+
+def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequence[QRect], ratio: float) -> QRegion:
+    """The logical pixels of the patches that differ, where they were and where they are, and of `live`.
+
+    live: device pixels that may have changed without a patch that says so.
+    """
+    areas = list(live)
+    for old, new in zip(before, after, strict=True):
+        if old != new:
+            areas += (*old.areas, *new.areas)
+    region = QRegion()
+    for area in areas:
+        region += _logical(area, ratio)
+    return region
+
+
+def _areas(*areas: QRect | None) -> tuple[QRect, ...]:
+    return tuple(area for area in areas if area is not None)
+
+
+def _with_neighbours(box: Box | None, frame: Frame) -> QRect | None:
+    """A label on the price axis with the labels of the axis that it may hide."""
+    line = frame.fonts.line
+    return None if box is None else box.rect.adjusted(-frame.pixel, -line, 0, line)
 
 
 def _crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Box | None, Box | None]:

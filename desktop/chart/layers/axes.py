@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QRegion
 
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
@@ -43,8 +43,11 @@ class AxisLabels:
     def forget(self) -> None:
         self._key = None
 
-    def paint(self, painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> None:
-        """Paint them; those under a label that is `taken` are left out rather than half hidden."""
+    def paint(
+        self, painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect], wanted: QRegion
+    ) -> None:
+        """Paint those that touch the `wanted` pixels; one under a label that is `taken` is left out rather than half
+        hidden."""
         # Times ahead of the closed candles go on from the forming one.
         key = (*frame.base_key(model.version), model.time_at(model.count))
         if key != self._key:
@@ -52,7 +55,7 @@ class AxisLabels:
             self._labels = (*values, *_time_labels(frame, model), *_zone_label(frame, model))
             self._key = key
         for label in self._labels:
-            if any(label.area.intersects(other) for other in taken):
+            if not wanted.intersects(label.area) or any(label.area.intersects(other) for other in taken):
                 continue
             painter.setFont(frame.fonts.bold if label.bold else frame.fonts.regular)
             painter.setPen(label.colour)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF, QRegion
 
 from core.events import ForecastMode
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.geometry import CandleWidths
-from desktop.chart.drawing.primitives import fill_rects, rects
+from desktop.chart.drawing.primitives import draw_parts, fill_rects, rects
 from desktop.chart.drawing.text import Box, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 
@@ -33,15 +33,15 @@ class ForecastLayer:
     def forget(self) -> None:
         self._key = None
 
-    def paint(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
-        """Put it on the plot. Nothing where there is no forecast ahead."""
+    def paint(self, painter: QPainter, frame: Frame, model: ChartModel, wanted: QRegion) -> None:
+        """Put the `wanted` device pixels of it on the plot. Nothing where there is no forecast ahead."""
         # The forecast itself is held, not its id: a later one may get the same.
         key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count))
         if self._key is None or key != self._key:
             self._repaint(frame, model)
             self._key = key
         if not self._area.isEmpty():
-            painter.drawPixmap(self._area.topLeft(), self._pixmap)
+            draw_parts(painter, self._pixmap, self._area.topLeft(), wanted)
 
     def _repaint(self, frame: Frame, model: ChartModel) -> None:
         ghosts = model.ghosts()

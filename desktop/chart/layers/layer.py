@@ -47,7 +47,7 @@ class Layer(Protocol):
         """Paint what only a new view or a closed candle changes, over the candles. Clipped to the pane."""
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Paint what a tick changes, within the forming candle's columns."""
+        """Paint what a tick changes, from the newest closed candle's centre to the forming one's right edge."""
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """What the readout says of the candle at `index`; None: the newest."""
@@ -61,6 +61,9 @@ class LayerSet:
 
     def __iter__(self) -> Iterator[Layer]:
         return iter(self._layers)
+
+    def __len__(self) -> int:
+        return len(self._layers)
 
     def add(self, layer: Layer) -> None:
         """On top of those that are there; a pane of its own below the others."""

@@ -10,14 +10,21 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box, Row, Span
 from desktop.chart.framing.frame import Frame
 from desktop.chart.layers.axes import price_label_rect
+from desktop.chart.style import CandleStyle
+
+_LINE_REACH_PX = 4
 
 
-def forming_area(frame: Frame, model: ChartModel) -> QRect:
-    """The columns that change with a tick."""
+def forming_area(frame: Frame, model: ChartModel, *, has_lines: bool = False) -> QRect:
+    """The columns that change with a tick. has_lines: something is joined to the candle before."""
     if model.forming is None:
         return QRect()
     left = frame.x(model.count) - frame.widths.body // 2 - 1
-    return QRect(left, 0, frame.widths.body + 3, frame.layout.plot_bottom).intersected(frame.layout.plot)
+    right = left + frame.widths.body + 3
+    if has_lines or frame.style.candles is CandleStyle.LINE:  # the newest stretch of a line, and the dot at its end
+        reach = frame.scaled(_LINE_REACH_PX)
+        left, right = min(left, frame.x(model.count - 1) - reach), max(right, frame.x(model.count) + reach)
+    return QRect(left, 0, right - left, frame.layout.plot_bottom).intersected(frame.layout.plot)
 
 
 def last_price_row(frame: Frame, model: ChartModel) -> int | None:

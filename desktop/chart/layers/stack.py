@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QPainter, QPen
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QPainter, QPen, QRegion
 
 from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.primitives import draw_parts
 from desktop.chart.drawing.text import paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.overlay import Overlay
@@ -40,23 +41,24 @@ class LayerStack:
     ) -> None:
         """Back to front. The painter's units are device pixels; `areas` are the logical ones to paint, and it is
         clipped to them."""
-        picture = self.base.pixmap(frame, model)
+        wanted = QRegion()
         for area in areas:
             left, top = math.floor(area.left() * frame.ratio), math.floor(area.top() * frame.ratio)
             width, height = math.ceil(area.width() * frame.ratio) + 1, math.ceil(area.height() * frame.ratio) + 1
-            painter.drawPixmap(left, top, picture, left, top, width, height)
+            wanted += QRect(left, top, width, height)
+        draw_parts(painter, self.base.pixmap(frame, model), QPoint(0, 0), wanted)
+        self._forecast.paint(painter, frame, model, wanted)
         painter.save()
         painter.setClipRect(frame.layout.plot, Qt.ClipOperation.IntersectClip)
         painter.save()
         painter.setClipRect(frame.layout.main, Qt.ClipOperation.IntersectClip)
-        self._forecast.paint(painter, frame, model)
         paint_forming(painter, frame, model)
         paint_last_price_line(painter, frame, model)
         painter.restore()
         self._paint_live(painter, frame, model)
         _paint_crosshair(painter, frame, overlay)
         painter.restore()
-        self._paint_labels(painter, frame, overlay, model)
+        self._paint_labels(painter, frame, overlay, model, wanted)
 
     def _paint_live(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
         for layer in self._layers:
@@ -66,11 +68,14 @@ class LayerStack:
             layer.paint_live(painter, frame, pane, model)
             painter.restore()
 
-    def _paint_labels(self, painter: QPainter, frame: Frame, overlay: Overlay, model: ChartModel) -> None:
+    def _paint_labels(
+        self, painter: QPainter, frame: Frame, overlay: Overlay, model: ChartModel, wanted: QRegion
+    ) -> None:
+        """Those that touch the `wanted` device pixels: text costs as much where the painter clips it away."""
         on_axes = [box for box in (overlay.last_price, overlay.price_label, overlay.time_label) if box is not None]
-        self._axis_labels.paint(painter, frame, model, [box.rect for box in on_axes])
+        self._axis_labels.paint(painter, frame, model, [box.rect for box in on_axes], wanted)
         for box in (*overlay.pane_readouts, *on_axes, overlay.readout, overlay.tooltip):
-            if box is not None and box.rows:
+            if box is not None and box.rows and wanted.intersects(box.rect):
                 paint_box(painter, box, frame.fonts)
 
 

@@ -1,0 +1,50 @@
+"""All measures over all sizes, in one process and in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtWidgets import QApplication
+
+from desktop.benchmark.appends import Appends
+from desktop.benchmark.cursor import CursorMoves
+from desktop.benchmark.measure import Measure, take
+from desktop.benchmark.pans import Pans
+from desktop.benchmark.rig import Rig
+from desktop.benchmark.ticks import Ticks
+from desktop.benchmark.whole_view import WholeView
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+
+
+def application() -> QApplication:
+    """The process's one application, made where there is none."""
+    existing = QApplication.instance() or QApplication(["ghostcandle"])
+    assert isinstance(existing, QApplication)
+    return existing
+
+
+def measures() -> tuple[Measure, ...]:
+    """In the order in which they are taken: appending comes last, because it changes what is stored."""
+    return Ticks(), CursorMoves(), Pans(), WholeView(), Appends()
+
+
+def measure_sizes(sizes: Sequence[int], repeats: int, say: Callable[[str], None]) -> dict[str, dict[str, Any]]:
+    """Each measure's percentiles by the size as a text, with the candles that were in view. Needs an application.
+    Raises MeasureError.
+
+    say: is told what is being measured.
+    """
+    say(f"Making charts of {', '.join(f'{size:,}' for size in sizes)} candles.")
+    rigs = [Rig(size) for size in sizes]
+    found: dict[str, dict[str, Any]] = {str(rig.count): {"in_view": rig.in_view} for rig in rigs}
+    try:
+        for measure in measures():
+            say(f"Measuring {measure.name}, {repeats} times on each.")
+            for count, figure in take(measure, rigs, repeats).items():
+                found[str(count)][measure.name] = figure.summary()
+    finally:
+        for rig in rigs:
+            rig.close()
+    return found

@@ -1,0 +1,136 @@
+"""The bars that the chart is held to, and the figures as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+_MEASURES = {
+    "tick_ms": "Tick",
+    "cursor_ms": "Mouse move",
+    "pan_ms": "Pan",
+    "all_ms": "All in view",
+    "append_ms": "Candle closes",
+}
+_HOSTS = {"none": "no trainer", "process": "trainer in a process", "thread": "trainer in a thread"}
+
+Measured = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One thing that was promised. `value` and `is_met` are None where it was not measured."""
+
+    name: str
+    bound: float
+    is_upper: bool
+    value: float | None
+
+    @property
+    def is_met(self) -> bool | None:
+        if self.value is None:
+            return None
+        return self.value <= self.bound if self.is_upper else self.value >= self.bound
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "is_met": self.is_met}
+
+
+def with_ratios(measured: Measured) -> Measured:
+    """The figures with the ratios and the bars that follow from them."""
+    ratios = {
+        "tick_ratio_1e6_to_1e3": _ratio(measured, ("sizes", "1000000"), ("sizes", "1000")),
+        "ratio_finplot_tick_1e4": _at(measured, "peers", "finplot", "tick_pairs", "ratio"),
+    }
+    whole = {**measured, **ratios}
+    return {**whole, "bars": [bar.as_dict() for bar in bars(whole)]}
+
+
+def bars(measured: Measured) -> list[Bar]:
+    """What issue and documentation promise, with what was measured."""
+    at: Callable[..., float | None] = lambda *path: _at(measured, *path)  # noqa: E731
+    return [
+        Bar("tick p50 at 1,000,000 candles over that at 1,000", 1.2, True, at("tick_ratio_1e6_to_1e3")),
+        Bar("finplot's tick p50 over ours, at 10,000 candles", 15.0, False, at("ratio_finplot_tick_1e4")),
+        Bar("pan p99 at 1,000,000 candles, ms", 8.0, True, at("sizes", "1000000", "pan_ms", "p99")),
+        Bar("all of 1,000,000 in view p99, ms", 16.0, True, at("sizes", "1000000", "all_ms", "p99")),
+        Bar("paints of closed candles by mouse moves", 0.0, True, _closed_paints(measured)),
+        Bar("frame p99 beside a trainer's process, ms", 16.7, True, at("while_training", "process", "frame_ms", "p99")),
+    ]
+
+
+def print_report(measured: Measured) -> None:
+    """Tables and the bars on stdout."""
+    console = Console()
+    console.print(_sizes_table(measured))
+    for name, peer in measured["peers"].items():
+        console.print(_peer_table(name, peer))
+    if measured["while_training"]:
+        console.print(_frames_table(measured["while_training"]))
+    for entry in measured["bars"]:
+        console.print(_bar_text(entry), highlight=False)
+
+
+def _sizes_table(measured: Measured) -> Table:
+    machine = measured["machine"]
+    title = f"The chart, 1600 x 900, {machine['cpus']} cores, Qt {machine['qt']}; p50/p99 in ms"
+    table = Table(title=title)
+    table.add_column("Stored candles", justify="right")
+    for label in _MEASURES.values():
+        table.add_column(label, justify="right")
+    for size, figures in measured["sizes"].items():
+        table.add_row(f"{int(size):,}", *(_spread(figures[name]) for name in _MEASURES))
+    return table
+
+
+def _peer_table(name: str, peer: Measured) -> Table:
+    table = Table(title=f"{name} over the same candles (candles alone); p50/p99 in ms")
+    for label in ("Stored candles", "Tick", "Pan"):
+        table.add_column(label, justify="right")
+    for size, figures in peer.items():
+        if size.isdecimal():
+            table.add_row(f"{int(size):,}", _spread(figures["tick_ms"]), _spread(figures["pan_ms"]))
+    return table
+
+
+def _frames_table(hosts: Measured) -> Table:
+    table = Table(title="Frames with the mouse moving and 100 ticks a second; p50/p99/longest in ms")
+    for label in ("Beside", "Frame", "From paint to paint", "Ticks/s", "Training steps/s"):
+        table.add_column(label, justify="left" if label == "Beside" else "right")
+    for host, figures in hosts.items():
+        spreads = (f"{_spread(figures[name])}/{figures[name]['max']:.1f}" for name in ("frame_ms", "interval_ms"))
+        steps = "–" if figures["steps_per_s"] is None else f"{figures['steps_per_s']:.0f}"
+        table.add_row(_HOSTS[host], *spreads, f"{figures['ticks_per_s']:.0f}", steps)
+    return table
+
+
+def _bar_text(entry: Measured) -> str:
+    wanted = f"{'at most' if entry['is_upper'] else 'at least'} {entry['bound']:g}"
+    if entry["is_met"] is None:
+        return f"not measured  {entry['name']} ({wanted})"
+    return f"{'met' if entry['is_met'] else 'NOT MET':<12}  {entry['name']}: {entry['value']:.2f} ({wanted})"
+
+
+def _spread(figure: dict[str, float]) -> str:
+    return f"{figure['p50']:.2f}/{figure['p99']:.2f}"
+
+
+def _at(measured: Measured, *path: str) -> float | None:
+    found: Any = measured
+    for step in path:
+        found = found.get(step) if isinstance(found, dict) else None
+    return None if found is None else float(found)
+
+
+def _ratio(measured: Measured, above: tuple[str, ...], below: tuple[str, ...]) -> float | None:
+    numerator, denominator = (_at(measured, *path, "tick_ms", "p50") for path in (above, below))
+    return None if numerator is None or not denominator else numerator / denominator
+
+
+def _closed_paints(measured: Measured) -> float | None:
+    counts = [figures["cursor_ms"]["closed_paints"] for figures in measured["sizes"].values()]
+    return float(sum(counts)) if counts else None

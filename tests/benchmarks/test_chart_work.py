@@ -1,0 +1,119 @@
+"""How much work the chart does, counted and never timed: a busy machine cannot fail these."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from collections import Counter
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from desktop.benchmark.appends import Appends
+from desktop.benchmark.cursor import CursorMoves
+from desktop.benchmark.measure import Measure
+from desktop.benchmark.pans import Pans
+from desktop.benchmark.rig import Rig
+from desktop.benchmark.ticks import Ticks
+
+FEW, MANY = 1_000, 100_000
+TURNS = 12
+
+Rigs = dict[int, Rig]
+
+
+@pytest.fixture(scope="module")
+def rigs(qapp: object) -> Iterator[Rigs]:
+    made = {count: Rig(count) for count in (FEW, MANY)}
+    yield made
+    for rig in made.values():
+        rig.close()
+
+
+def calls_of(work: Callable[[], object]) -> Counter[str]:
+    """Which functions of Python and of C are called, and how often."""
+    seen: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            seen[frame.f_code.co_qualname] += 1
+        elif event == "c_call":
+            seen[argument.__qualname__] += 1
+
+    gc.disable()  # a collection calls finalizers, at a moment of its own choosing
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+        gc.enable()
+    return seen
+
+
+def work_of(measure: Measure, rig: Rig) -> Counter[str]:
+    """The calls of some turns, after as many that filled what is kept."""
+    measure.prepare(rig)
+    for turn in range(TURNS):
+        measure.sample_ms(rig, turn)
+    return calls_of(lambda: [measure.sample_ms(rig, turn) for turn in range(TURNS, 2 * TURNS)])
+
+
+@pytest.mark.parametrize("measure", [Ticks(), CursorMoves(), Pans()], ids=lambda measure: measure.name)
+def test_the_calls_do_not_grow_with_what_is_stored(qtbot: QtBot, rigs: Rigs, measure: Measure) -> None:
+    few, many = (work_of(measure, rigs[count]) for count in (FEW, MANY))
+    assert sum(few.values()) > 100 * TURNS, "something was counted"
+    assert few - many == many - few == Counter()
+
+
+def test_a_closed_candle_adds_no_call_for_each_that_is_stored(qtbot: QtBot) -> None:
+    counted = []
+    for count in (FEW, MANY):
+        rig = Rig(count)
+        counted.append(sum(work_of(Appends(), rig).values()))
+        rig.close()
+    assert counted[1] <= 1.05 * counted[0]
+
+
+@pytest.mark.parametrize("measure", [Ticks(), CursorMoves()], ids=lambda measure: measure.name)
+def test_neither_tick_nor_mouse_move_paints_a_closed_candle(qtbot: QtBot, rigs: Rigs, measure: Measure) -> None:
+    for rig in rigs.values():
+        measure.prepare(rig)
+        before, paints = rig.chart.closed_paints, rig.paints
+        for turn in range(50):
+            measure.sample_ms(rig, turn)
+        assert rig.chart.closed_paints == before
+        assert rig.paints - paints == 50, "each was painted"
+
+
+def test_a_pan_paints_them_once(qtbot: QtBot, rigs: Rigs) -> None:
+    rig, measure = rigs[MANY], Pans()
+    measure.prepare(rig)
+    before = rig.chart.closed_paints
+    for turn in range(20):
+        measure.sample_ms(rig, turn)
+    assert rig.chart.closed_paints - before == 20
+
+
+def test_a_tick_allocates_as_much_over_a_hundred_thousand_candles_as_over_a_thousand(qtbot: QtBot, rigs: Rigs) -> None:
+    peaks = [_peak_bytes(rigs[count]) for count in (FEW, MANY)]
+    assert peaks[1] < 1.5 * peaks[0]
+
+
+def _peak_bytes(rig: Rig) -> int:
+    """The most memory that Python and NumPy hold at once because of a tick."""
+    measure = Ticks()
+    measure.prepare(rig)
+    for turn in range(TURNS):
+        measure.sample_ms(rig, turn)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for turn in range(TURNS):
+            measure.sample_ms(rig, turn)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()

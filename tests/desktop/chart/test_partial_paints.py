@@ -1,0 +1,99 @@
+"""After any mixture of ticks, mouse moves and seconds, the parts painted anew are what a whole paint would show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import cast
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect
+from PySide6.QtGui import QPaintEvent, QRegion
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.clock import ManualClock
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from desktop.chart.layers.study import StudyLayer
+from desktop.chart.style import CandleStyle
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import forecast_after, forming_after, outcome_of, random_series
+from tests.desktop.chart.test_painting import picture, screen
+
+
+def act(chart: ChartWidget, clock: ManualClock, random: np.random.Generator) -> str:
+    """One thing that changes what lies over the candles; returns what it was."""
+    series = chart.model.series
+    assert series is not None
+    kind = str(random.choice(["tick", "mouse", "axis", "second", "leave"], p=[0.4, 0.35, 0.1, 0.1, 0.05]))
+    if kind == "tick":
+        chart.set_forming(forming_after(series, float(random.normal(0.0, 6.0))))
+    elif kind == "mouse":
+        QTest.mouseMove(chart, QPoint(int(random.integers(0, 840)), int(random.integers(0, 540))))
+    elif kind == "axis":
+        QTest.mouseMove(chart, QPoint(chart.width() - 5, int(random.integers(0, 540))))
+    elif kind == "second":
+        clock.advance_ms(1_000)
+        chart.overlay_changed()
+    else:
+        QApplication.sendEvent(chart, QEvent(QEvent.Type.Leave))
+    return kind
+
+
+@pytest.mark.parametrize("style", list(CandleStyle))
+@pytest.mark.parametrize("with_studies", [False, True])
+def test_any_mixture_leaves_the_picture_that_a_whole_paint_gives(
+    show_chart: ShowChart, clock: ManualClock, style: CandleStyle, with_studies: bool
+) -> None:
+    series, seed = random_series(400), 1 + with_studies
+    chart = show_chart(series)
+    if with_studies:
+        for number, kind in enumerate(IndicatorKind):
+            chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    chart.restyle(candles=style)
+    chart.set_forecast(forecast_after(series))
+    chart.set_forming(forming_after(series))
+    chart.set_live(True)
+    for index in range(300, 400):
+        chart.add_outcome(outcome_of(series[index]))
+    settle(chart)
+    random, done = np.random.default_rng(seed), []
+    for _ in range(60):
+        done += [act(chart, clock, random) for _ in range(int(random.integers(1, 3)))]
+        settle(chart)
+        assert np.array_equal(screen(chart), picture(chart)), f"seed {seed}, after {done[-6:]}"
+
+
+class PaintedRegion(QObject):
+    """Remembers which logical pixels the newest paint event was about."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.newest = QRegion()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.newest = QRegion(event.region())
+        return False
+
+
+def test_a_tick_paints_no_more_than_what_it_changes(show_chart: ShowChart) -> None:
+    series = random_series(400)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series))
+    chart.set_forming(forming_after(series))
+    QTest.mouseMove(chart, QPoint(300, 200))
+    settle(chart)
+    painted = PaintedRegion(chart)
+    chart.installEventFilter(painted)
+    chart.set_forming(forming_after(series, 3.0))
+    settle(chart)
+    region, readout, cross = painted.newest, chart.overlay.readout.rect, chart.overlay.cross
+    assert cross is not None
+    assert region.contains(QPoint(chart.frame.x(400), chart.frame.y(series[-1].close + 3.0))), "the forming candle"
+    assert not region.contains(readout.center()), "the readout is that of a closed candle"
+    assert not region.contains(QPoint(cross.x(), chart.height() - 5)), "the time axis stays"
+    assert not region.contains(QPoint(cross.x(), cross.y() + 30)), "the crosshair stays"
+    pixels = sum(part.width() * part.height() for part in cast("Iterable[QRect]", region))
+    assert pixels < 0.1 * chart.width() * chart.height()
