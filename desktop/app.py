@@ -32,6 +32,7 @@ from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
+from desktop.candle_loader import HistoryLoading
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
 from desktop.charting.go_to_date import GoToDate
@@ -53,8 +54,9 @@ from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
 from desktop.window import MainWindow
 
-_SHOWN_AT_FIRST = 5_000
-"""Stored candles that are on the chart before the feed says anything."""
+_SHOWN_AT_FIRST = 2_000
+"""Stored candles that are on the chart at once; where there are more, all of them follow."""
+_HISTORY_NOTICE = "history"
 _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _log = logging.getLogger("ghostcandle")
@@ -91,6 +93,7 @@ class Application(QObject):
             new_run=context.new_run,
             parent=self,
         )
+        self.history = HistoryLoading(context.folder.database, self)
         self._series: CandleSeries | None = None
         self._market: Market | None = None
         self._connect_user()
@@ -117,7 +120,11 @@ class Application(QObject):
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
+        self.history.cancel()
         await self.runs.close()
+        self.history.cancel()  # a market that was just being opened may have begun to load
+        if not self.history.wait():
+            _log.error("The thread that reads stored candles did not end in time.")
         self.close_database()
         self.window.deleteLater()
         self.deleteLater()
@@ -166,6 +173,8 @@ class Application(QObject):
     def _connect_run(self) -> None:
         runs, state = self.runs, self.state
         runs.opened.connect(self.show_market)
+        self.history.loaded.connect(self._on_history)
+        self.history.failed.connect(self._on_history_failed)
         runs.closed.connect(self._on_closed)
         runs.forming.connect(self.chart.set_forming)
         runs.feed_event.connect(self._on_feed_event)
@@ -188,8 +197,9 @@ class Application(QObject):
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
         self.state.begin(None, market.interval.duration_ms)
-        series = CandleSeries(market.interval)
-        series.extend(self._database.candles.newest(market, _SHOWN_AT_FIRST))
+        self.history.cancel()
+        self.window.banner.withdraw(_HISTORY_NOTICE)
+        series = self._newest(market)
         self._series = series
         title = f"{market} · simulated" if market.is_simulated else str(market)
         self.chart.set_series(series, title)
@@ -197,10 +207,30 @@ class Application(QObject):
         self.chart.set_forming(None)
         self.chart.set_forecast(None)
         self.window.setWindowTitle(f"{title} – Ghostcandle")
+        if len(series) == _SHOWN_AT_FIRST:
+            self.history.start(market)
+
+    def _newest(self, market: Market) -> CandleSeries:
+        """What is shown until the whole history is there; empty where the database cannot be read."""
+        try:
+            stored = self._database.candles.columns_before(market, None, _SHOWN_AT_FIRST)
+        except StorageError as error:
+            self.window.tell(f"The stored candles cannot be shown. {error}", Severity.ERROR, _HISTORY_NOTICE)
+            return CandleSeries(market.interval)
+        return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
+
+    def _on_history(self, series: CandleSeries) -> None:
+        self._series = series
+        self.chart.replace_series(series)
+
+    def _on_history_failed(self, sentence: str) -> None:
+        shown = f"The chart shows the {_SHOWN_AT_FIRST:,} newest candles, not those before."
+        self.window.tell(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
 
     def _on_closed(self, candles: Sequence[Candle]) -> None:
         if self._series is not None:
             self._series.extend(candles)
+            self.history.add(candles)
             self.chart.refresh()
 
     def _on_feed_event(self, event: object) -> None:

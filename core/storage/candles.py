@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.market.candle import Candle, Market
-from core.storage.database import select, write
+from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market
 
 if TYPE_CHECKING:
@@ -21,6 +26,26 @@ SET open = excluded.open, high = excluded.high, low = excluded.low, close = excl
 WHERE (open, high, low, close, volume)
     IS NOT (excluded.open, excluded.high, excluded.low, excluded.close, excluded.volume)
 """
+
+CHUNK_ROWS = 4_000
+"""Read in about 5 ms: so long is the interpreter busy at most before the reader looks up."""
+_NUMBERS = ("open", "high", "low", "close", "volume")
+_ROW = np.dtype([("open_time_ms", np.int64), *((name, np.float64) for name in _NUMBERS)])
+_NEWEST_FIRST = f"""
+SELECT {_COLUMNS} FROM candles WHERE market_id = ? AND open_time_ms < ? ORDER BY open_time_ms DESC LIMIT ?
+"""
+_AFTER_ALL_MS = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoredColumns:
+    """Candles, ascending: opening times, shape (n,); open, high, low, close, volume, shape (5, n)."""
+
+    open_time_ms: NDArray[np.int64]
+    values: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return self.open_time_ms.size
 
 
 class CandleStore:
@@ -55,6 +80,26 @@ class CandleStore:
         sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
         rows = select(self._db, sql, (market_id, max(0, count)))
         return [Candle(*row) for row in reversed(rows)]
+
+    def columns_before(self, market: Market, before_ms: int | None, limit: int) -> StoredColumns:
+        """The newest `limit` candles that opened before `before_ms` (of all without it), without an object for each."""
+        market_id = find_market(self._db, market)
+        values = (market_id, _AFTER_ALL_MS if before_ms is None else before_ms, max(0, limit))
+        with translated(self._db), closing(self._db.conn.execute(_NEWEST_FIRST, values)) as cursor:
+            rows = np.fromiter(cursor, dtype=_ROW)[::-1]
+        return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
+
+    def column_chunks(
+        self, market: Market, before_ms: int | None = None, chunk: int = CHUNK_ROWS
+    ) -> Iterator[StoredColumns]:
+        """All candles that opened before `before_ms`, in chunks, the newest chunk first; each ascends in itself.
+
+        Each chunk is a transaction of its own, so that a slow reader does not hold the write-ahead log back: a candle
+        that is stored meanwhile is in a later chunk, or in none.
+        """
+        while len(columns := self.columns_before(market, before_ms, chunk)):
+            yield columns
+            before_ms = int(columns.open_time_ms[0])
 
     def latest_open_time_ms(self, market: Market) -> int | None:
         """When the newest stored candle opened, or None."""

@@ -174,6 +174,15 @@ class ChartWidget(QWidget):
         self._anchor.drop()
         self._forget_pictures()
 
+    def replace_series(self, series: CandleSeries) -> None:
+        """The same market with more candles: what is in view stays in its place, and so do forming and forecast."""
+        self._model.replace_series(series)
+        # Now, not with the next frame: a paint before it would show the new candles at the old places.
+        self._sync()
+        self._anchor.drop()
+        self._picture.dirty()
+        self._frame_clock.request(Dirty.DATA)
+
     def refresh(self) -> None:
         """The series has changed: candles were appended, inserted or replaced."""
         self._frame_clock.request(Dirty.DATA)

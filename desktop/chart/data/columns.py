@@ -44,7 +44,9 @@ def group_size(spacing_px: float) -> int:
 
 def columns(series: CandleSeries, first: int, stop: int, group: int) -> CandleColumns:
     """The candles first..stop - 1. Groups begin at multiples of `group`, so panning never regroups them (no shimmer);
-    the slice is widened to whole groups for that."""
+    the slice is widened to whole groups for that. `group` is a power of two, as `group_size` gives it."""
+    if group & (group - 1):
+        raise ValueError(f"candles are grouped by powers of two, not by {group}")
     if group == 1 or first >= stop:
         view = slice(first, stop)
         return CandleColumns(
@@ -56,23 +58,15 @@ def columns(series: CandleSeries, first: int, stop: int, group: int) -> CandleCo
             series.volume[view],
             1,
         )
-    return _grouped(series, first // group * group, min(len(series), -(-stop // group) * group), group)
+    return _grouped(series, first // group, -(-stop // group), group)
 
 
 def _grouped(series: CandleSeries, first: int, stop: int, group: int) -> CandleColumns:
-    """`first` is a multiple of `group`, and first < stop."""
-    starts = np.arange(0, stop - first, group)
-    ends = np.minimum(starts + group, stop - first) - 1
-    view = slice(first, stop)
-    return CandleColumns(
-        first + np.asarray(starts, dtype=np.float64) + (group - 1) / 2.0,
-        series.open[view][starts],
-        np.maximum.reduceat(series.high[view], starts),
-        np.minimum.reduceat(series.low[view], starts),
-        series.close[view][ends],
-        np.add.reduceat(series.volume[view], starts),
-        group,
-    )
+    """The groups first..stop - 1, read off the series' pyramid: the work is that of the groups, not of the candles."""
+    cells = series.level(group.bit_length() - 1)[:, first:stop]
+    index = np.arange(first, first + cells.shape[1], dtype=np.float64) * group + (group - 1) / 2.0
+    opened, high, low, close, volume = cells
+    return CandleColumns(index, opened, high, low, close, volume, group)
 
 
 def extent(drawn: CandleColumns) -> Extent | None:

@@ -80,6 +80,11 @@ class ChartModel:
         self._outcomes.clear()
         self._decimals, self._decimals_version = 2, -1
 
+    def replace_series(self, series: CandleSeries) -> None:
+        """The same market, with other candles of it."""
+        self._series = series
+        self.drop_stale_forming()
+
     def set_forming(self, candle: Candle | None) -> None:
         """The candle as it stands now. One that is no newer than the closed ones is let go, one without numbers
         is not taken."""

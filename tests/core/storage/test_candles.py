@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from core.market.candle import Candle, Interval, Market
-from core.storage.candles import CandleStore
+from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from tests.core.storage.samples import MARKET, candle
 
@@ -83,3 +83,47 @@ def test_a_thousand_are_saved_and_two_thousand_loaded_in_no_time(db: Database, t
         loading.append(time.perf_counter() - begun)
     assert min(saving) < 0.025
     assert min(loading) < 0.025
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    candles=st.lists(CANDLES, max_size=16),
+    before_ms=st.none() | st.integers(-4, 14),
+    limit=st.integers(0, 15),
+    chunk=st.integers(1, 6),
+)
+def test_columns_and_chunks_are_the_candles(
+    tmp_path_factory: pytest.TempPathFactory, candles: list[Candle], before_ms: int | None, limit: int, chunk: int
+) -> None:
+    with open_database(tmp_path_factory.mktemp("columns") / "db.sqlite3") as db:
+        store = CandleStore(db)
+        store.save(MARKET, candles)
+        store.save(OTHER, [candle(number) for number in range(3)])
+        older = [one for one in store.load(MARKET) if before_ms is None or one.open_time_ms < before_ms]
+        assert as_candles(store.columns_before(MARKET, before_ms, limit)) == older[max(0, len(older) - limit) :]
+        chunks = list(store.column_chunks(MARKET, before_ms, chunk))
+        assert [one for part in reversed(chunks) for one in as_candles(part)] == older
+        assert all(len(part) == chunk for part in chunks[:-1])
+
+
+def test_a_market_that_was_never_stored_has_no_columns(db: Database) -> None:
+    columns = CandleStore(db).columns_before(MARKET, None, 10)
+    assert (columns.open_time_ms.shape, columns.values.shape) == ((0,), (5, 0))
+    assert list(CandleStore(db).column_chunks(MARKET)) == []
+
+
+def test_a_chunk_leaves_no_transaction_open(db: Database, other: Database) -> None:
+    CandleStore(db).save(MARKET, [candle(number) for number in range(10)])
+    chunks = CandleStore(other).column_chunks(MARKET, chunk=4)
+    assert len(next(chunks)) == 4
+    CandleStore(db).save(MARKET, [candle(2, close=100.5), candle(10)])
+    busy, *_ = db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    assert not busy, "a reader between two chunks holds nothing"
+    assert [one.close for part in chunks for one in as_candles(part)].count(100.5) == 1
+
+
+def as_candles(columns: StoredColumns) -> list[Candle]:
+    return [
+        Candle(int(time_ms), *map(float, row))
+        for time_ms, row in zip(columns.open_time_ms, columns.values.T, strict=True)
+    ]

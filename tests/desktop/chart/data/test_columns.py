@@ -1,8 +1,12 @@
+import dataclasses
+import random
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.market.series import CandleSeries
 from desktop.chart.data.columns import columns, extent, group_size, visible_gaps
 from tests.desktop.chart.support import random_series
 
@@ -63,3 +67,22 @@ def test_groups_keep_candles_two_pixels_apart(spacing: float) -> None:
 
 def test_nothing_in_view_has_no_extent() -> None:
     assert extent(columns(SERIES, 10, 10, 8)) is None
+
+
+@given(slices(), st.sampled_from([1, 2, 16, 128, 1024]), st.randoms(), st.integers(1, 60))
+@settings(max_examples=30)
+def test_any_order_of_arrival_gives_the_same_columns(
+    bounds: tuple[int, int], group: int, shuffler: random.Random, batch: int
+) -> None:
+    arrived, candles = CandleSeries(SERIES.interval), list(SERIES)
+    arrived.build_pyramid()
+    shuffler.shuffle(candles)
+    for start in range(0, len(candles), batch):
+        arrived.extend(candles[start : start + batch])
+    for name, column in dataclasses.asdict(columns(arrived, *bounds, group)).items():
+        assert np.array_equal(column, getattr(columns(SERIES, *bounds, group), name)), name
+
+
+def test_groups_are_powers_of_two() -> None:
+    with pytest.raises(ValueError, match="not by 3"):
+        columns(SERIES, 0, 100, 3)

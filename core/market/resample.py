@@ -1,0 +1,146 @@
+"""Candles of a coarser interval, made of finer ones and kept up to date with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from core.market.candle import Candle, Interval
+from core.market.series import CandleSeries, Change, FloatArray, TimeArray
+
+_BEFORE_ALL = -(2**63)
+
+
+@dataclass(frozen=True, slots=True)
+class _Buckets:
+    """Coarse candles as columns: opening times, shape (n,); open, high, low, close, volume, shape (5, n)."""
+
+    open_time_ms: TimeArray
+    values: FloatArray
+
+
+class ResampledSeries:
+    """The candles of `source`, joined to those of a coarser interval, on the grid of UTC that `Interval` has.
+
+    A coarse candle is made of the fine ones that there are; where there are none, it is missing as well. The newest
+    bucket becomes a closed candle in `series` when its last fine candle has closed, or when a later one is known of,
+    closed or forming; until then it is part of `forming`. What was closed stays, and follows late fine candles.
+
+    Call `sync` after the source has changed: the work is that of the buckets that changed, however many there are.
+    """
+
+    def __init__(self, source: CandleSeries, interval: Interval) -> None:
+        """Raises ValueError where `interval` is not a whole multiple, at least twofold, of the source's."""
+        fine_ms = source.interval.duration_ms
+        if interval.duration_ms <= fine_ms or interval.duration_ms % fine_ms:
+            raise ValueError(f"candles of {source.interval} cannot be joined to candles of {interval}")
+        self._source = source
+        self._interval = interval
+        self._series = CandleSeries(interval)
+        self._seen_version = 0
+        self._pending: Candle | None = None
+        self._over_before_ms = _BEFORE_ALL
+        self.sync()
+
+    @property
+    def series(self) -> CandleSeries:
+        """The closed coarse candles, as of the last `sync`. One object for life; to be read."""
+        return self._series
+
+    def sync(self) -> None:
+        """Take over what has changed in the source."""
+        changes = self._source.changes_since(self._seen_version)
+        if changes == [] or len(self._source) == 0:
+            return
+        oldest_ms, newest_ms = (int(self._source.open_time_ms[place]) for place in (0, -1))
+        changes = [(oldest_ms, newest_ms)] if changes is None else changes
+        self._seen_version = self._source.version
+        # Up to here all is over: the newest fine candle's bucket too, where that candle is the last of it.
+        over_ms = self._interval.open_time_ms(newest_ms + self._source.interval.duration_ms)
+        self._over_before_ms = max(self._over_before_ms, over_ms)
+        if self._pending is not None:
+            changes.append((self._pending.open_time_ms, self._pending.open_time_ms))
+        for first_ms, stop_ms in self._spans(changes):
+            self._take(self._joined(first_ms, stop_ms))
+
+    def forming(self, fine_forming: Candle | None) -> Candle | None:
+        """The coarse candle that is still open: its closed fine candles and the one that forms; None where neither is.
+
+        Call `sync` first. A forming candle in a later bucket tells that those before are over, and closes the newest.
+        One that is no newer than the closed candles, or holds numbers that are not finite, is left out.
+        """
+        if not self._is_ahead(fine_forming):
+            return self._pending
+        assert fine_forming is not None
+        bucket_ms = self._interval.open_time_ms(fine_forming.open_time_ms)
+        self._over_before_ms = max(self._over_before_ms, bucket_ms)
+        pending = self._pending
+        if pending is not None and pending.open_time_ms < bucket_ms:
+            self._series.add(pending)
+            self._pending = pending = None
+        return _joined_pair(bucket_ms, pending, fine_forming)
+
+    def _is_ahead(self, candle: Candle | None) -> bool:
+        if candle is None:
+            return False
+        numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
+        times = self._source.open_time_ms
+        is_newest = times.size == 0 or candle.open_time_ms > int(times[-1])
+        is_open = self._interval.open_time_ms(candle.open_time_ms) >= self._over_before_ms
+        return is_newest and is_open and all(map(isfinite, numbers))
+
+    def _spans(self, changes: list[Change]) -> Iterator[Change]:
+        """Whole buckets, from an opening time to the one after the last; in order, and none of them twice."""
+        duration_ms, first_ms, stop_ms = self._interval.duration_ms, None, _BEFORE_ALL
+        for first, last in sorted(changes):
+            first, stop = self._interval.open_time_ms(first), self._interval.open_time_ms(last) + duration_ms
+            if first_ms is not None and first > stop_ms:
+                yield first_ms, stop_ms
+                first_ms = None
+            first_ms = first if first_ms is None else first_ms
+            stop_ms = max(stop_ms, stop)
+        if first_ms is not None:
+            yield first_ms, stop_ms
+
+    def _joined(self, first_ms: int, stop_ms: int) -> _Buckets:
+        """The buckets of that span in which there are candles."""
+        source = self._source
+        view = slice(source.insertion_index(first_ms), source.insertion_index(stop_ms))
+        times, values = source.open_time_ms[view], source.values[:, view]
+        buckets = times - times % self._interval.duration_ms
+        starts = np.concatenate(([0], np.flatnonzero(np.diff(buckets)) + 1))
+        lasts = np.append(starts[1:], times.size) - 1
+        opened, high, low, close, volume = values
+        joined = (
+            opened[starts],
+            np.maximum.reduceat(high, starts),
+            np.minimum.reduceat(low, starts),
+            close[lasts],
+            np.add.reduceat(volume, starts),
+        )
+        return _Buckets(buckets[starts], np.stack(joined))
+
+    def _take(self, buckets: _Buckets) -> None:
+        closed = int(np.searchsorted(buckets.open_time_ms, self._over_before_ms))
+        self._series.extend_columns(buckets.open_time_ms[:closed], buckets.values[:, :closed])
+        if closed < buckets.open_time_ms.size:
+            numbers = (float(number) for number in buckets.values[:, closed])
+            self._pending = Candle(int(buckets.open_time_ms[closed]), *numbers)
+        elif self._pending is not None and self._pending.open_time_ms < self._over_before_ms:
+            self._pending = None  # it was among these: `sync` asks for its bucket as well
+
+
+def _joined_pair(bucket_ms: int, closed: Candle | None, forming: Candle) -> Candle:
+    if closed is None:
+        return Candle(bucket_ms, forming.open, forming.high, forming.low, forming.close, forming.volume)
+    return Candle(
+        bucket_ms,
+        closed.open,
+        max(closed.high, forming.high),
+        min(closed.low, forming.low),
+        forming.close,
+        closed.volume + forming.volume,
+    )

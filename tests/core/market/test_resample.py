@@ -1,0 +1,187 @@
+"""Resampling against pandas, after any edits, and what is still forming."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.market.candle import Candle, Interval
+from core.market.resample import ResampledSeries
+from core.market.series import CandleSeries
+from tests.core.market.edits import MINUTE, START_MS, Edit, apply, candles, edits, walk
+
+COARSER = [Interval.parse(text) for text in ("2m", "5m", "15m", "1h", "4h", "1d")]
+FIVE = Interval.parse("5m")
+
+
+def by_pandas(source: CandleSeries, interval: Interval) -> list[Candle]:
+    """Every bucket that holds a candle, whether over or not."""
+    frame = pd.DataFrame(
+        {name: getattr(source, name) for name in ("open", "high", "low", "close", "volume")},
+        index=pd.to_datetime(source.open_time_ms, unit="ms", utc=True),
+    )
+    rules = {"open": "first", "high": "max", "low": "min", "close": "last", "volume": "sum"}
+    joined = frame.resample(f"{interval.duration_ms}ms", origin="epoch").agg(rules).dropna()
+    times = joined.index.as_unit("ms").asi8
+    return [Candle(int(time_ms), *map(float, row)) for time_ms, row in zip(times, joined.to_numpy(), strict=True)]
+
+
+def assert_same(found: list[Candle], expected: list[Candle]) -> None:
+    """The same but for the last bits of the volume, which pandas sums up in another order."""
+    assert [replace(candle, volume=0.0) for candle in found] == [replace(candle, volume=0.0) for candle in expected]
+    assert [candle.volume for candle in found] == pytest.approx([candle.volume for candle in expected])
+
+
+def whole(resampled: ResampledSeries) -> list[Candle]:
+    pending = resampled.forming(None)
+    return [*resampled.series, *([] if pending is None else [pending])]
+
+
+def minute(number: int, close: float = 1.5, volume: float = 3.0) -> Candle:
+    return Candle(START_MS + number * MINUTE.duration_ms, 1.0, max(2.0, close), 0.5, close, volume)
+
+
+@given(edits(minutes=200), st.sampled_from(COARSER), st.data())
+@settings(max_examples=80)
+def test_it_is_what_pandas_makes_of_the_source_after_any_edits(
+    changes: list[Edit], interval: Interval, data: st.DataObject
+) -> None:
+    source = CandleSeries(MINUTE)
+    resampled = ResampledSeries(source, interval)
+    for change in changes:
+        apply(source, change)
+        if data.draw(st.booleans()):
+            resampled.sync()
+            assert_same(whole(resampled), by_pandas(source, interval))
+    resampled.sync()
+    assert_same(whole(resampled), by_pandas(source, interval))
+    afresh = ResampledSeries(source, interval)
+    assert whole(resampled) == whole(afresh), "to the last bit, whatever the order was"
+    assert len(resampled.series) == len(afresh.series)
+
+
+@given(edits(minutes=60), candles(minutes=70), st.sampled_from(COARSER[:4]))
+@settings(max_examples=80)
+def test_the_forming_candle_is_joined_as_if_it_had_closed(
+    changes: list[Edit], fine_forming: Candle, interval: Interval
+) -> None:
+    source = CandleSeries(MINUTE)
+    for change in changes:
+        apply(source, change)
+    resampled = ResampledSeries(source, interval)
+    forming = resampled.forming(fine_forming)
+    if len(source) and fine_forming.open_time_ms <= source[-1].open_time_ms:
+        assert forming == resampled.forming(None), "it has closed: it is no news"
+        return
+    source.add(fine_forming)
+    expected = by_pandas(source, interval)
+    assert forming is not None
+    assert_same([*resampled.series, forming], expected)
+
+
+def test_the_newest_bucket_closes_with_its_last_fine_candle() -> None:
+    source = CandleSeries(MINUTE)
+    resampled = ResampledSeries(source, FIVE)
+    for number in range(4):
+        source.add(minute(number))
+        resampled.sync()
+        assert len(resampled.series) == 0
+        assert resampled.forming(None) == replace(minute(0), volume=3.0 * (number + 1))
+    source.add(minute(4, close=9.0))
+    resampled.sync()
+    assert list(resampled.series) == [Candle(START_MS, 1.0, 9.0, 0.5, 9.0, 15.0)]
+    assert resampled.forming(None) is None
+
+
+def test_a_bucket_without_its_last_fine_candle_closes_when_a_later_one_is_known_of() -> None:
+    for is_closed in (True, False):
+        source = CandleSeries(MINUTE)
+        resampled = ResampledSeries(source, FIVE)
+        source.add(minute(2))
+        resampled.sync()
+        if is_closed:
+            source.add(minute(6))
+            resampled.sync()
+        forming = resampled.forming(None if is_closed else minute(6))
+        assert list(resampled.series) == [replace(minute(2), open_time_ms=START_MS)]
+        assert forming == replace(minute(6), open_time_ms=START_MS + FIVE.duration_ms)
+
+
+def test_a_bucket_that_a_forming_candle_closed_takes_the_late_fine_candle_too() -> None:
+    source = CandleSeries(MINUTE)
+    resampled = ResampledSeries(source, FIVE)
+    source.extend([minute(0), minute(1)])
+    resampled.sync()
+    resampled.forming(minute(5))
+    assert resampled.series[-1].volume == 6.0
+    source.add(minute(4, close=1.25))
+    resampled.sync()
+    assert resampled.series[-1] == Candle(START_MS, 1.0, 2.0, 0.5, 1.25, 9.0)
+    assert resampled.forming(minute(5)) == minute(5)
+    assert len(resampled.series) == 1
+
+
+def test_a_bucket_without_candles_is_missing() -> None:
+    source = CandleSeries(MINUTE)
+    source.extend([minute(0), minute(11), minute(14)])
+    resampled = ResampledSeries(source, FIVE)
+    assert [candle.open_time_ms - START_MS for candle in resampled.series] == [0, 2 * FIVE.duration_ms]
+    assert list(resampled.series.gap_indices()) == [1]
+
+
+def test_a_change_touches_its_bucket_alone() -> None:
+    source = walk(3_000)
+    resampled = ResampledSeries(source, FIVE)
+    version = resampled.series.version
+    source.add(replace(source[1_001], close=7.0, low=7.0))
+    resampled.sync()
+    bucket = FIVE.open_time_ms(source[1_001].open_time_ms)
+    assert resampled.series.changes_since(version) == [(bucket, bucket)]
+    assert resampled.series[200].low == 7.0
+
+
+def test_nothing_to_take_over_changes_nothing() -> None:
+    resampled = ResampledSeries(walk(3_000), FIVE)
+    version = resampled.series.version
+    resampled.sync()
+    assert resampled.series.version == version
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+def test_a_forming_candle_without_numbers_is_left_out(bad: float) -> None:
+    source = CandleSeries(MINUTE)
+    source.add(minute(0))
+    resampled = ResampledSeries(source, FIVE)
+    assert resampled.forming(replace(minute(1), high=bad)) == minute(0)
+
+
+@pytest.mark.parametrize("text", ["1m", "30s", "90s"])
+def test_an_interval_that_is_no_multiple_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=f"candles of 1m cannot be joined to candles of {text}"):
+        ResampledSeries(CandleSeries(MINUTE), Interval.parse(text))
+
+
+def test_coarse_candles_are_joined_further() -> None:
+    source = walk(10_000)
+    once = ResampledSeries(source, Interval.parse("4h"))
+    twice = ResampledSeries(ResampledSeries(source, FIVE).series, Interval.parse("4h"))
+    assert_same(list(twice.series), list(once.series))
+
+
+def test_a_million_candles_are_joined_at_once() -> None:
+    source = walk(1_000_000)
+    spent = []
+    for _ in range(3):
+        began = time.perf_counter()
+        resampled = ResampledSeries(source, FIVE)
+        spent.append(time.perf_counter() - began)
+    assert len(resampled.series) == 200_000
+    assert np.array_equal(resampled.series.low, source.low.reshape(-1, 5).min(axis=1))
+    assert min(spent) < 0.1, spent
