@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from desktop.benchmark.rig import Rig
+from desktop.benchmark import scenario
+from desktop.benchmark.rig import IN_VIEW, MeasureError, Rig
 
 
 class Appends:
@@ -16,7 +15,7 @@ class Appends:
         rig.show_newest()
 
     def sample_ms(self, rig: Rig, turn: int) -> float:
-        closed = replace(rig.ticks[-1], close=rig.ticks[-1 - turn % 50].close)
+        closed = scenario.following(rig.series[-1], rig.series[-IN_VIEW])
 
         def close() -> None:
             rig.series.add(closed)
@@ -25,4 +24,7 @@ class Appends:
             rig.chart.set_forecast(forecast)
 
         forecast = rig.prepare_candle(closed)
-        return rig.timed_ms(close)
+        taken_ms = rig.timed_ms(close)
+        if rig.chart.frame.stop != len(rig.series):
+            raise MeasureError("The view did not follow the candle that closed; no figure is given.")
+        return taken_ms

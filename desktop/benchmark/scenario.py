@@ -85,6 +85,13 @@ def forming_path(newest: Candle, count: int, seed: int = 9) -> list[Candle]:
     return path
 
 
+def following(newest: Candle, like: Candle) -> Candle:
+    """A closed candle after `newest`, shaped like another one: a market goes on as it was."""
+    share = newest.close / like.open
+    opened, high, low, close = (round(price * share, 2) for price in (like.open, like.high, like.low, like.close))
+    return Candle(newest.open_time_ms + MINUTE.duration_ms, opened, high, low, close, like.volume)
+
+
 def forecast_after(newest: Candle, seed: int = 5) -> ForecastMade:
     """Ghosts with bands that widen, made when `newest` closed."""
     generator = np.random.default_rng(seed)

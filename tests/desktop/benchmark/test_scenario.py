@@ -15,7 +15,8 @@ def test_the_newest_candles_are_the_same_in_every_size() -> None:
 
 def test_every_candle_would_be_accepted_from_a_feed() -> None:
     made = list(scenario.candles(scenario.columns(3_000)))
-    for one in (*made, *scenario.forming_path(made[-1], 200)):
+    after = [scenario.following(made[-1], one) for one in made[:300]]
+    for one in (*made, *after, *scenario.forming_path(made[-1], 200)):
         assert 0 < one.low <= min(one.open, one.close) <= max(one.open, one.close) <= one.high
         assert one.volume >= 0
     steps = np.diff([one.open_time_ms for one in made])
