@@ -23,6 +23,8 @@ from core.market import time_zones
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
 """Marks a setting that is changed where it is used: no form offers it."""
 
+ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
+
 _CONFIG = ConfigDict(extra="forbid")
 
 
@@ -215,6 +217,9 @@ class ChartSettings:
     )
     scale: Literal["linear", "log", "percent"] = Field(
         default="linear", description="The price axis. percent: against the first candle in view."
+    )
+    interval: ChartInterval = Field(
+        default="market", description="The candles that are shown: the market's own, or these, joined of them."
     )
     time_zone: str = Field(
         default="local",

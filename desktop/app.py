@@ -6,7 +6,6 @@ import asyncio
 import functools
 import logging
 import sys
-from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
@@ -27,7 +26,7 @@ from core.commands import (
     StepOnce,
 )
 from core.events import ForecastScored, Severity, TrainerReady
-from core.market.candle import Candle, Market
+from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
 from core.settings import Settings
@@ -35,6 +34,7 @@ from core.storage.errors import StorageError
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
+from desktop.charting.candles import ChartCandles
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.saving import ChartSaving
 from desktop.charting.studies import ChartStudies
@@ -54,9 +54,6 @@ from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
 from desktop.window import MainWindow
 
-_SHOWN_AT_FIRST = 2_000
-"""Stored candles that are on the chart at once; where there are more, all of them follow."""
-_HISTORY_NOTICE = "history"
 _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _log = logging.getLogger("ghostcandle")
@@ -94,7 +91,7 @@ class Application(QObject):
             parent=self,
         )
         self.history = HistoryLoading(context.folder.database, self)
-        self._series: CandleSeries | None = None
+        self.candles = ChartCandles(self.window, self.chart, self._database, self.history)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -102,8 +99,8 @@ class Application(QObject):
 
     @property
     def series(self) -> CandleSeries | None:
-        """The candles on the chart."""
-        return self._series
+        """The watched market's candles, at its own interval."""
+        return self.candles.stored
 
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
@@ -173,10 +170,8 @@ class Application(QObject):
     def _connect_run(self) -> None:
         runs, state = self.runs, self.state
         runs.opened.connect(self.show_market)
-        self.history.loaded.connect(self._on_history)
-        self.history.failed.connect(self._on_history_failed)
-        runs.closed.connect(self._on_closed)
-        runs.forming.connect(self.chart.set_forming)
+        runs.closed.connect(self.candles.add)
+        runs.forming.connect(self.candles.set_forming)
         runs.feed_event.connect(self._on_feed_event)
         runs.batch.connect(state.apply)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
@@ -197,41 +192,10 @@ class Application(QObject):
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
         self.state.begin(None, market.interval.duration_ms)
-        self.history.cancel()
-        self.window.banner.withdraw(_HISTORY_NOTICE)
-        series = self._newest(market)
-        self._series = series
-        title = f"{market} · simulated" if market.is_simulated else str(market)
-        self.chart.set_series(series, title)
         self._chart_appearance.set_venue(market.venue)
-        self.chart.set_forming(None)
-        self.chart.set_forecast(None)
+        self.candles.show_market(market)
+        title = f"{market} · simulated" if market.is_simulated else str(market)
         self.window.setWindowTitle(f"{title} – Ghostcandle")
-        if len(series) == _SHOWN_AT_FIRST:
-            self.history.start(market)
-
-    def _newest(self, market: Market) -> CandleSeries:
-        """What is shown until the whole history is there; empty where the database cannot be read."""
-        try:
-            stored = self._database.candles.columns_before(market, None, _SHOWN_AT_FIRST)
-        except StorageError as error:
-            self.window.tell(f"The stored candles cannot be shown. {error}", Severity.ERROR, _HISTORY_NOTICE)
-            return CandleSeries(market.interval)
-        return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
-
-    def _on_history(self, series: CandleSeries) -> None:
-        self._series = series
-        self.chart.replace_series(series)
-
-    def _on_history_failed(self, sentence: str) -> None:
-        shown = f"The chart shows the {_SHOWN_AT_FIRST:,} newest candles, not those before."
-        self.window.tell(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
-
-    def _on_closed(self, candles: Sequence[Candle]) -> None:
-        if self._series is not None:
-            self._series.extend(candles)
-            self.history.add(candles)
-            self.chart.refresh()
 
     def _on_feed_event(self, event: object) -> None:
         self.state.apply(event)  # type: ignore[arg-type]
@@ -250,16 +214,16 @@ class Application(QObject):
             self.state.apply(forecast)
 
     def _on_forecast(self) -> None:
-        self.chart.set_forecast(self.state.forecast)
+        self.candles.set_forecast(self.state.forecast)
 
     def _on_scored(self, scored: ForecastScored) -> None:
-        if scored.horizon == 1:
+        if scored.horizon == 1 and self.candles.is_own_interval:
             self.chart.add_outcome(scored)
 
     def _outcome(self, open_time_ms: int) -> ForecastScored | None:
-        if self.state.run_id is None or self._series is None:
+        if self.state.run_id is None or self.series is None or not self.candles.is_own_interval:
             return None
-        return self._library.outcome(self.state.run_id, self._series, open_time_ms)
+        return self._library.outcome(self.state.run_id, self.series, open_time_ms)
 
     def _save_settings(self, settings: Settings) -> None:
         try:

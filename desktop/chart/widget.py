@@ -240,6 +240,11 @@ class ChartWidget(QWidget):
         self._held.release()
         self._on_moved()
 
+    def set_note(self, text: str) -> None:
+        """A sentence under the title, while it holds; empty takes it away."""
+        self._model.note = text
+        self._frame_clock.request(Dirty.TICK)
+
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
         self._empty_text = text

@@ -5,12 +5,12 @@ from __future__ import annotations
 from desktop.actions import ActionId, ActionInfo
 
 CHART = "&Chart"
-_STYLE, _SCALE = "&Candles", "Price &scale"
+_INTERVAL, _STYLE, _SCALE = "In&terval", "&Candles", "Price &scale"
 
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    return (*_moves(), *_styles(), *_scales(), *_shown(), *_saved())
+    return (*_moves(), *_intervals(), *_styles(), *_scales(), *_shown(), *_saved())
 
 
 def _moves() -> tuple[ActionInfo, ...]:
@@ -77,6 +77,23 @@ def _scales() -> tuple[ActionInfo, ...]:
         section=2,
     )
     return (*scales, fit)
+
+
+def _intervals() -> tuple[ActionInfo, ...]:
+    rows = (
+        (ActionId.INTERVAL_MARKET, "As the &market", "The candles that the model learns from", "0"),
+        (ActionId.INTERVAL_1M, "&1 minute", "Candles of 1 minute", "1"),
+        (ActionId.INTERVAL_5M, "&5 minutes", "Candles of 5 minutes, joined of the stored ones", "2"),
+        (ActionId.INTERVAL_15M, "15 m&inutes", "Candles of 15 minutes, joined of the stored ones", "3"),
+        (ActionId.INTERVAL_1H, "1 &hour", "Candles of an hour, joined of the stored ones", "4"),
+        (ActionId.INTERVAL_4H, "4 h&ours", "Candles of 4 hours, joined of the stored ones", "5"),
+        (ActionId.INTERVAL_1D, "1 &day", "Candles of a day in UTC, joined of the stored ones", "6"),
+    )
+    menu = (CHART, _INTERVAL)
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, "clock-outline", menu, section=1, is_checkable=True, group="interval")
+        for id_, text, tooltip, keys in rows
+    )
 
 
 def _shown() -> tuple[ActionInfo, ...]:

@@ -35,6 +35,8 @@ class ChartModel:
 
     def __init__(self) -> None:
         self.title = ""
+        self.note = ""
+        """A sentence that stands under the title while it holds."""
         self.forming: Candle | None = None
         self._series: CandleSeries | None = None
         self._forecast: ForecastMade | None = None

@@ -59,6 +59,8 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None) -> list[Ro
     palette = frame.palette
     shown = _newest_index(model) if index is None else index
     rows: list[Row] = [(Span(model.title, palette.text, bold=True),)] if model.title else []
+    if model.note:
+        rows.append((Span(model.note, palette.ghost_text),))
     candle = model.candle(shown)
     if candle is not None:
         rows.append(_candle_row(frame, candle, _close_before(model, shown)))

@@ -1,0 +1,183 @@
+"""The watched market's candles on the chart: the newest at once, all soon, at the interval that is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from core.events import ForecastMade, Severity
+from core.market.candle import Candle, Interval, Market
+from core.market.resample import ResampledSeries
+from core.market.series import CandleSeries
+from core.settings import ChartInterval, Settings
+from core.storage.errors import StorageError
+from desktop.actions import ActionId
+from desktop.candle_loader import HistoryLoading
+from desktop.chart.widget import ChartWidget
+from desktop.database import WindowDatabase
+from desktop.window import MainWindow
+
+SHOWN_AT_FIRST = 2_000
+"""Stored candles that are on the chart at once; where there are more, all of them follow."""
+
+_HISTORY_NOTICE = "history"
+_AS_STORED: ChartInterval = "market"
+_ACTIONS: dict[ActionId, ChartInterval] = {
+    ActionId.INTERVAL_MARKET: _AS_STORED,
+    ActionId.INTERVAL_1M: "1m",
+    ActionId.INTERVAL_5M: "5m",
+    ActionId.INTERVAL_15M: "15m",
+    ActionId.INTERVAL_1H: "1h",
+    ActionId.INTERVAL_4H: "4h",
+    ActionId.INTERVAL_1D: "1d",
+}
+
+
+class ChartCandles(QObject):
+    """Owns the stored series and, at a coarser interval, what is made of it. The settings own the interval."""
+
+    def __init__(
+        self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading
+    ) -> None:
+        super().__init__(window)
+        self._window, self._chart, self._database, self._history = window, chart, database, history
+        self._market: Market | None = None
+        self._stored: CandleSeries | None = None
+        self._coarse: ResampledSeries | None = None
+        self._forming: Candle | None = None
+        self._forecast: ForecastMade | None = None
+        self._wanted = window.settings.chart.interval
+        history.loaded.connect(self._on_history)
+        history.failed.connect(self._on_history_failed)
+        window.settings_shown.connect(self._on_settings)
+        window.actions_of_window.wire({action: partial(self._choose, name) for action, name in _ACTIONS.items()})
+        self._present_actions()
+
+    @property
+    def stored(self) -> CandleSeries | None:
+        """The candles of the market's own interval."""
+        return self._stored
+
+    @property
+    def is_own_interval(self) -> bool:
+        """Whether the chart shows the candles that forecasts are about."""
+        return self._coarse is None
+
+    def show_market(self, market: Market) -> None:
+        """Put this market's stored candles on the chart; what came before is gone."""
+        self._market, self._forming, self._forecast = market, None, None
+        self._history.cancel()
+        self._window.banner.withdraw(_HISTORY_NOTICE)
+        self._stored = self._newest(market)
+        self._show()
+        if len(self._stored) == SHOWN_AT_FIRST:
+            self._history.start(market)
+
+    def add(self, candles: Sequence[Candle]) -> None:
+        """These were stored just now."""
+        if self._stored is None:
+            return
+        self._stored.extend(candles)
+        self._history.add(candles)
+        if self._coarse is not None:
+            self._coarse.sync()
+            self._show_forming()
+        self._chart.refresh()
+
+    def set_forming(self, candle: Candle) -> None:
+        """The stored interval's candle that is still open."""
+        self._forming = candle
+        self._show_forming()
+
+    def set_forecast(self, forecast: ForecastMade | None) -> None:
+        """Ghosts belong to the stored interval: at another they are not drawn, and the chart says so."""
+        self._forecast = forecast
+        self._show_forecast()
+
+    def _show(self) -> None:
+        """Everything anew, at the interval that is wanted where it can be had."""
+        market, stored = self._market, self._stored
+        if market is None or stored is None:
+            return
+        interval = _coarser(market.interval, self._wanted)
+        self._coarse = None if interval is None else ResampledSeries(stored, interval)
+        title = f"{market} · simulated" if market.is_simulated else str(market)
+        shown = stored if self._coarse is None else self._coarse.series
+        self._chart.set_series(shown, title if interval is None else f"{title} · shown as {interval}")
+        self._show_forming()
+        self._show_forecast()
+        self._present_actions()
+
+    def _show_forming(self) -> None:
+        if self._coarse is None:
+            self._chart.set_forming(self._forming)
+            return
+        before = self._coarse.series.version
+        self._chart.set_forming(self._coarse.forming(self._forming))
+        if self._coarse.series.version != before:
+            self._chart.refresh()
+
+    def _show_forecast(self) -> None:
+        is_hidden = self._coarse is not None and self._market is not None
+        own = self._market.interval if self._market is not None else ""
+        self._chart.set_note(f"Forecasts are for {own} candles. Press 0 to see them." if is_hidden else "")
+        self._chart.set_forecast(None if is_hidden else self._forecast)
+
+    def _choose(self, name: ChartInterval) -> None:
+        settings = self._window.settings
+        self._window.change_settings(replace(settings, chart=replace(settings.chart, interval=name)))
+
+    def _on_settings(self, settings: Settings) -> None:
+        if settings.chart.interval == self._wanted:
+            return
+        self._wanted = settings.chart.interval
+        scale, model = self._chart.scale, self._chart.model
+        looked_at = None if scale.is_newest_in_view else model.time_at(round((scale.left + scale.right) / 2))
+        self._show()
+        if looked_at is not None:
+            self._chart.go_to_time(looked_at)
+
+    def _present_actions(self) -> None:
+        """Offer what can be made of the market's candles, and mark what is shown."""
+        own = None if self._market is None else self._market.interval
+        is_possible = {name: own is not None and _coarser(own, name) is not None for name in _ACTIONS.values()}
+        shown = self._wanted if is_possible[self._wanted] else _AS_STORED
+        for action_id, name in _ACTIONS.items():
+            action = self._window.actions_of_window[action_id]
+            is_own = own is not None and name == str(own)
+            action.setEnabled(name == _AS_STORED or is_possible[name] or is_own)
+            action.setChecked(name == shown)
+
+    def _newest(self, market: Market) -> CandleSeries:
+        """What is shown until the whole history is there; empty where the database cannot be read."""
+        try:
+            stored = self._database.candles.columns_before(market, None, SHOWN_AT_FIRST)
+        except StorageError as error:
+            self._window.tell(f"The stored candles cannot be shown. {error}", Severity.ERROR, _HISTORY_NOTICE)
+            return CandleSeries(market.interval)
+        return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
+
+    def _on_history(self, series: CandleSeries) -> None:
+        self._stored = series
+        if self._coarse is None:
+            self._chart.replace_series(series)
+            return
+        self._coarse = ResampledSeries(series, self._coarse.series.interval)
+        self._chart.replace_series(self._coarse.series)
+        self._show_forming()
+
+    def _on_history_failed(self, sentence: str) -> None:
+        shown = f"The chart shows the {SHOWN_AT_FIRST:,} newest candles, not those before."
+        self._window.tell(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
+
+
+def _coarser(own: Interval, name: str) -> Interval | None:
+    """The interval of this name, where candles of the market's own can be joined to it."""
+    if name == _AS_STORED:
+        return None
+    wanted = Interval.parse(name)
+    is_multiple = wanted.duration_ms > own.duration_ms and wanted.duration_ms % own.duration_ms == 0
+    return wanted if is_multiple else None

@@ -1,0 +1,151 @@
+"""Intervals, switched by keys: what is shown is what pandas would join, and ghosts stay with their own candles."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from core.market.candle import Candle, Interval, Market
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.candle_loader import HistoryLoading
+from desktop.charting.candles import ChartCandles
+from desktop.database import WindowDatabase
+from tests.desktop.chart.support import START_MS, forecast_after, forming_after, random_series
+from tests.desktop.conftest import Bench, MakeBench
+
+MARKET = Market("binance", "BTC/USDT", Interval.parse("1m"))
+
+
+class Shown:
+    """A window over a real database with 300 candles of a minute."""
+
+    def __init__(self, bench: Bench, folder: Path) -> None:
+        data = DataFolder(folder / "data")
+        data.ensure()
+        self.database = WindowDatabase(data)
+        self.database.open()
+        self.source = random_series(300)
+        self.database.candles.save(MARKET, list(self.source))
+        self.bench = bench
+        self.candles = ChartCandles(
+            bench.window, bench.chart, self.database, HistoryLoading(data.database, bench.window)
+        )
+        self.candles.show_market(MARKET)
+        bench.chart.flush()
+
+    def press(self, key: Qt.Key) -> None:
+        QTest.keyClick(self.bench.window, key)
+        self.bench.chart.flush()
+
+
+@pytest.fixture
+def shown(make_bench: MakeBench, tmp_path: Path) -> object:
+    made = Shown(make_bench(), tmp_path)
+    yield made
+    made.database.close()
+
+
+def joined(source: list[Candle], minutes: int) -> list[Candle]:
+    """By a plain loop."""
+    found: list[Candle] = []
+    for each in source:
+        bucket = each.open_time_ms - each.open_time_ms % (minutes * 60_000)
+        if not found or found[-1].open_time_ms != bucket:
+            found.append(Candle(bucket, each.open, each.high, each.low, each.close, each.volume))
+            continue
+        last = found[-1]
+        high, low = max(last.high, each.high), min(last.low, each.low)
+        found[-1] = Candle(bucket, last.open, high, low, each.close, last.volume + each.volume)
+    return found
+
+
+def test_a_key_joins_the_candles_and_zero_goes_back(shown: Shown) -> None:
+    chart = shown.bench.chart
+    shown.press(Qt.Key.Key_2)
+    series = chart.model.series
+    assert series is not None and str(series.interval) == "5m"
+    wanted = joined(list(shown.source), 5)
+    got = list(series)
+    assert [each.open_time_ms for each in got] == [each.open_time_ms for each in wanted]
+    for one, other in zip(got, wanted, strict=True):
+        assert (one.open, one.high, one.low, one.close) == (other.open, other.high, other.low, other.close)
+        assert one.volume == pytest.approx(other.volume)
+    assert "5m" in chart.model.title and shown.bench.window.settings.chart.interval == "5m"
+    shown.press(Qt.Key.Key_0)
+    assert chart.model.series is shown.candles.stored
+
+
+def test_ghosts_are_hidden_at_another_interval_and_the_chart_says_so(shown: Shown) -> None:
+    chart = shown.bench.chart
+    shown.candles.set_forecast(forecast_after(shown.source))
+    chart.flush()
+    assert chart.model.ghosts() and chart.model.note == ""
+    shown.press(Qt.Key.Key_3)
+    assert chart.model.ghosts() == () and "1m" in chart.model.note
+    texts = [span.text for row in chart.overlay.readout.rows for span in row]
+    assert chart.model.note in texts
+    shown.candles.set_forecast(forecast_after(shown.source))
+    assert chart.model.ghosts() == ()
+    shown.press(Qt.Key.Key_0)
+    assert chart.model.ghosts() and chart.model.note == ""
+
+
+def test_ticks_and_closed_candles_reach_the_coarse_chart(shown: Shown) -> None:
+    chart, source = shown.bench.chart, shown.source
+    shown.press(Qt.Key.Key_2)
+    forming = forming_after(source, move=50.0)
+    shown.candles.set_forming(forming)
+    chart.flush()
+    assert chart.model.forming == joined([*source, forming], 5)[-1]
+    closed = [forming]
+    for _ in range(7):
+        source.add(closed[-1])
+        closed.append(forming_after(source, move=5.0))
+    source.add(closed[-1])
+    shown.candles.add(closed)
+    chart.flush()
+    series = chart.model.series
+    assert series is not None
+    everything = joined(list(source), 5)
+    assert [*series, chart.model.forming] == pytest.approx(everything) or list(series) == everything[: len(series)]
+
+
+def test_what_cannot_be_joined_is_not_offered(shown: Shown, make_bench: MakeBench) -> None:
+    actions = shown.bench.window.actions_of_window
+    assert all(actions[id_].isEnabled() for id_ in (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M, ActionId.INTERVAL_1D))
+    assert actions[ActionId.INTERVAL_MARKET].isChecked()
+    shown.candles.show_market(Market("binance", "BTC/USDT", Interval.parse("1h")))
+    assert not actions[ActionId.INTERVAL_5M].isEnabled() and actions[ActionId.INTERVAL_4H].isEnabled()
+
+
+def test_an_interval_that_the_next_market_lacks_leaves_it_as_it_is(shown: Shown) -> None:
+    shown.press(Qt.Key.Key_2)
+    shown.candles.show_market(Market("binance", "BTC/USDT", Interval.parse("1h")))
+    series = shown.bench.chart.model.series
+    assert series is not None and str(series.interval) == "1h" and shown.candles.is_own_interval
+    shown.candles.show_market(MARKET)
+    assert not shown.candles.is_own_interval
+
+
+def test_what_was_looked_at_stays_in_view(shown: Shown, qtbot: QtBot) -> None:
+    chart = shown.bench.chart
+    chart.go_to_time(START_MS + 60 * 60_000)
+    chart.flush()
+    assert not chart.scale.is_newest_in_view
+    for key in (Qt.Key.Key_2, Qt.Key.Key_0):
+        shown.press(key)
+        series, frame = chart.model.series, chart.frame
+        assert series is not None
+        index = series.index_at(START_MS + 60 * 60_000)
+        assert index is not None and frame.left <= index <= frame.right
+
+
+def test_digits_in_a_field_are_digits(shown: Shown) -> None:
+    field = shown.bench.window.inputs.clip_norm
+    field.setFocus()
+    field.selectAll()
+    QTest.keyClicks(field, "2")
+    assert shown.candles.is_own_interval
