@@ -3,11 +3,13 @@
 The road is the window's own: its connection reads the newest candles, the chart shows them, `HistoryLoading` reads all
 on its thread, and the chart takes the whole over. Meanwhile a timer asks for a whole picture every 16 ms. A frame is
 the time from the end of one paint to the end of the next, so that it holds all that keeps the window from painting:
-the loader's share of the interpreter and of the processor, and the takeover itself.
+the loader's share of the interpreter and of the processor, and the takeover itself. The database was written just now:
+its pages are in the system's memory, not to be fetched from a disk.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,8 +18,9 @@ from pathlib import Path
 from time import perf_counter
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
 
 from core.clock import ManualClock
 from core.market.candle import Candle, Interval, Market
@@ -36,7 +39,7 @@ _MARKET = Market("simulated", "LOAD/TEST", Interval(60_000))
 _WRITTEN_AT_ONCE = 50_000
 _FRAMES_AFTER = 30
 _FRAMES_ALONE = 120
-_GIVEN_UP_AFTER_MS = 120_000
+_GIVEN_UP_AFTER_S = 120.0
 
 
 class LoadingError(Exception):
@@ -73,7 +76,7 @@ def measure_loading(candles: int = 1_000_000, folder: Path | None = None) -> Loa
 
     folder: where the database goes; a temporary one without it. Raises LoadingError, StorageError.
     """
-    QApplication.instance() or QApplication(sys.argv[:1])
+    application = QApplication.instance() or QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory(prefix="ghostcandle-load-", dir=folder) as root:
         path = Path(root) / "ghostcandle.sqlite3"
         with open_database(path) as db:
@@ -81,7 +84,9 @@ def measure_loading(candles: int = 1_000_000, folder: Path | None = None) -> Loa
             _fill(store, candles)
             stage = _Stage(store, path)
             try:
-                return stage.measure(candles)
+                with QEventLoop(application) as loop:  # the window's loop
+                    figures: LoadingFigures = loop.run_until_complete(stage.measure(candles))
+                return figures
             finally:
                 stage.close()
 
@@ -114,29 +119,26 @@ class _Stage(QObject):
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._on_timer)
-        self._loop = QEventLoop(self)
-        self._give_up = QTimer(self)
-        self._give_up.setSingleShot(True)
-        self._give_up.timeout.connect(self._loop.quit)
         self._is_over: Callable[[], bool] = lambda: True
+        self._over = asyncio.Event()
         self._painted_at: list[float] = []
         self._whole: CandleSeries | None = None
         self._whole_painted_at: float | None = None
         self._frames_left = _FRAMES_AFTER
         self._failure = ""
 
-    def measure(self, candles: int) -> LoadingFigures:
+    async def measure(self, candles: int) -> LoadingFigures:
         self._chart.show()
         self._choose_market()
-        before = self._frames_until(lambda: len(self._painted_at) > _FRAMES_ALONE)
+        before = await self._frames_until(lambda: len(self._painted_at) > _FRAMES_ALONE)
         chosen_at = perf_counter()
         self._choose_market()
         self._loading.start(_MARKET)
         self._paint()
         newest_painted_at = perf_counter()
-        while_loading = self._frames_until(lambda: self._frames_left == 0 or bool(self._failure))
+        while_loading = await self._frames_until(lambda: self._frames_left == 0 or bool(self._failure))
         if self._failure or self._whole_painted_at is None:
-            raise LoadingError(self._failure or "The history was not there in time.")
+            raise LoadingError(f"The history did not come. {self._failure}")
         if self._whole is None or len(self._whole) != candles:
             raise LoadingError(f"Of {candles} stored candles not all came.")
         return LoadingFigures(
@@ -160,14 +162,17 @@ class _Stage(QObject):
         series = CandleSeries.from_columns(_MARKET.interval, stored.open_time_ms, stored.values)
         self._chart.set_series(series, str(_MARKET))
 
-    def _frames_until(self, is_over: Callable[[], bool]) -> FrameTimes:
+    async def _frames_until(self, is_over: Callable[[], bool]) -> FrameTimes:
         self._is_over = is_over
         self._painted_at = [perf_counter()]
         self._timer.start(FRAME_MS)
-        self._give_up.start(_GIVEN_UP_AFTER_MS)
-        self._loop.exec()
-        self._give_up.stop()
-        self._timer.stop()
+        self._over.clear()
+        try:
+            await asyncio.wait_for(self._over.wait(), _GIVEN_UP_AFTER_S)
+        except TimeoutError as error:
+            raise LoadingError(f"The history was not there after {_GIVEN_UP_AFTER_S:g} s.") from error
+        finally:
+            self._timer.stop()
         lengths_ms = np.diff(self._painted_at) * 1e3
         p50, p99 = np.percentile(lengths_ms, [50.0, 99.0])
         return FrameTimes(lengths_ms.size, float(p50), float(p99), float(lengths_ms.max()))
@@ -180,7 +185,7 @@ class _Stage(QObject):
             self._whole_painted_at = self._whole_painted_at or self._painted_at[-1]
             self._frames_left -= 1
         if self._is_over():
-            self._loop.quit()
+            self._over.set()
 
     @Slot(object)
     def _on_loaded(self, series: CandleSeries) -> None:
