@@ -59,6 +59,9 @@ def bars(measured: Measured) -> list[Bar]:
         Bar("pan p99 at 1,000,000 candles, ms", 8.0, True, at("sizes", "1000000", "pan_ms", "p99")),
         Bar("all of 1,000,000 in view p99, ms", 16.0, True, at("sizes", "1000000", "all_ms", "p99")),
         Bar("paints of closed candles by mouse moves", 0.0, True, _closed_paints(measured)),
+        Bar("newest 2,000 of 1,000,000 stored candles painted, ms", 200.0, True, at("loading", "newest_painted_ms")),
+        Bar("all of 1,000,000 stored candles painted, ms", 3_000.0, True, at("loading", "all_painted_ms")),
+        Bar("longest frame while they load, ms", 33.0, True, at("loading", "while_loading", "worst_ms")),
         Bar("frame p99 beside a trainer's process, ms", 16.7, True, at("while_training", "process", "frame_ms", "p99")),
     ]
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ from platformdirs import user_cache_path
 
 from core import settings as settings_file
 from core.settings import Settings
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.benchmark import machine
 from desktop.benchmark.chart import application, measure_sizes
+from desktop.benchmark.loading import LoadingError, measure_loading
 from desktop.benchmark.peers import PeerEnvironment, measure_finplot, paired_ticks
 from desktop.benchmark.report import with_ratios
 from desktop.benchmark.rig import MeasureError
@@ -26,6 +28,8 @@ from desktop.benchmark.rig import MeasureError
 HOSTS = ("none", "process", "thread")
 _MOST_PEER_SAMPLES = 100
 _START_WITHIN_S = 240.0
+_STORED = 1_000_000
+"""Candles in the database whose loading is measured, where a chart of as many is measured at all."""
 
 Say = Callable[[str], None]
 
@@ -48,13 +52,24 @@ class ChartBench:
         application()
         facts = machine.facts()
         sizes = measure_sizes(self.sizes, self.repeats, say)
+        loading = _loading(say) if _STORED in self.sizes else None
         peers = {}
         if self.with_peers:
             samples = min(self.repeats, _MOST_PEER_SAMPLES)
             by_size = measure_finplot(environment, self.sizes, samples, say)
             peers["finplot"] = {**by_size, "tick_pairs": paired_ticks(environment, samples, say)}
         frames = {} if self.seconds is None else {host: _frames(host, self.seconds, settings, say) for host in HOSTS}
-        return with_ratios({"machine": facts, "sizes": sizes, "peers": peers, "while_training": frames})
+        return with_ratios(
+            {"machine": facts, "sizes": sizes, "loading": loading, "peers": peers, "while_training": frames}
+        )
+
+
+def _loading(say: Say) -> dict[str, Any]:
+    say(f"Storing {_STORED:,} candles and loading them.")
+    try:
+        return asdict(measure_loading(_STORED))
+    except (LoadingError, StorageError) as error:
+        raise MeasureError(f"Loading could not be measured: {error}") from error
 
 
 def _frames(host: str, seconds: float, settings: Settings, say: Say) -> dict[str, Any]:

@@ -155,10 +155,10 @@ class ChartCandles(QObject):
         """What is shown until the whole history is there; empty where the database cannot be read."""
         try:
             stored = self._database.candles.columns_before(market, None, SHOWN_AT_FIRST)
-        except StorageError as error:
-            self._window.tell(f"The stored candles cannot be shown. {error}", Severity.ERROR, _HISTORY_NOTICE)
+            return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
+        except (StorageError, ValueError) as error:  # a value that no candle can have: another program wrote it
+            self._window.tell(f"The stored candles cannot be shown: {error}", Severity.ERROR, _HISTORY_NOTICE)
             return CandleSeries(market.interval)
-        return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
 
     def _on_history(self, series: CandleSeries) -> None:
         self._stored = series

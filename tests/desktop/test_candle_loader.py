@@ -259,3 +259,21 @@ def test_an_older_page_that_is_damaged_leaves_the_newest_on_the_chart(qapp: QApp
         assert count_of(application) == 2_000
 
     live(qapp, folder, story)
+
+
+def test_a_newest_candle_without_a_number_is_a_sentence_and_the_window_stays(
+    qapp: QApplication, folder: DataFolder
+) -> None:
+    """Only another program can have written it."""
+    with open_database(folder.database) as db:
+        db.conn.execute("UPDATE candles SET low = -9e999 WHERE open_time_ms = ?", (CANDLES[-5].open_time_ms,))
+
+    async def story(application: Application) -> None:
+        application.show_market(MARKET)
+        shown = application.window.banner.shown
+        assert shown is not None and "finite" in shown.text
+        application.show_market(OTHER)
+        assert application.window.banner.shown is None, "it was about the other market"
+        assert count_of(application) == 2_000
+
+    live(qapp, folder, story)

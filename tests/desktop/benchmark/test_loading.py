@@ -1,0 +1,25 @@
+"""The measurement of loading measures what it says; its figures are held to the bars by `ghostcandle bench chart`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from desktop.benchmark.loading import measure_loading
+
+
+def test_the_figures_are_of_a_load_that_took_place(qapp: QApplication, tmp_path: Path) -> None:
+    figures = measure_loading(20_000, tmp_path)
+    assert figures.candles == 20_000
+    assert 0 < figures.newest_painted_ms < figures.all_painted_ms < 30_000
+    for times in (figures.while_loading, figures.before_loading):
+        assert times.frames >= 30
+        assert 0 < times.p50_ms <= times.p99_ms <= times.worst_ms
+    assert list(tmp_path.iterdir()) == [], "the database is taken away"
+
+
+def test_a_folder_that_is_not_there_is_no_figure(qapp: QApplication, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        measure_loading(10, tmp_path / "nowhere")
