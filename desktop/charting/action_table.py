@@ -5,12 +5,12 @@ from __future__ import annotations
 from desktop.actions import ActionId, ActionInfo
 
 CHART = "&Chart"
-_INTERVAL, _STYLE, _SCALE = "In&terval", "&Candles", "Price &scale"
+_INTERVAL, _STYLE, _SCALE, _ZONE = "In&terval", "&Candles", "Price &scale", "Time &zone"
 
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    return (*_moves(), *_intervals(), *_styles(), *_scales(), *_shown(), *_saved())
+    return (*_moves(), *_intervals(), *_styles(), *_scales(), *_zones(), *_shown(), *_saved())
 
 
 def _moves() -> tuple[ActionInfo, ...]:
@@ -93,6 +93,20 @@ def _intervals() -> tuple[ActionInfo, ...]:
     return tuple(
         ActionInfo(id_, text, tooltip, keys, "clock-outline", menu, section=1, is_checkable=True, group="interval")
         for id_, text, tooltip, keys in rows
+    )
+
+
+def _zones() -> tuple[ActionInfo, ...]:
+    rows = (
+        (ActionId.ZONE_LOCAL, "&Local", "Times on this machine's clock", "home-clock-outline"),
+        (ActionId.ZONE_UTC, "&UTC", "Times in UTC", "earth"),
+        (ActionId.ZONE_EXCHANGE, "&Exchange", "Times where the exchange's day begins", "bank-outline"),
+        (ActionId.ZONE_OTHER, "&Other…", "Times in a zone that you name", "map-clock-outline"),
+    )
+    menu = (CHART, _ZONE)
+    return tuple(
+        ActionInfo(id_, text, tooltip, "", name, menu, section=1, is_checkable=True, group="time_zone")
+        for id_, text, tooltip, name in rows
     )
 
 

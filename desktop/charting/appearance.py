@@ -12,9 +12,12 @@ from desktop.actions import ActionId
 from desktop.chart.scales.price_scale import ScaleKind
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
+from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.zone import ZoneDialog
 from desktop.window import MainWindow
 
 _STYLES = {f"style_{style.value}": style for style in CandleStyle}
+_ZONES = {f"zone_{name.lower()}": name for name in time_zones.OWN_NAMES}
 _SCALES = {f"scale_{kind.value}": kind for kind in ScaleKind}
 
 
@@ -34,6 +37,14 @@ class ChartAppearance(QObject):
         self._venue = venue
         self._show(self._window.settings)
 
+    def open_zones(self) -> ZoneDialog:
+        """Ask for a zone by its name."""
+        dialog = ZoneDialog(self._window.settings.chart.time_zone, self._window)
+        dialog.chosen.connect(lambda name: self._change(time_zone=name))
+        dialog.finished.connect(lambda _result: self._show(self._window.settings))
+        open_dialog(dialog)
+        return dialog
+
     def _wire(self) -> None:
         actions = self._window.actions_of_window
         slots = {
@@ -44,6 +55,9 @@ class ChartAppearance(QObject):
         }
         for name, style in _STYLES.items():
             slots[ActionId(name)] = lambda style=style: self._change(candles=style.value)
+        for name, zone in _ZONES.items():
+            slots[ActionId(name)] = lambda zone=zone: self._change(time_zone=zone)
+        slots[ActionId.ZONE_OTHER] = self.open_zones
         for name, kind in _SCALES.items():
             slots[ActionId(name)] = lambda kind=kind: self._change(scale=kind.value)
         actions.wire(slots)
@@ -57,6 +71,8 @@ class ChartAppearance(QObject):
         actions = self._window.actions_of_window
         actions[ActionId(f"style_{chosen.candles}")].setChecked(True)
         actions[ActionId(f"scale_{chosen.scale}")].setChecked(True)
+        zone = f"zone_{chosen.time_zone.lower()}"
+        actions[ActionId(zone) if zone in _ZONES else ActionId.ZONE_OTHER].setChecked(True)
         actions[ActionId.SHOW_VOLUME].setChecked(chosen.show_volume)
         actions[ActionId.SHOW_BANDS].setChecked(chosen.show_bands)
         self._chart.restyle(

@@ -6,11 +6,13 @@ from zoneinfo import ZoneInfo
 import pytest
 from pytestqt.qtbot import QtBot
 
+from core.market import time_zones
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.chart.scales.price_scale import PriceRange, ScaleKind
 from desktop.chart.style import CandleStyle
 from desktop.charting.appearance import ChartAppearance
+from desktop.dialogs.zone import ZoneDialog
 from tests.desktop.conftest import Bench, MakeBench, fill
 
 
@@ -63,3 +65,34 @@ def test_another_setting_leaves_a_held_price_range_alone(bench: Bench) -> None:
     assert bench.chart.is_price_range_held
     bench.window.actions_of_window[ActionId.FIT_PRICES].trigger()
     assert not bench.chart.is_price_range_held
+
+
+@pytest.mark.parametrize("name", time_zones.OWN_NAMES)
+def test_the_menu_chooses_a_time_zone(bench: Bench, name: str) -> None:
+    bench.window.actions_of_window[ActionId.ZONE_OTHER].setChecked(True)
+    bench.window.actions_of_window[ActionId(f"zone_{name.lower()}")].trigger()
+    assert bench.window.settings.chart.time_zone == name
+    assert bench.chart.style_shown.time_zone == time_zones.find(name)
+
+
+def test_any_zone_is_found_by_its_name_and_none_is_refused(bench: Bench) -> None:
+    bench.window.actions_of_window[ActionId.ZONE_OTHER].trigger()
+    dialog = bench.window.findChild(ZoneDialog)
+    assert isinstance(dialog, ZoneDialog)
+    dialog.box.setCurrentText("Middle/Earth")
+    dialog.accept()
+    assert dialog.isVisible() and "Middle/Earth" in dialog.message.text()
+    dialog.box.setCurrentText("Europe/Berlin")
+    dialog.accept()
+    assert bench.chart.style_shown.time_zone == ZoneInfo("Europe/Berlin")
+    assert bench.window.actions_of_window[ActionId.ZONE_OTHER].isChecked()
+
+
+def test_a_zone_dialog_that_is_left_changes_nothing(bench: Bench) -> None:
+    bench.window.actions_of_window[ActionId.ZONE_UTC].trigger()
+    bench.window.actions_of_window[ActionId.ZONE_OTHER].trigger()
+    dialog = bench.window.findChild(ZoneDialog)
+    assert isinstance(dialog, ZoneDialog)
+    dialog.reject()
+    assert bench.window.actions_of_window[ActionId.ZONE_UTC].isChecked()
+    assert bench.window.settings.chart.time_zone == "UTC"

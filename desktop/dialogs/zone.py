@@ -1,0 +1,54 @@
+"""The time zone dialog: a name of the tz database, found by typing a part of it."""
+
+from __future__ import annotations
+
+from zoneinfo import available_timezones
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+
+from core.market import time_zones
+
+_WIDTH = 320
+
+
+class ZoneDialog(QDialog):
+    """`chosen` carries the name when it was accepted. Open it with `open`."""
+
+    chosen = Signal(str)
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Time zone")
+        self.box = QComboBox()
+        self.box.setEditable(True)
+        self.box.addItems(sorted(each for each in available_timezones() if "/" in each))
+        self.box.setCurrentText(name)
+        completer = QCompleter(self.box.model(), self)
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        completer.setFilterMode(Qt.MatchFlag.MatchContains)
+        self.box.setCompleter(completer)
+        self.message = QLabel("Type a part of a name, for example Berlin.")
+        self.message.setWordWrap(True)
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.box)
+        layout.addWidget(self.message)
+        layout.addWidget(self.buttons)
+        self.setMinimumWidth(_WIDTH)
+        line = self.box.lineEdit()
+        if line is not None:
+            line.selectAll()
+
+    def accept(self) -> None:
+        name = self.box.currentText().strip()
+        try:
+            time_zones.find(name)
+        except ValueError as error:
+            self.message.setText(f"{error}.")
+            return
+        super().accept()
+        self.chosen.emit(name)
