@@ -108,3 +108,11 @@ def test_what_the_window_imports_is_light(module: str) -> None:
     code = f"import sys, {module}; print(*[name for name in {HEAVY!r} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     assert done.stdout.strip() == ""
+
+
+def test_nothing_has_the_marks_of_a_merge() -> None:
+    """They are valid Markdown, and so no linter minds them."""
+    listed = [path for suffix in ("md", "py", "toml") for path in ROOT.glob(f"*.{suffix}")]
+    listed += [path for folder in ("docs", *PACKAGES) for path in (ROOT / folder).rglob("*.[mp][dy]")]
+    marked = [path.name for path in listed if "\n" + "<" * 7 + " " in path.read_text(encoding="utf-8")]
+    assert listed and marked == []

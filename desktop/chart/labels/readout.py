@@ -95,6 +95,8 @@ def _candle_row(frame: Frame, candle: Candle, close_before: float | None) -> Row
     return (
         *_prices(frame, candle, colour),
         *(Span(text, colour_of_change) for text in texts),
+        Span("Range", frame.palette.muted_text),
+        Span(f" {formatting.format_price(candle.high - candle.low, frame.decimals)}", frame.palette.text, glue=True),
     )
 
 
