@@ -28,11 +28,8 @@ from desktop.chart.data.model import ChartModel, OutcomeLookup
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane_heights import PaneHeights
-from desktop.chart.handling.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
-from desktop.chart.handling.navigation import Navigation
+from desktop.chart.handling.hands import Hands
 from desktop.chart.handling.newest_button import NewestButton
-from desktop.chart.handling.pan import Kinetic, PanTool
-from desktop.chart.handling.pointer import Pointer
 from desktop.chart.handling.tool import ChartPoint, Tool
 from desktop.chart.handling.view_anchor import ViewAnchor
 from desktop.chart.labels.countdown import Countdown
@@ -68,11 +65,9 @@ class ChartWidget(QWidget):
         self._layers = LayerSet()
         self._heights = PaneHeights()
         self._picture = Picture(self._model, self._scale, self._held, self._layers, self._heights)
-        self._navigation = Navigation(self._scale)
         self._frame_clock = FrameClock(self._on_frame, self)
-        self._kinetic = Kinetic(self._scale, self._on_moved, clock, self)
-        self._pan = PanTool(self._scale, self._held, self._kinetic, clock)
-        self._pointer = self._make_pointer()
+        scales = (self._scale, self._held, self._heights)
+        self._hands = Hands(self, self._model, scales, clock, self.panes_resized.emit, self)
         self._style = Style(theme.palette, self.font())
         self._anchor = ViewAnchor(self._model, self._scale)
         self._is_live = False
@@ -85,18 +80,6 @@ class ChartWidget(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("Candle chart")
         theme.changed.connect(self._on_theme)
-
-    def _make_pointer(self) -> Pointer:
-        pointer = Pointer()
-        tools = (
-            PaneEdgeTool(self._heights, self.panes_resized.emit),
-            PriceAxisTool(self._held),
-            TimeAxisTool(self._scale),
-            self._pan,
-        )
-        for tool in tools:
-            pointer.add(tool, first=False)
-        return pointer
 
     @property
     def closed_paints(self) -> int:
@@ -131,7 +114,7 @@ class ChartWidget(QWidget):
     @property
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
-        return self._picture.overlay(self.frame, self._pointer.position, self._countdown_text())
+        return self._picture.overlay(self.frame, self._hands.pointer.position, self._countdown_text())
 
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""
@@ -154,7 +137,7 @@ class ChartWidget(QWidget):
 
     def add_tool(self, tool: Tool) -> None:
         """Ask this tool first when the mouse is pressed."""
-        self._pointer.add(tool)
+        self._hands.add_tool(tool)
 
     def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
         """What lies at a logical position of this widget."""
@@ -164,8 +147,7 @@ class ChartWidget(QWidget):
     def set_series(self, series: CandleSeries | None, market_title: str = "") -> None:
         """Show another market; forming candle, forecast and outcomes of the former one go, the view starts anew."""
         self._model.set_series(series, market_title)
-        self._pointer.cancel()
-        self._kinetic.stop()
+        self._hands.let_go()
         self._held.release()
         self._anchor.forget()
         self._scale.set_count(0)
@@ -233,12 +215,12 @@ class ChartWidget(QWidget):
     def hold_prices(self, shown: PriceRange) -> None:
         """Keep this range in view, whatever comes."""
         self._held.hold(shown)
-        self._on_moved()
+        self.view_moved()
 
     def fit_prices(self) -> None:
         """Let go of a price range that was held by hand."""
         self._held.release()
-        self._on_moved()
+        self.view_moved()
 
     def set_note(self, text: str) -> None:
         """A sentence under the title, while it holds; empty takes it away."""
@@ -254,34 +236,34 @@ class ChartWidget(QWidget):
     def go_to_newest(self) -> None:
         """Bring the newest candle into view, at the zoom that holds."""
         self._scale.go_to_newest()
-        self._on_moved()
+        self.view_moved()
 
     @Slot()
     def go_to_oldest(self) -> None:
         """Bring the oldest candle into view, at the zoom that holds."""
         self._scale.go_to_oldest()
-        self._on_moved()
+        self.view_moved()
 
     @Slot()
     def reset_view(self) -> None:
         """The default zoom, at the newest candle."""
         self._held.release()
         self._scale.reset()
-        self._on_moved()
+        self.view_moved()
 
     def zoom(self, factor: float) -> None:
         """Spread the candles (factor > 1) or press them together."""
-        self._navigation.zoom(factor)
-        self._on_moved()
+        self._hands.zoom(factor)
+        self.view_moved()
 
     def go_to_time(self, time_ms: int) -> bool:
         """Bring the candle that opens at or after a time into the middle. False where there is none."""
         index = self._model.index_from(time_ms)
         if index is None or index >= self._model.count:
             return False
-        self._kinetic.stop()
+        self._hands.stop()
         self._scale.center(index)
-        self._on_moved()
+        self.view_moved()
         return True
 
     def flush(self) -> None:
@@ -345,60 +327,46 @@ class ChartWidget(QWidget):
         super().changeEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton or self._model.is_empty:
+        if not self._hands.press(event):
             super().mousePressEvent(event)
-            return
-        at = self.point_at(event.position(), event.modifiers())
-        if self._pointer.press(at):
-            self._show_pointer(at)
-            self._on_moved()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        at = self.point_at(event.position(), event.modifiers())
-        if self._pointer.move(at):
-            self._on_moved()
-        self._show_pointer(at)
+        self._hands.move(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        at = self.point_at(event.position(), event.modifiers())
-        if event.button() == Qt.MouseButton.LeftButton and self._pointer.release(at):
-            self._show_pointer(at)
-            self._on_moved()
-        else:
+        if not self._hands.release(event):
             super().mouseReleaseEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        at = self.point_at(event.position(), event.modifiers())
-        if event.button() == Qt.MouseButton.LeftButton and self._pointer.double_click(at):
-            self._on_moved()
-        else:
+        if not self._hands.double_click(event):
             super().mouseDoubleClickEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        self._kinetic.stop()
-        if self._navigation.wheel(event):
-            self._pan.regrab(self.point_at(event.position()))
-            self._on_moved()
+        self._hands.wheel(event)
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._pointer.is_held:
-            self._pointer.cancel()
-            self._on_moved()
-        elif self._navigation.key(event):
-            self._kinetic.stop()
-            self._on_moved()
-        else:
+        if not self._hands.key(event):
             super().keyPressEvent(event)
 
     def leaveEvent(self, event: QEvent) -> None:
-        self._pointer.position = None
+        self._hands.leave()
         self._frame_clock.request(Dirty.CURSOR)
         super().leaveEvent(event)
 
-    @Slot()
-    def _on_moved(self) -> None:
+    def fresh_frame(self) -> Frame:
+        """The geometry as scales and model have it now, though no picture of it has been asked for yet."""
+        self._picture.dirty()
+        return self.frame
+
+    def view_moved(self) -> None:
+        """A scale was moved: a new picture is needed."""
         self._frame_clock.request(Dirty.VIEW)
+
+    def pointer_moved(self, shape: Qt.CursorShape) -> None:
+        """The mouse is somewhere else on the chart."""
+        self.setCursor(shape)
+        self._frame_clock.request(Dirty.CURSOR)
 
     @Slot(object)
     def _on_theme(self, palette: Palette) -> None:
@@ -426,9 +394,9 @@ class ChartWidget(QWidget):
     def _sync(self) -> None:
         """Take over the series' new length. Candles that came late must not push what is in view aside."""
         self._model.drop_stale_forming()
-        shifted, is_moving = self._anchor.shifted(), self._pan.is_dragging or self._kinetic.is_running
-        self._scale.set_count(self._model.count, shifted, may_follow=not is_moving)
-        self._pan.candles_shifted(shifted)
+        shifted = self._anchor.shifted()
+        self._scale.set_count(self._model.count, shifted, may_follow=not self._hands.is_moving)
+        self._hands.candles_shifted(shifted)
 
     def _countdown_text(self) -> str | None:
         forming, series = self._model.forming, self._model.series
@@ -441,8 +409,3 @@ class ChartWidget(QWidget):
             self._countdown.start()
         else:
             self._countdown.stop()
-
-    def _show_pointer(self, at: ChartPoint) -> None:
-        self._pointer.position = at.position
-        self.setCursor(self._pointer.shape_at(at))
-        self._frame_clock.request(Dirty.CURSOR)

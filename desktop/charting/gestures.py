@@ -9,6 +9,8 @@ _GESTURES = (
     ("Zoom", "Wheel, Up, Down, +, −"),
     ("Move", "Drag, Shift+Wheel, Left, Right"),
     ("Move by a page", "PgUp, PgDown"),
+    ("Read candle by candle", "Ctrl+Left, Ctrl+Right"),
+    ("Read every tenth", "Ctrl+Shift+Left, Ctrl+Shift+Right"),
     ("Oldest, newest candle", "Home, End"),
     ("Stretch the prices", "Drag the price axis"),
     ("Fit the prices", "Double click on the price axis"),

@@ -1,0 +1,142 @@
+"""All that mouse and keys do on the chart, from Qt's events to moves of its scales."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QPointF, Qt
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
+
+from core.clock import Clock
+from desktop.chart.data.model import ChartModel
+from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane_heights import PaneHeights
+from desktop.chart.handling.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
+from desktop.chart.handling.key_cursor import KeyCursor
+from desktop.chart.handling.navigation import Navigation
+from desktop.chart.handling.pan import Kinetic, PanTool
+from desktop.chart.handling.pointer import Pointer
+from desktop.chart.handling.tool import ChartPoint, Tool
+from desktop.chart.scales.held_range import HeldRange
+from desktop.chart.scales.time_scale import TimeScale
+
+
+class Surface(Protocol):
+    """What hands need of the widget under them."""
+
+    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = ...) -> ChartPoint: ...
+
+    def fresh_frame(self) -> Frame: ...
+
+    def view_moved(self) -> None: ...
+
+    def pointer_moved(self, shape: Qt.CursorShape) -> None: ...
+
+
+class Hands:
+    """Owns the pointer, its tools and the motion of the view. Each method says whether the event meant anything."""
+
+    def __init__(
+        self,
+        surface: Surface,
+        model: ChartModel,
+        scales: tuple[TimeScale, HeldRange, PaneHeights],
+        clock: Clock | None,
+        on_panes_resized: Callable[[], object],
+        parent: QObject,
+    ) -> None:
+        scale, held, heights = scales
+        self._surface, self._model = surface, model
+        self._navigation = Navigation(scale)
+        self._kinetic = Kinetic(scale, surface.view_moved, clock, parent)
+        self._pan = PanTool(scale, held, self._kinetic, clock)
+        self.pointer = Pointer()
+        edges = PaneEdgeTool(heights, on_panes_resized)
+        for tool in (edges, PriceAxisTool(held), TimeAxisTool(scale), self._pan):
+            self.pointer.add(tool, first=False)
+        self._key_cursor = KeyCursor(model, scale, self.pointer)
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether the view is in a hand, or runs on after a throw: then nothing else may move it."""
+        return self._pan.is_dragging or self._kinetic.is_running
+
+    def add_tool(self, tool: Tool) -> None:
+        """Ask this tool first when the mouse is pressed."""
+        self.pointer.add(tool)
+
+    def let_go(self) -> None:
+        """Of everything: another market, or the view goes elsewhere."""
+        self.pointer.cancel()
+        self._kinetic.stop()
+
+    def stop(self) -> None:
+        """End the run after a throw."""
+        self._kinetic.stop()
+
+    def candles_shifted(self, count: int) -> None:
+        """Candles were inserted before the view: what is held got other indices."""
+        self._pan.candles_shifted(count)
+
+    def press(self, event: QMouseEvent) -> bool:
+        if event.button() != Qt.MouseButton.LeftButton or self._model.is_empty:
+            return False
+        at = self._at(event)
+        if self.pointer.press(at):
+            self._point(at)
+            self._surface.view_moved()
+        return True
+
+    def move(self, event: QMouseEvent) -> bool:
+        at = self._at(event)
+        if self.pointer.move(at):
+            self._surface.view_moved()
+        self._point(at)
+        return True
+
+    def release(self, event: QMouseEvent) -> bool:
+        at = self._at(event)
+        if event.button() != Qt.MouseButton.LeftButton or not self.pointer.release(at):
+            return False
+        self._point(at)
+        self._surface.view_moved()
+        return True
+
+    def double_click(self, event: QMouseEvent) -> bool:
+        if event.button() != Qt.MouseButton.LeftButton or not self.pointer.double_click(self._at(event)):
+            return False
+        self._surface.view_moved()
+        return True
+
+    def wheel(self, event: QWheelEvent) -> bool:
+        self._kinetic.stop()
+        if self._navigation.wheel(event):
+            self._pan.regrab(self._surface.point_at(event.position()))
+            self._surface.view_moved()
+        return True
+
+    def key(self, event: QKeyEvent) -> bool:
+        if event.key() == Qt.Key.Key_Escape and self.pointer.is_held:
+            self.pointer.cancel()
+        elif self._navigation.key(event) or self._key_cursor.key(event, self._surface.fresh_frame):
+            self._kinetic.stop()
+        else:
+            return False
+        self._surface.view_moved()
+        return True
+
+    def leave(self) -> None:
+        """The mouse is elsewhere."""
+        self.pointer.position = None
+
+    def zoom(self, factor: float) -> None:
+        """Without a cursor to zoom about."""
+        self._navigation.zoom(factor)
+
+    def _at(self, event: QMouseEvent) -> ChartPoint:
+        return self._surface.point_at(event.position(), event.modifiers())
+
+    def _point(self, at: ChartPoint) -> None:
+        self.pointer.position = at.position
+        self._surface.pointer_moved(self.pointer.shape_at(at))

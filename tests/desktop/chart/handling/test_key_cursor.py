@@ -1,0 +1,67 @@
+"""The crosshair, moved by real keys alone."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import forecast_after, forming_after, random_series
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+LEFT, RIGHT = Qt.Key.Key_Left, Qt.Key.Key_Right
+
+
+def press(chart: ChartWidget, key: Qt.Key, *, far: bool = False) -> None:
+    QTest.keyClick(chart, key, CONTROL | SHIFT if far else CONTROL)
+    settle(chart)
+
+
+def pointed_at(chart: ChartWidget) -> int:
+    cross = chart.overlay.cross
+    assert cross is not None
+    return chart.frame.index_at(cross.x())
+
+
+def test_keys_walk_from_the_newest_candle_into_the_past_and_back(show_chart: ShowChart) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    for wanted in (299, 298, 297):
+        press(chart, LEFT)
+        assert pointed_at(chart) == wanted
+    texts = [span.text for row in chart.overlay.readout.rows for span in row]
+    assert f" {series[297].close:,.2f}" in texts
+    press(chart, LEFT, far=True)
+    assert pointed_at(chart) == 287
+    press(chart, RIGHT)
+    assert pointed_at(chart) == 288
+
+
+def test_the_view_goes_along_and_both_ends_hold(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    for _ in range(40):
+        press(chart, LEFT, far=True)
+        cross = chart.overlay.cross
+        assert cross is not None and 0 <= cross.x() < chart.frame.layout.plot_right
+    assert pointed_at(chart) == 0
+    for _ in range(40):
+        press(chart, RIGHT, far=True)
+    assert pointed_at(chart) == 299
+
+
+def test_ghosts_can_be_read_too(show_chart: ShowChart) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series, horizon=8))
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    press(chart, LEFT)
+    assert pointed_at(chart) == 307
+    last = chart.model.ghosts()[-1].ghost
+    texts = [span.text for row in chart.overlay.readout.rows for span in row]
+    assert f" {last.close:,.2f}" in texts
+
+
+def test_an_empty_chart_leaves_the_keys_alone(show_chart: ShowChart) -> None:
+    chart = show_chart(None)
+    press(chart, LEFT)
+    assert chart.overlay.cross is None
