@@ -127,7 +127,7 @@ class NonFiniteOrigin(StrEnum):
     LOSS = "loss"
     GRADIENTS = "gradients"
     PARAMETERS = "parameters"
-    """They were not finite before the step: the step before had written them."""
+    """They were not finite before the step, or the step itself left them so: an update had written them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ def against_not_finite(evidence: Evidence, settings: Settings, origin: NonFinite
             SettingChange("training", "precision", "float32"),
         )
     if origin is NonFiniteOrigin.PARAMETERS:
-        return lower_rate(evidence, settings, 0.1, "The step before wrote them, so its step was too long")
+        return lower_rate(evidence, settings, 0.1, "An update wrote them, so it was too long")
     return Remedy(
         "Look for a division, a root or a logarithm that meets zero: the norms before were sound and the arithmetic "
         "is float32, so neither clipping nor the rate would mend it."

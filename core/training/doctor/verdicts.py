@@ -50,7 +50,7 @@ _ORIGIN_WORDS = {
     NonFiniteOrigin.INPUT: "in the input",
     NonFiniteOrigin.LOSS: "in the loss before the backward pass",
     NonFiniteOrigin.GRADIENTS: "in the gradients, after a loss that was finite",
-    NonFiniteOrigin.PARAMETERS: "in the parameters, which the step before had written",
+    NonFiniteOrigin.PARAMETERS: "in the parameters, which an update had written",
 }
 
 

@@ -272,7 +272,7 @@ class TrainingEngine:
         loss = sum(parts)
         is_spike = math.isfinite(loss) and loss > float(self._spike_limit)
         parameters_are_finite = math.isfinite(measured.parameter_norm)
-        origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite) if is_skipped else None
+        origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
         if is_skipped:
             self._flat.clear()
         else:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import statistics
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.events import NonFiniteOrigin, Severity
@@ -34,6 +34,7 @@ from core.training.samples import Batch
 
 _FEWEST_FOR_A_SPIKE = 20
 _RATE_AFTER_ROLLBACK = 0.5
+_TAKEN_BACK = "it left a parameter that was not finite, so it was taken back"
 _ONE_STEP = "One step. The candle was scored and forecast all the same."
 
 
@@ -160,7 +161,8 @@ class RecoveryLadder:
             self._tell_spike(result, batch, reference, step)
         if not result.parameters_are_finite:
             self._roll_back(step, "A parameter of the model was not finite.")
-        elif result.skipped_because is None or result.is_spike:
+            return replace(result, loss=None, skipped_because=result.skipped_because or _TAKEN_BACK)
+        if result.skipped_because is None or result.is_spike:
             self._skipped_in_a_row = 0
             self._tell_growth()
         elif not _is_finding_scale(result):

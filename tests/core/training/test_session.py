@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from core.clock import ManualClock
 from core.commands import ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
 from core.events import (
+    Diagnosis,
+    Disease,
     ForecastMade,
     ForecastMode,
     ForecastScored,
@@ -255,6 +257,26 @@ def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(tmp_path: P
     assert [event.kind for event in events if isinstance(event, Incident)] == ["rolled back"]
     assert sum(isinstance(event, ForecastMade) for event in events) == 2
     assert session._session.engine.is_finite()
+    session.close()
+
+
+@pytest.mark.faults
+def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: Path) -> None:
+    """The step's own numbers are sound: the average of the weights, which forecasts, is not."""
+    averaged = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, ema_decay=0.9))
+    session = rigs.service(tmp_path, averaged)
+    rigs.feed(session, CANDLES[:20])
+    average = session._session.engine._average
+    assert average is not None
+    with torch.no_grad():
+        next(average.model.parameters()).fill_(torch.nan)
+    events = rigs.feed(session, CANDLES[20:21])
+    kinds = [event.kind for event in events if isinstance(event, Incident)]
+    assert kinds[0] == "rolled back"
+    (step,) = [event for event in events if isinstance(event, StepDone)]
+    assert step.gradients is not None and step.gradients.non_finite is NonFiniteOrigin.PARAMETERS
+    (verdict,) = [event for event in events if isinstance(event, Diagnosis)]
+    assert verdict.disease is Disease.NOT_FINITE
     session.close()
 
 
