@@ -348,6 +348,7 @@ class TrainerStatus:
     accuracy: AccuracySummary
     device: str
     learning_rate: float
+    """The one in force: as it was set, times what rollbacks made of it; before the schedule."""
     clip_norm: float
     accuracy_apart: AccuracySummary | None = None
     """The scores of forecasts that do not count as the run's own: of catch-up and recovery in a live run."""

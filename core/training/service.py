@@ -131,7 +131,7 @@ class TrainingService:
             loss=session.losses.summary(),
             accuracy=session.scores.own_summary(session.scored, session.live_scored, session.model_weight),
             device=self._device.label,
-            learning_rate=session.engine.learning_rate,
+            learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
             accuracy_apart=session.scores.other_summary(session.scored, session.live_scored),
         )
@@ -165,11 +165,11 @@ class TrainingService:
         return GradientHealth(GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force))
 
     def _settings_in_force(self) -> Settings:
-        """The settings with what was changed while it runs."""
+        """The settings with what was changed while it runs, by people and by rollbacks."""
         settings, engine = self._spec.settings, self._session.engine
         return replace(
             settings,
-            training=replace(settings.training, learning_rate=engine.learning_rate),
+            training=replace(settings.training, learning_rate=engine.rate_in_force),
             gradients=replace(settings.gradients, clip_norm=engine.clip_norm),
         )
 

@@ -2,11 +2,12 @@
 
 How it is wired in, by whoever makes `StepDone` events:
 
-    doctor = GradientDoctor(run_id, layer_names, lambda: settings)   # the settings in force, asked at each diagnosis
+    doctor = GradientDoctor(run_id, layer_names, lambda: settings)   # asked at each diagnosis
     doctor.observe(step_done)                                        # after every step, skipped ones too
     diagnosis = doctor.diagnose()                                    # every 10 steps; an event of its own
     doctor.forget()                                                  # after a rollback, a restore or a changed setting
 
+The settings are those in force: their learning rate is the one that the schedule starts from, after all rollbacks.
 `layer_names` are those of `TrainerReady.layers`, in that order. Without `forget` a mended disease stays in the window
 for up to 100 steps more; with it the verdict is "too early to say" for 50.
 """

@@ -158,6 +158,7 @@ class Evidence:
     """Median over the run's first steps."""
     largest_update_at_start: float | None
     learning_rate: float | None
+    """Of the newest step."""
     loss: LossCourse | None
     layers: Layers
     not_finite: NotFinite | None
@@ -195,7 +196,7 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart) -> Evid
         update_ratio=median_of(window.column("update_ratio")[recent]),
         update_ratio_at_start=start.update_ratio,
         largest_update_at_start=start.largest_update_ratio,
-        learning_rate=_highest(window.column("rate")),
+        learning_rate=_newest(window.column("rate")),
         loss=_loss_course(window.column("loss")[rows], start),
         layers=_layers(names, window, rows),
         not_finite=_not_finite(window),
@@ -309,9 +310,9 @@ def _sorted_known(values: Numbers) -> Numbers:
     return np.sort(values[~np.isnan(values)])
 
 
-def _highest(values: Numbers) -> float | None:
+def _newest(values: Numbers) -> float | None:
     known = values[~np.isnan(values)]
-    return None if known.size == 0 else float(known.max())
+    return None if known.size == 0 else float(known[-1])
 
 
 def _mean(values: Numbers) -> float:

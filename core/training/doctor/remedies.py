@@ -19,7 +19,7 @@ USUAL_NORM = 10.0
 LARGE_UPDATE = 0.1
 _SOUND_UPDATE = 0.01
 _FIRST_THRESHOLD = 1.0
-_SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
+_SMALLEST_RATE = 1e-12
 _SMALLEST_THRESHOLD, _LARGEST_THRESHOLD = 1e-12, 1e6
 _USUAL_VALUE = 0.5
 _USUAL_PERCENTILE = 90.0
@@ -66,15 +66,23 @@ def against_large_updates(evidence: Evidence, settings: Settings, ratio: float) 
 
 
 def lower_rate(evidence: Evidence, settings: Settings, factor: float, why: str) -> Remedy:
-    """The rate in use times `factor`."""
-    rate = evidence.learning_rate
-    if rate is None or rate * factor < _SMALLEST_RATE:
+    """The rate in force times `factor`. What the schedule makes of it falls in the same measure."""
+    rate = settings.training.learning_rate
+    if rate * factor < _SMALLEST_RATE:
         return Remedy(f"{why}; but the learning rate is as low as it goes. Restore a checkpoint from before.")
-    lower = _two_digits(min(rate, _LARGEST_RATE) * factor, math.floor)
+    lower = _two_digits(rate * factor, math.floor)
     return Remedy(
-        f"{why}: lower the learning rate from {text(rate)} to {text(lower)}.",
+        f"{why}: lower the learning rate from {text(rate)} to {text(lower)}{_schedule_words(evidence, settings)}.",
         SettingChange("training", "learning_rate", lower),
     )
+
+
+def _schedule_words(evidence: Evidence, settings: Settings) -> str:
+    """The rate that the newest step used is another one where a schedule is at work."""
+    training, used = settings.training, evidence.learning_rate
+    if used is None or (training.schedule == "constant" and training.warmup_steps == 0):
+        return ""
+    return f"; both before the schedule, by which the newest step used {text(used)}"
 
 
 def against_dead_layers(settings: Settings) -> Remedy:
@@ -148,10 +156,10 @@ def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
 def unless_in_force(remedy: Remedy, settings: Settings) -> Remedy:
     """Without its change where the settings say that already: a button that changes nothing is none.
 
-    Rate and threshold can be moved while it trains, so the steps tell which are in force, and the settings do not.
+    The threshold can be moved while it trains, so the steps tell which was in force, and the settings do not.
     """
     change = remedy.change
-    if change is None or change.name in ("learning_rate", "clip_norm"):
+    if change is None or change.name == "clip_norm":
         return remedy
     if getattr(getattr(settings, change.group), change.name) != change.value:
         return remedy

@@ -127,9 +127,14 @@ class TrainingEngine:
         self._clipper.bound.fill_(value)
 
     @property
+    def rate_in_force(self) -> float:
+        """The set rate times what rollbacks made of it: what the schedule starts from."""
+        return self._learning_rate * self.rate_factor
+
+    @property
     def rate_now(self) -> float:
-        """The learning rate of the next step: the set one times what rollbacks and the schedule made of it."""
-        return self._learning_rate * self.rate_factor * self.schedule.factor
+        """The learning rate of the next step: the one in force times what the schedule makes of it."""
+        return self.rate_in_force * self.schedule.factor
 
     @property
     def layers(self) -> tuple[str, ...]:

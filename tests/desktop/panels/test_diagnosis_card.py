@@ -139,6 +139,21 @@ def test_the_next_verdict_ends_undo_but_the_same_one_again_does_not(qtbot: QtBot
     assert not card.undo_button.isVisible() and not card.apply_button.isEnabled()
 
 
+def test_after_rollbacks_the_rate_in_force_is_what_is_lowered_and_what_undo_brings_back(
+    qtbot: QtBot, card: DiagnosisCard
+) -> None:
+    asked: list[SettingChange] = []
+    card.change_requested.connect(asked.append)
+    card.show_rate_in_force(1.25e-5)
+    lower = SettingChange("training", "learning_rate", 1.25e-6)
+    card.show_diagnosis(scenario.diagnosis(Disease.NOT_FINITE, change=lower))
+    assert card.apply_button.text() == "Take a tenth of the learning rate to 0.00000125"
+    press_apply(qtbot, card)
+    card.show_rate_in_force(1.25e-6)
+    press_undo(qtbot, card)
+    assert asked == [lower, SettingChange("training", "learning_rate", 1.25e-5)]
+
+
 def test_undo_goes_when_the_setting_was_changed_elsewhere(qtbot: QtBot, card: DiagnosisCard) -> None:
     card.show_diagnosis(scenario.diagnosis())
     press_apply(qtbot, card)
