@@ -74,6 +74,7 @@ class TrainingService:
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
+        self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
         self._db = open_database(DataFolder(spec.root).database)
         try:
@@ -202,17 +203,24 @@ class TrainingService:
     def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
         """What the doctor says of the steps among the events; then a pause, where some time is left to others."""
         steps = [event for event in events if isinstance(event, StepDone)]
-        if not steps:
+        went_back = self._went_back()
+        if steps:
+            self._step_times.append(self._clock.monotonic_s())
+        if not steps and not went_back:
             return ()
-        self._step_times.append(self._clock.monotonic_s())
         told: list[TrainerEvent] = []
-        for verdict in self._health.observe(steps):
+        for verdict in self._health.observe(steps, went_back):
             told.append(verdict)
             mishap = self._health.mishap(verdict)
             if mishap is not None:
                 told.append(self._incident(mishap))
         self._pacer.after_step(sum(step.duration_ms for step in steps))
         return told
+
+    def _went_back(self) -> bool:
+        """Whether the ladder went back to the known good state since this was asked last."""
+        before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
+        return self._restores_seen > before
 
     def _is_own(self, mode: ForecastMode) -> bool:
         return mode is self._spec.own_mode

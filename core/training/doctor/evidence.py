@@ -175,16 +175,18 @@ class Evidence:
         return 1.0 if self.norm_trend is None else math.exp(min(700.0, self.norm_trend.climb))
 
 
-def measure(window: StepWindow, names: tuple[str, ...], start: RunStart) -> Evidence:
-    """Measure the window. names: the layers, as many as the window has."""
-    settled = _settled(window)
+def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed: int = 0) -> Evidence:
+    """Measure the window. names: the layers, as many as the window has. closed: so many of the steps since the start,
+    those that fell out of the window too, are left out, but for numbers that were not finite."""
+    settled = _settled(window, closed)
+    fresh = np.arange(_begin(window, closed), len(window))
     rows = settled[window.column("is_skipped")[settled] == 0.0]
     recent = rows[-RECENT_STEPS:]
     norms = window.column("norm")
     recent_norms = _sorted_known(norms[recent])
     return Evidence(
-        first_step=int(window.column("step")[0]) if len(window) else None,
-        steps=int(np.count_nonzero(~np.isnan(norms))),
+        first_step=int(window.column("step")[fresh[0]]) if fresh.size else None,
+        steps=int(np.count_nonzero(~np.isnan(norms[fresh]))),
         norm=spread_of(recent_norms),
         window_norm=spread_of(_sorted_known(norms[rows])),
         norm_trend=_log_trend(norms[rows]),
@@ -204,10 +206,15 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart) -> Evid
     )
 
 
-def _settled(window: StepWindow) -> IndexArray:
-    """[rows]: the window without the first steps of the run."""
+def _settled(window: StepWindow, closed: int) -> IndexArray:
+    """[rows]: the window without the first steps of the run, or after those that were closed."""
+    return np.arange(_begin(window, closed + SETTLING_STEPS), len(window))
+
+
+def _begin(window: StepWindow, steps: int) -> int:
+    """The row that so many steps lie before."""
     fell_out = window.seen - len(window)
-    return np.arange(min(len(window), max(0, SETTLING_STEPS - fell_out)), len(window))
+    return min(len(window), max(0, steps - fell_out))
 
 
 def spread_of(known: Numbers) -> Spread | None:

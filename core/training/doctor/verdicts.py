@@ -1,9 +1,9 @@
 """One function for each disease: whether the evidence shows it, in numbers, and what to do first.
 
-They are asked in the order of `VERDICTS`; the first that speaks is the diagnosis. What makes other numbers
-meaningless comes first, then what does harm now, then what only wastes time: a number that is not finite spoils every
-norm; exploding gradients make updates large; too large updates kill layers; a dead layer is a cliff that would also
-read as vanishing; and how often is clipped says something only where the norms are sound.
+`not_finite` is asked first, then the others in the order of `VERDICTS`; the first that speaks is the diagnosis. What
+makes other numbers meaningless comes first, then what does harm now, then what only wastes time: a number that is not
+finite spoils every norm; exploding gradients make updates large; too large updates kill layers; a dead layer is a cliff
+that would also read as vanishing; and how often is clipped says something only where the norms are sound.
 """
 
 from __future__ import annotations
@@ -214,7 +214,6 @@ def healthy(evidence: Evidence, settings: Settings) -> Verdict:
 
 
 VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
-    not_finite,
     too_early,
     exploding,
     updates_too_large,
@@ -225,10 +224,17 @@ VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
 )
 
 
-def judge(evidence: Evidence, settings: Settings) -> Verdict:
-    """The first disease that the evidence shows."""
+def judge(evidence: Evidence, settings: Settings, with_closed: Evidence) -> Verdict:
+    """The first disease that the evidence shows.
+
+    with_closed: the same with the steps before a rollback: what led to a number that is not finite lies there.
+    """
     spoken = (verdict(evidence, settings) for verdict in VERDICTS)
-    found = next((verdict for verdict in spoken if verdict is not None), None) or healthy(evidence, settings)
+    found = (
+        not_finite(with_closed, settings)
+        or next((verdict for verdict in spoken if verdict is not None), None)
+        or healthy(evidence, settings)
+    )
     return replace(found, remedy=remedies.unless_in_force(found.remedy, settings))
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.clock import ManualClock
-from core.commands import ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
+from core.commands import ObserveCandle, SaveCheckpoint, SetLearningRate, SetPaused, StepOnce, StopSession
 from core.events import (
     Diagnosis,
     Disease,
@@ -310,6 +310,29 @@ def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path
     resumed = rigs.feed(session, CANDLES[30:40])
     assert all(step.loss is not None for step in resumed if isinstance(step, StepDone))
     assert session._session.engine.is_finite()
+    session.close()
+
+
+@pytest.mark.faults
+def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path) -> None:
+    """What the doctor advises is lower than what is in use, and is in use at the step after it was taken."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    verdicts: list[Diagnosis] = []
+    for candle in CANDLES[20:24]:
+        spoil(session._session.engine)
+        verdicts += [event for event in rigs.feed(session, [candle]) if isinstance(event, Diagnosis)]
+    in_force = rigs.SMALL.training.learning_rate / 8
+    assert session.status().state is TrainerState.PAUSED
+    assert session.status().learning_rate == pytest.approx(in_force)
+    change = verdicts[-1].change
+    assert change is not None and isinstance(change.value, float)
+    assert in_force / 20 < change.value < in_force / 5
+    session.handle(SetLearningRate(change.value))
+    session.handle(SetPaused(False))
+    steps = [event for event in rigs.feed(session, CANDLES[24:26]) if isinstance(event, StepDone)]
+    assert [step.learning_rate for step in steps] == [change.value] * 2
+    assert session.status().learning_rate == change.value
     session.close()
 
 

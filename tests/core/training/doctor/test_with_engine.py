@@ -34,8 +34,11 @@ class Ward:
 
     def train(self) -> TrainedStep:
         self.step += 1
+        before = self.ladder.known_good.restores
         trained = self.ladder.train(batch(self.step), REFERENCE, self.step, [])
         self.doctor.observe(self._event(trained))
+        if self.ladder.known_good.restores > before:
+            self.doctor.went_back()
         return trained
 
     def diagnose(self) -> Diagnosis:
@@ -103,3 +106,7 @@ def test_while_rollbacks_use_up_the_budget_the_doctor_says_why(
     assert found.disease is Disease.NOT_FINITE and "in the parameters" in found.evidence
     assert "4 of the last" in found.evidence
     assert found.change is not None and found.change.name == "learning_rate"
+    ward.ladder.resumed()
+    for _ in range(100):
+        ward.train()
+    assert ward.diagnose().disease is not Disease.NOT_FINITE
