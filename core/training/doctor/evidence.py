@@ -47,11 +47,14 @@ class RunStart:
     def __init__(self) -> None:
         self._losses: list[float] = []
         self._update_ratios: list[float] = []
+        self._norms: list[float] = []
 
     def observe(self, step: StepDone) -> None:
         if step.step > SETTLING_STEPS or len(self._losses) >= START_STEPS or math.isnan(loss := number(step.loss)):
             return
         self._losses.append(loss)
+        if not math.isnan(norm := size(step.gradient_norm)):
+            self._norms.append(norm)
         if step.gradients is not None and not math.isnan(ratio := size(step.gradients.update_ratio)):
             self._update_ratios.append(ratio)
 
@@ -67,6 +70,11 @@ class RunStart:
     def first_loss(self) -> float | None:
         """Of the first step, before its update."""
         return self._losses[0] if self._losses else None
+
+    @property
+    def norm(self) -> float | None:
+        """Median gradient norm."""
+        return statistics.median(self._norms) if self._norms else None
 
     @property
     def update_ratio(self) -> float | None:
@@ -142,6 +150,8 @@ class Evidence:
     steps: int
     """Steps in the window whose gradient norm is known."""
     norm: Spread | None
+    norm_at_start: float | None
+    """Median over the run's first steps."""
     window_norm: Spread | None
     """The same over the whole window."""
     norm_trend: SeriesTrend | None
@@ -188,6 +198,7 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed:
         first_step=int(window.column("step")[fresh[0]]) if fresh.size else None,
         steps=int(np.count_nonzero(~np.isnan(norms[fresh]))),
         norm=spread_of(recent_norms),
+        norm_at_start=start.norm,
         window_norm=spread_of(_sorted_known(norms[rows])),
         norm_trend=_log_trend(norms[rows]),
         recent_norms=recent_norms,

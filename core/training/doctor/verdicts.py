@@ -153,12 +153,12 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
     assert norm is not None
     if loss is None or _is_learning(loss) or evidence.steps < _FEWEST_TO_BE_STUCK:
         return None
-    sentence, places = _lost_with_depth(evidence)
-    has_learned = _FINISHED_PERCENT if sentence else _LEARNED_PERCENT
     fallen = loss.fall_since_start_percent
-    if fallen is not None and fallen >= has_learned:
+    if fallen is not None and fallen >= _FINISHED_PERCENT:
         return None
-    if not sentence and norm.median < _VANISHED_NORM:
+    sentence, places = _lost_with_depth(evidence)
+    has_learned = fallen is not None and fallen >= _LEARNED_PERCENT
+    if not sentence and norm.median < _VANISHED_NORM and (not has_learned or _has_collapsed(evidence)):
         sentence = f"The gradient norm has a median of {text(norm.median)} over {_recent(evidence)}"
     if not sentence:
         return None
@@ -287,6 +287,13 @@ def _lost_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
     if small and float(np.nanmax(layers.norms)) >= _DEPTH_GAP * _VANISHED_LAYER:
         return f"Layers {_list(layers, small)} have a norm below {_VANISHED_LAYER:.0e}".replace("e-08", "e-8"), small
     return "", []
+
+
+def _has_collapsed(evidence: Evidence) -> bool:
+    """What a run has learned with small gradients it may go on with; with a thousandth of those it learned nothing."""
+    assert evidence.norm is not None
+    began = evidence.norm_at_start
+    return began is not None and evidence.norm.median * _DEPTH_GAP <= began
 
 
 def _is_closing(early: float, late: float, rise: float) -> bool:

@@ -120,6 +120,25 @@ def test_a_loss_that_was_learned_to_the_end_is_not_stuck() -> None:
     assert verdict(learned, 600).disease is Disease.HEALTHY
 
 
+@pytest.mark.parametrize("small", [0.0, 1e-12, 9e-7])
+def test_gradients_that_vanish_after_a_part_was_learned_are_told(small: float) -> None:
+    """A quarter was learned, then nothing more comes: the run's own first norms tell that from small ones that teach."""
+
+    def lost(number: int) -> StepDone:
+        norm = 1.0 if number < 300 else small
+        return step(number, norm, 1.0 if number < 100 else 0.75, [norm / 2] * 3, update_ratio=1e-3 * norm)
+
+    assert verdict(lost, 299).disease is Disease.HEALTHY
+    assert verdict(lost, 800).disease is Disease.VANISHING
+
+
+def test_gradients_that_were_always_small_and_taught_a_part_are_no_disease() -> None:
+    def small(number: int) -> StepDone:
+        return step(number, 2e-7 * NOISE[number], (1.0 if number < 100 else 0.6) * NOISE[-number], [1e-7] * 3)
+
+    assert verdict(small, 800).disease is Disease.HEALTHY
+
+
 def test_one_dead_layer_is_named_though_the_loss_falls() -> None:
     found = verdict(lambda number: step(number, 1.0, falling(number), [1.0, 0.0, 1.0]))
     assert found.disease is Disease.DEAD_LAYERS
