@@ -47,8 +47,9 @@ def against_explosion(evidence: Evidence, settings: Settings) -> Remedy:
             "Clip to a fixed norm: an adaptive threshold rises together with the norms that it should hold down.",
             SettingChange("gradients", "clip_mode", "norm"),
         )
-    if evidence.clip_share < 0.5:
-        return _lower_threshold(evidence, settings)
+    lower = _lower_threshold(evidence, settings) if evidence.clip_share < 0.5 else None
+    if lower is not None:
+        return lower
     if _was_large_from_the_start(evidence) and settings.model.initialisation != "by-activation":
         return Remedy(
             "Clipping is at work and the norms were large from the first steps without growing, so the first weights "
@@ -187,15 +188,21 @@ def text(value: float) -> str:
     return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
-def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy:
+def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy | None:
+    """None where the present one is about as low already: what is sound passes it, and what is not is clipped."""
+    present = threshold_of(evidence, settings)
     if settings.gradients.clip_mode == "value":
         bound = min(_USUAL_VALUE, _threshold(settings.gradients.clip_value / 10))
+        if bound >= settings.gradients.clip_value:
+            return None
         return Remedy(
             f"Clip each number at {text(bound)}: the present bound lets most steps through.",
             SettingChange("gradients", "clip_value", bound),
         )
     before = evidence.window_norm.quarter if evidence.window_norm is not None else _FIRST_THRESHOLD
     value = _threshold(before) if before <= USUAL_NORM else _FIRST_THRESHOLD
+    if present is not None and 2.0 * value > present:
+        return None
     why = "a quarter of the norms seen were below it" if before <= USUAL_NORM else "no norm seen was sound"
     return Remedy(
         f"Set the clip threshold to {text(value)}: {why}, and the present one lets most steps through.",

@@ -23,6 +23,8 @@ from core.training.doctor.remedies import EXPLODING_NORM, LARGE_UPDATE, USUAL_NO
 FEWEST_STEPS = 50
 """Below this many steps with a gradient norm nothing is said, but for numbers that are not finite."""
 _SHARE_OF_EXPLODING = 0.2
+_SHARE_LET_THROUGH = 0.05
+"""Spikes that are clipped do no harm; of those that are not, one step in twenty is enough."""
 _GROWTH = 10.0
 _FEWEST_TO_BE_STUCK = 100
 """That a loss does not fall takes longer to see than that it does."""
@@ -98,6 +100,12 @@ def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
             f"{text(evidence.norm.largest)} over {_recent(evidence)}; {100 * share:.0f} % of them are above "
             f"{EXPLODING_NORM:.0f}."
         )
+    elif share >= _SHARE_LET_THROUGH and _lets_through(evidence, settings, share) and not _is_learning(evidence.loss):
+        sentence = (
+            f"{100 * share:.0f} % of {_recent(evidence)} had a gradient norm above {EXPLODING_NORM:.0f}, up to "
+            f"{text(evidence.norm.largest)} where the median is {text(evidence.norm.median)}. Clipping does not hold "
+            "them down, and the loss does not fall."
+        )
     elif _is_growing(evidence) and not _is_learning(evidence.loss):
         sentence = (
             f"The gradient norm grew {text(evidence.growth)}-fold over the last {_steps(evidence.steps)}, to "
@@ -171,19 +179,29 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def always_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """The threshold cuts nearly every step down, though the norms are sound and steady."""
+    """The threshold cuts nearly every step down. It is too low where the norms are sound and the loss does not rise;
+    else it holds something back, and the rate is what to lower, unless the model learns all the same."""
     clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
     if settings.gradients.clip_mode in ("off", "observe") or clipped is None or threshold is None:
         return None
     is_steady = clipped.high <= _STEADY * clipped.median
     if evidence.clip_share < _ALWAYS or not is_steady or clipped.median < _FAR_BELOW * threshold:
         return None
-    sentence = (
-        f"{100 * evidence.clip_share:.0f} % of {_recent(evidence)} were clipped to {text(threshold)}, though "
-        f"{_what(settings)} was sound and steady: {text(clipped.median)} in the median and {text(clipped.high)} at the "
-        "95th percentile."
+    sentence = f"{100 * evidence.clip_share:.0f} % of {_recent(evidence)} were clipped to {text(threshold)}"
+    spread = f"{text(clipped.median)} in the median and {text(clipped.high)} at the 95th percentile"
+    assert evidence.norm is not None
+    is_sound, rises = evidence.norm.high <= USUAL_NORM, _is_rising(evidence.loss)
+    if is_sound and not rises:
+        sentence += f", though {_what(settings)} was sound and steady: {spread}."
+        return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
+    if _is_learning(evidence.loss):
+        return None
+    sentence += f", {_what(settings)} was {spread}, and the loss {'rises' if rises else 'does not fall'}."
+    why = (
+        "The norms are above the usual 0.1 to 10" if not is_sound else "The loss rises although every step is cut down"
     )
-    return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
+    remedy = remedies.lower_rate(evidence, settings, 0.1, f"{why}, so a higher threshold would do harm")
+    return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedy)
 
 
 def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
@@ -246,6 +264,14 @@ def _was_thrown_out(evidence: Evidence) -> bool:
     return loss.fall_since_first_percent < _LEARNED_PERCENT
 
 
+def _lets_through(evidence: Evidence, settings: Settings, share: float) -> bool:
+    """Whether norms above 100, which are so many of the steps, reach the optimizer."""
+    mode = settings.gradients.clip_mode
+    if mode in ("off", "observe") or evidence.clip_share < share:
+        return True
+    return mode != "value" and evidence.threshold is not None and evidence.threshold > EXPLODING_NORM
+
+
 def _is_growing(evidence: Evidence) -> bool:
     trend = evidence.norm_trend
     if trend is None or trend.z <= _CERTAIN or evidence.growth < _GROWTH:
@@ -255,6 +281,10 @@ def _is_growing(evidence: Evidence) -> bool:
 
 def _is_learning(loss: LossCourse | None) -> bool:
     return loss is not None and loss.trend.z < -_CERTAIN and loss.fall_percent >= _LEARNING_PERCENT
+
+
+def _is_rising(loss: LossCourse | None) -> bool:
+    return loss is not None and loss.trend.z > _CERTAIN and loss.fall_percent <= -_LEARNING_PERCENT
 
 
 def _without_gradient(layers: Layers) -> tuple[list[int], float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -172,6 +173,50 @@ def test_first_steps_that_threw_the_weights_out_are_held_against_it_until_made_g
     for number in range(500, 600):
         doctor.observe(thrown(number))
     assert doctor.diagnose().disease is Disease.HEALTHY
+
+
+def rising(number: int) -> float:
+    return (1.0 + number / 50) * NOISE[number]
+
+
+def test_norms_that_are_spread_over_many_sizes_explode_where_nothing_clips_them() -> None:
+    """Seldom enough for the median, and each of them throws the weights away."""
+
+    def spread(clip_norm: float, loss: bool = True) -> Callable[[int], StepDone]:
+        def build(number: int) -> StepDone:
+            norm = 1e6 if number % 6 == 0 else 1.0
+            return step(number, norm, rising(number) if loss else falling(number), clip_norm=clip_norm)
+
+        return build
+
+    off = verdict(spread(math.inf), chosen=settings("off"))
+    assert (off.disease, off.change) == (Disease.EXPLODING, SettingChange("gradients", "clip_mode", "norm"))
+    loose = verdict(spread(1e4))
+    assert (loose.disease, loose.change) == (Disease.EXPLODING, SettingChange("gradients", "clip_norm", 1.0))
+    assert verdict(spread(1e7)).disease is Disease.EXPLODING
+    assert verdict(spread(2.0)).disease is Disease.HEALTHY, "clipping holds them down"
+    assert verdict(spread(math.inf, loss=False), chosen=settings("off")).disease is Disease.HEALTHY, "it learns"
+
+
+@pytest.mark.parametrize(
+    ("norm", "loss", "name"),
+    [
+        (0.9, lambda number: NOISE[number], "clip_norm"),
+        (0.9, rising, "learning_rate"),
+        (88.0, rising, "learning_rate"),
+        (88.0, lambda number: NOISE[number], "learning_rate"),
+        (88.0, falling, None),
+    ],
+)
+def test_a_threshold_is_raised_only_for_sound_norms_and_a_loss_that_does_not_rise(
+    norm: float, loss: Callable[[int], float], name: str | None
+) -> None:
+    threshold = norm / 80
+    found = verdict(lambda number: step(number, norm + 0.05 * NOISE[number], loss(number), clip_norm=threshold))
+    assert found.disease is (Disease.HEALTHY if name is None else Disease.ALWAYS_CLIPPING)
+    assert (found.change.name if found.change else None) == name
+    if name == "learning_rate":
+        assert found.change is not None and found.change.value == pytest.approx(1e-5)
 
 
 @pytest.mark.parametrize("mode", ["norm", "layer"])

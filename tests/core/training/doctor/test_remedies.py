@@ -201,6 +201,28 @@ def test_the_first_change_that_fits_is_proposed_and_can_be_applied(
         assert getattr(getattr(applied, change.group), change.name) == change.value
 
 
+@pytest.mark.parametrize("threshold", [0.3, 5.0, 6.4, 12.0, 30.0, 1e3])
+def test_a_lower_threshold_is_lower_than_the_present_one(threshold: float) -> None:
+    """Norms that were larger once would make it higher: then clipping is at work, and the rate is next."""
+
+    def drifted(number: int) -> StepDone:
+        return step(number, 6.3 if number < 200 else (500.0 if number % 3 == 0 else 0.5), clip_norm=threshold)
+
+    found = verdict(drifted, 300, clipping(clip_norm=threshold))
+    assert found.disease is Disease.EXPLODING and found.change is not None
+    assert isinstance(found.change.value, float)
+    if threshold > 12.6:
+        assert found.change.name == "clip_norm" and found.change.value < threshold
+    else:
+        assert found.change == SettingChange("training", "learning_rate", 1e-5)
+
+
+def test_a_bound_for_each_number_that_is_as_low_as_it_goes_is_not_raised() -> None:
+    chosen = clipping(clip_mode="value", clip_value=1e-13)
+    found = verdict(lambda number: step(number, 1e4, clipped=False), chosen=chosen)
+    assert found.change is None or found.change.name != "clip_value"
+
+
 def test_a_rate_that_is_as_low_as_it_goes_is_not_lowered() -> None:
     found = verdict(lambda number: step(number, update_ratio=0.4, rate=1e-12), chosen=at_rate(1e-12))
     assert (found.disease, found.change) == (Disease.UPDATES_TOO_LARGE, None)
