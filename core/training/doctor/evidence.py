@@ -92,6 +92,8 @@ class LossCourse:
 
     trend: SeriesTrend
     """Over the window, without the run's first steps."""
+    steps: int
+    """So many of the window have a loss."""
     at_start: float | None
     """Median of the run's first steps; None where the run was taken up later."""
     first: float | None
@@ -278,8 +280,8 @@ def _rise(norms: Numbers, rows: IndexArray) -> Numbers:
 
 
 def _loss_course(losses: Numbers, start: RunStart) -> LossCourse | None:
-    trend = trend_of(losses)
-    return None if trend is None else LossCourse(trend, start.loss, start.first_loss)
+    trend, known = trend_of(losses), int(np.count_nonzero(~np.isnan(losses)))
+    return None if trend is None else LossCourse(trend, known, start.loss, start.first_loss)
 
 
 def _log_trend(norms: Numbers) -> SeriesTrend | None:

@@ -1,9 +1,10 @@
 """One function for each disease: whether the evidence shows it, in numbers, and what to do first.
 
-`not_finite` is asked first, then the others in the order of `VERDICTS`; the first that speaks is the diagnosis. What
-makes other numbers meaningless comes first, then what does harm now, then what only wastes time: a number that is not
-finite spoils every norm; exploding gradients make updates large; too large updates kill layers; a dead layer is a cliff
-that would also read as vanishing; and how often is clipped says something only where the norms are sound.
+`not_finite` is asked first (a bad batch now and then lets the others speak), then the others in the order of
+`VERDICTS`; the first that speaks is the diagnosis. What makes other numbers meaningless comes first, then what does harm
+now, then what only wastes time: a number that is not finite spoils every norm; exploding gradients make updates large;
+too large updates kill layers; a dead layer is a cliff that would also read as vanishing; and how often is clipped says
+something only where the norms are sound.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ import numpy as np
 from core.events import Disease, NonFiniteOrigin
 from core.settings import Settings
 from core.training.doctor import remedies
-from core.training.doctor.evidence import Evidence, Layers, LossCourse
+from core.training.doctor.evidence import Evidence, Layers, LossCourse, NotFinite
 from core.training.doctor.remedies import EXPLODING_NORM, LARGE_UPDATE, USUAL_NORM, Remedy, text
 
 FEWEST_STEPS = 50
 """Below this many steps with a gradient norm nothing is said, but for numbers that are not finite."""
+_RARE_INPUT = 0.05
+_SAYS_NOTHING = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
 _SHARE_OF_EXPLODING = 0.2
 _SHARE_LET_THROUGH = 0.05
 """Spikes that are clipped do no harm; of those that are not, one step in twenty is enough."""
@@ -247,13 +250,26 @@ def judge(evidence: Evidence, settings: Settings, with_closed: Evidence) -> Verd
 
     with_closed: the same with the steps before a rollback: what led to a number that is not finite lies there.
     """
-    spoken = (verdict(evidence, settings) for verdict in VERDICTS)
-    found = (
-        not_finite(with_closed, settings)
-        or next((verdict for verdict in spoken if verdict is not None), None)
-        or healthy(evidence, settings)
-    )
+    spoilt = not_finite(with_closed, settings)
+    if spoilt is not None and not _is_bad_input_now_and_then(with_closed.not_finite):
+        found = spoilt
+    else:
+        spoken = (verdict(evidence, settings) for verdict in VERDICTS)
+        found = next((verdict for verdict in spoken if verdict is not None), None) or healthy(evidence, settings)
+        if spoilt is not None:
+            found = spoilt if found.disease in _SAYS_NOTHING else _and_also(found, spoilt)
     return replace(found, remedy=remedies.unless_in_force(found.remedy, settings))
+
+
+def _is_bad_input_now_and_then(found: NotFinite | None) -> bool:
+    """Batches that were set aside before any pass spoil nothing, and should not hide what the others show."""
+    if found is None or set(found.counts) != {NonFiniteOrigin.INPUT}:
+        return False
+    return found.counts[NonFiniteOrigin.INPUT] <= max(1.0, _RARE_INPUT * found.steps_looked_at)
+
+
+def _and_also(found: Verdict, spoilt: Verdict) -> Verdict:
+    return replace(found, evidence=f"{found.evidence} Apart from that, {spoilt.evidence}")
 
 
 def _was_thrown_out(evidence: Evidence) -> bool:
@@ -355,7 +371,7 @@ def _loss_words(loss: LossCourse | None) -> str:
     if loss is None:
         return "the loss is not known yet"
     if _is_learning(loss):
-        return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)}"
+        return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)} over the last {_steps(loss.steps)}"
     return f"the loss stands at {text(loss.now)}"
 
 

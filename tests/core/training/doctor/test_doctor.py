@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -38,6 +38,30 @@ def test_a_number_that_is_not_finite_is_told_at_once() -> None:
     found = verdict(lambda number: step(number, origin=NonFiniteOrigin.LOSS), 1)
     assert found.disease is Disease.NOT_FINITE
     assert (found.run_id, found.step) == ("run", 1)
+
+
+@pytest.mark.parametrize(("bad", "is_rare"), [((205,), True), ((205, 230, 260), True), (range(205, 300, 5), False)])
+def test_a_bad_batch_now_and_then_does_not_hide_what_the_others_show(bad: Sequence[int], is_rare: bool) -> None:
+    def build(number: int, norm: float = 1e4) -> StepDone:
+        return step(number, norm, NOISE[number], origin=NonFiniteOrigin.INPUT if number in bad else None)
+
+    found = verdict(build, 300)
+    assert found.disease is (Disease.EXPLODING if is_rare else Disease.NOT_FINITE)
+    assert "in the input" in found.evidence
+    assert (found.change is not None) == is_rare
+    assert verdict(lambda number: build(number, 1.0), 300).disease is Disease.NOT_FINITE, "where nothing else is wrong"
+
+
+def test_other_numbers_that_are_not_finite_come_first_however_rare() -> None:
+    found = verdict(lambda number: step(number, 1e4, origin=NonFiniteOrigin.LOSS if number == 205 else None), 300)
+    assert found.disease is Disease.NOT_FINITE
+
+
+def test_each_number_is_told_with_the_steps_that_it_was_measured_over() -> None:
+    """The norm over the newest hundred steps, the loss over the window: of 300, the first 20 are left out."""
+    found = verdict(lambda number: step(number, 1.0, falling(number)), 300)
+    assert "over the last 100 steps, nine of ten" in found.evidence
+    assert found.evidence.endswith("over the last 280 steps.")
 
 
 def test_where_it_began_is_the_first_of_the_newest_bout() -> None:
@@ -123,7 +147,7 @@ def test_a_loss_that_was_learned_to_the_end_is_not_stuck() -> None:
 
 @pytest.mark.parametrize("small", [0.0, 1e-12, 9e-7])
 def test_gradients_that_vanish_after_a_part_was_learned_are_told(small: float) -> None:
-    """A quarter was learned, then nothing more comes: the run's own first norms tell that from small ones that teach."""
+    """A quarter was learned, then nothing more comes: the run's first norms tell that from small ones that teach."""
 
     def lost(number: int) -> StepDone:
         norm = 1.0 if number < 300 else small
