@@ -47,6 +47,8 @@ class _Applied:
 
     change: SettingChange
     undo: SettingChange
+    essence: tuple[Disease, SettingChange | None]
+    """Of the verdict that asked for it."""
 
 
 class DiagnosisCard(QWidget):
@@ -70,9 +72,9 @@ class DiagnosisCard(QWidget):
         self.apply_palette(theme.palette)
 
     def show_diagnosis(self, diagnosis: Diagnosis | None) -> None:
-        """Show a verdict, None before the first. One that says the same again leaves Undo where it is."""
-        before = self._diagnosis
-        if diagnosis is None or before is None or _essence(diagnosis) != _essence(before):
+        """Show a verdict, None before the first. Undo stays until another one comes: the change itself makes it too
+        early to say for a while, and the same verdict says nothing new."""
+        if diagnosis is None or not self._is_still_about(diagnosis):
             self._applied = None
         self._diagnosis = diagnosis
         self._refresh()
@@ -196,14 +198,21 @@ class DiagnosisCard(QWidget):
         return applied if _is_same(current, applied.change.value) else None
 
     def _on_apply(self) -> None:
-        change = None if self._diagnosis is None else self._diagnosis.change
-        if change is None:
+        diagnosis = self._diagnosis
+        if diagnosis is None or diagnosis.change is None:
             return
+        change = diagnosis.change
         former = self._in_force(change)
         if former is not None:
-            self._applied = _Applied(change, SettingChange(change.group, change.name, former))
+            self._applied = _Applied(change, SettingChange(change.group, change.name, former), _essence(diagnosis))
         self.change_requested.emit(change)
         self._refresh()
+
+    def _is_still_about(self, diagnosis: Diagnosis) -> bool:
+        """Whether a verdict says no more than the one that asked for the applied change."""
+        if self._applied is None or diagnosis.disease is Disease.UNKNOWN:
+            return True
+        return _essence(diagnosis) == self._applied.essence
 
     def _in_force(self, change: SettingChange) -> float | int | str | None:
         """What holds now of the setting that a change is about: what it replaces, and what Undo brings back."""
