@@ -118,6 +118,10 @@ class TrainingEngine:
         return "CUDA graph" if self._graphed.is_captured else "eager so far"
 
     @property
+    def clip_mode(self) -> str:
+        return self._gradient_settings.clip_mode
+
+    @property
     def clip_norm(self) -> float:
         """The threshold of the modes norm, layer and observe, and the first one of adaptive."""
         return float(self._clipper.bound)
