@@ -1,10 +1,10 @@
 """One function for each disease: whether the evidence shows it, in numbers, and what to do first.
 
 `not_finite` is asked first (a bad batch now and then lets the others speak), then the others in the order of
-`VERDICTS`; the first that speaks is the diagnosis. What makes other numbers meaningless comes first, then what does harm
-now, then what only wastes time: a number that is not finite spoils every norm; exploding gradients make updates large;
-too large updates kill layers; a dead layer is a cliff that would also read as vanishing; and how often is clipped says
-something only where the norms are sound.
+`VERDICTS`; the first that speaks is the diagnosis. What makes other numbers meaningless comes first, then what does
+harm now, then what only wastes time: a number that is not finite spoils every norm; exploding gradients make updates
+large; too large updates kill layers; a dead layer is a cliff that would also read as vanishing; and how often is
+clipped says something only where the norms are sound.
 """
 
 from __future__ import annotations
