@@ -136,8 +136,8 @@ def against_not_finite(evidence: Evidence, settings: Settings, origin: NonFinite
     )
 
 
-def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
-    """A threshold that would clip one step in twenty, from the norms that were seen."""
+def fitting_threshold(evidence: Evidence, settings: Settings, most: float = _LARGEST_THRESHOLD) -> Remedy:
+    """A threshold that would clip one step in twenty, from the norms that were seen; `most` where that is less."""
     mode = settings.gradients.clip_mode
     if mode == "adaptive":
         return Remedy(
@@ -147,9 +147,10 @@ def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
     spread = what_is_clipped(evidence, settings)
     if spread is None:
         return Remedy("Choose a threshold near the norms seen.")
-    value = _threshold(spread.high)
+    value = _threshold(min(spread.high, most))
+    why = "95 % of the steps stay below it" if value >= spread.high else "a norm up to that is usual"
     return Remedy(
-        f"Set the threshold to {text(value)}: 95 % of the steps stay below it, so it clips only those that stand out.",
+        f"Set the threshold to {text(value)}: {why}, so it clips only those that stand out.",
         SettingChange("gradients", "clip_value" if mode == "value" else "clip_norm", value),
     )
 

@@ -47,7 +47,6 @@ _CLIFF = 0.7
 _ALWAYS = 0.95
 _FAR_BELOW = 10.0
 _STEADY = 30.0
-_GUARDS_NOTHING = 100.0
 _FAR_ABOVE = 30.0
 _NAMED = 3
 
@@ -103,11 +102,11 @@ def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
             f"{text(evidence.norm.largest)} over {_recent(evidence)}; {100 * share:.0f} % of them are above "
             f"{EXPLODING_NORM:.0f}."
         )
-    elif share >= _SHARE_LET_THROUGH and _lets_through(evidence, settings, share) and not _is_learning(evidence.loss):
+    elif share >= _SHARE_LET_THROUGH and _lets_through(evidence, settings, share):
         sentence = (
             f"{100 * share:.0f} % of {_recent(evidence)} had a gradient norm above {EXPLODING_NORM:.0f}, up to "
-            f"{text(evidence.norm.largest)} where the median is {text(evidence.norm.median)}. Clipping does not hold "
-            "them down, and the loss does not fall."
+            f"{text(evidence.norm.largest)} where the median is {text(evidence.norm.median)}, and clipping does not "
+            "hold them down."
         )
     elif _is_growing(evidence) and not _is_learning(evidence.loss):
         sentence = (
@@ -193,30 +192,32 @@ def always_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
     sentence = f"{100 * evidence.clip_share:.0f} % of {_recent(evidence)} were clipped to {text(threshold)}"
     spread = f"{text(clipped.median)} in the median and {text(clipped.high)} at the 95th percentile"
     assert evidence.norm is not None
-    is_sound, rises = evidence.norm.high <= USUAL_NORM, _is_rising(evidence.loss)
-    if is_sound and not rises:
+    rises, learns = _is_rising(evidence.loss), _is_learning(evidence.loss)
+    if evidence.norm.high <= USUAL_NORM and not rises:
         sentence += f", though {_what(settings)} was sound and steady: {spread}."
         return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
-    if _is_learning(evidence.loss):
+    if learns and evidence.norm.median <= USUAL_NORM:
+        sentence += f", though {_what(settings)} was mostly sound, {spread}, and the loss falls."
+        remedy = remedies.fitting_threshold(evidence, settings, USUAL_NORM)
+        return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedy)
+    if learns:
         return None
     sentence += f", {_what(settings)} was {spread}, and the loss {'rises' if rises else 'does not fall'}."
-    why = (
-        "The norms are above the usual 0.1 to 10" if not is_sound else "The loss rises although every step is cut down"
-    )
-    remedy = remedies.lower_rate(evidence, settings, 0.1, f"{why}, so a higher threshold would do harm")
+    reason = "The loss rises" if rises else "The norms are above the usual 0.1 to 10"
+    remedy = remedies.lower_rate(evidence, settings, 0.1, f"{reason}, so a higher threshold would do harm")
     return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedy)
 
 
 def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """A threshold that even exploding gradients would pass. One of 1 with norms of 0.01 is a good guard."""
+    """A threshold that no usual norm reaches, far above those seen. One of 1 with norms of 0.01 is a good guard."""
     clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
     if settings.gradients.clip_mode not in ("norm", "value", "layer") or clipped is None or threshold is None:
         return None
-    if threshold < _GUARDS_NOTHING or threshold < _FAR_ABOVE * clipped.largest or evidence.clip_share > 0.0:
+    if threshold <= USUAL_NORM or threshold < _FAR_ABOVE * clipped.largest or evidence.clip_share > 0.0:
         return None
     sentence = (
         f"None of {_recent(evidence)} was clipped: the threshold is {text(threshold)}, and {_what(settings)} was "
-        f"{text(clipped.largest)} at most. Exploding gradients would pass it."
+        f"{text(clipped.largest)} at most. Gradients that explode would pass it for long."
     )
     return Verdict(Disease.NEVER_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
 
@@ -281,8 +282,12 @@ def _was_thrown_out(evidence: Evidence) -> bool:
 
 
 def _lets_through(evidence: Evidence, settings: Settings, share: float) -> bool:
-    """Whether norms above 100, which are so many of the steps, reach the optimizer."""
+    """Whether norms above 100, which are so many of the steps, reach the optimizer and may do harm there: they are far
+    from the others, or nothing is learned."""
+    assert evidence.norm is not None
     mode = settings.gradients.clip_mode
+    if evidence.norm.high <= _STEADY * evidence.norm.median and _is_learning(evidence.loss):
+        return False
     if mode in ("off", "observe") or evidence.clip_share < share:
         return True
     return mode != "value" and evidence.threshold is not None and evidence.threshold > EXPLODING_NORM
