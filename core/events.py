@@ -127,7 +127,7 @@ class NonFiniteOrigin(StrEnum):
     LOSS = "loss"
     GRADIENTS = "gradients"
     PARAMETERS = "parameters"
-    """They were not finite before the step: the step before had written them."""
+    """They were not finite before the step, or the step itself left them so: an update had written them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,6 +348,7 @@ class TrainerStatus:
     accuracy: AccuracySummary
     device: str
     learning_rate: float
+    """The one in force: as it was set, times what rollbacks made of it; before the schedule."""
     clip_norm: float
     accuracy_apart: AccuracySummary | None = None
     """The scores of forecasts that do not count as the run's own: of catch-up and recovery in a live run."""

@@ -144,9 +144,15 @@ class GradientSettings:
     clip_mode: Literal["norm", "value", "layer", "adaptive", "off", "observe"] = Field(
         default="norm",
         description="norm: the total 2-norm; value: each number; layer: each layer's norm; adaptive: a percentile of "
-        "recent norms; observe: only say when norm would have clipped.",
+        "recent norms; off: nothing is clipped; observe: only say when norm would have clipped.",
     )
-    clip_norm: float = Field(default=1.0, gt=0.0, le=1e6, description="Gradients are scaled to at most this 2-norm.")
+    clip_norm: float = Field(
+        default=1.0,
+        gt=0.0,
+        le=1e6,
+        description="The threshold for the 2-norm of all gradients (clip modes norm and observe), of each layer's "
+        "(layer), or of all until enough norms are known (adaptive).",
+    )
     clip_value: float = Field(default=0.5, gt=0.0, le=1e6, description="The bound of each number, for clip mode value.")
     clip_percentile: float = Field(
         default=90.0, ge=1.0, le=100.0, description="The percentile of recent norms, for clip mode adaptive."

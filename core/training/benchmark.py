@@ -21,7 +21,7 @@ from core.clock import Clock
 from core.events import StepDone
 from core.forecast.quantities import LEVELS, FloatArray
 from core.settings import ModelSettings, RecoverySettings, Settings
-from core.training.device import choose_device, prepare_thread
+from core.training.device import Device, choose_device, prepare_thread, release_thread
 from core.training.doctor.doctor import GradientDoctor
 from core.training.engine.clipping import Clipper
 from core.training.engine.engine import TrainingEngine
@@ -49,7 +49,13 @@ class Workload:
 def measure_training(settings: Settings, steps: int, clock: Clock) -> dict[str, Any]:
     """All workloads on the device that the settings ask for. Raises DeviceError."""
     prepare_thread()
-    device = choose_device(settings.training.device)
+    try:
+        return _measure(settings, choose_device(settings.training.device), steps, clock)
+    finally:
+        release_thread()
+
+
+def _measure(settings: Settings, device: Device, steps: int, clock: Clock) -> dict[str, Any]:
     is_cuda = device.torch_device.type == "cuda"
     cases = {
         workload.name: compare(workload, settings, device.torch_device, steps, clock)
@@ -68,12 +74,13 @@ def measure_training(settings: Settings, steps: int, clock: Clock) -> dict[str, 
 
 
 def workloads(settings: Settings, is_cuda: bool) -> tuple[Workload, ...]:
-    """The default model, the common yardstick; on CUDA also one that is worth a graphics card."""
+    """The model that the settings name and the common yardstick, which is the same one where nothing was set; on CUDA
+    also one that is worth a graphics card."""
     yardstick = replace(ModelSettings(), width=64, layers=2, heads=4, context=64)
-    chosen = (
-        Workload("default", settings.model, settings.training.replay_samples + 1),
-        Workload("64 wide, 2 layers, 32x64", yardstick, 32),
-    )
+    own = Workload("default", settings.model, settings.training.replay_samples + 1)
+    common = Workload("64 wide, 2 layers, 32x64", yardstick, 32)
+    is_same = (own.model, own.samples) == (common.model, common.samples)
+    chosen = (own,) if is_same else (own, common)
     large = replace(ModelSettings(), width=128, layers=4, heads=8, context=128)
     return (*chosen, Workload("128 wide, 4 layers, 32x128", large, 32)) if is_cuda else chosen
 

@@ -39,12 +39,18 @@ class GradientHealth:
         self._told = self._doctor.diagnose()
         return self._told
 
-    def observe(self, steps: Sequence[StepDone]) -> tuple[Diagnosis, ...]:
-        """Take note of steps. Returns a verdict where there is one to tell."""
-        is_asked = False
+    def observe(self, steps: Sequence[StepDone], went_back: bool = False) -> tuple[Diagnosis, ...]:
+        """Take note of steps. Returns a verdict where there is one to tell.
+
+        went_back: everything went back to the known good state after them. The doctor is asked at once then: it may
+        have been the last rollback before a pause, and people are sent to the verdict.
+        """
+        is_asked = went_back
         for step in steps:
             self._doctor.observe(step)
             is_asked = is_asked or step.step % _ASKED_EVERY == 0
+        if went_back:
+            self._doctor.went_back()
         if not is_asked:
             return ()
         verdict, told = self._doctor.diagnose(), self._told

@@ -74,6 +74,7 @@ class TrainingService:
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
+        self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
         self._db = open_database(DataFolder(spec.root).database)
         try:
@@ -131,7 +132,7 @@ class TrainingService:
             loss=session.losses.summary(),
             accuracy=session.scores.own_summary(session.scored, session.live_scored, session.model_weight),
             device=self._device.label,
-            learning_rate=session.engine.learning_rate,
+            learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
             accuracy_apart=session.scores.other_summary(session.scored, session.live_scored),
         )
@@ -165,11 +166,11 @@ class TrainingService:
         return GradientHealth(GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force))
 
     def _settings_in_force(self) -> Settings:
-        """The settings with what was changed while it runs."""
+        """The settings with what was changed while it runs, by people and by rollbacks."""
         settings, engine = self._spec.settings, self._session.engine
         return replace(
             settings,
-            training=replace(settings.training, learning_rate=engine.learning_rate),
+            training=replace(settings.training, learning_rate=engine.rate_in_force),
             gradients=replace(settings.gradients, clip_norm=engine.clip_norm),
         )
 
@@ -202,17 +203,24 @@ class TrainingService:
     def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
         """What the doctor says of the steps among the events; then a pause, where some time is left to others."""
         steps = [event for event in events if isinstance(event, StepDone)]
-        if not steps:
+        went_back = self._went_back()
+        if steps:
+            self._step_times.append(self._clock.monotonic_s())
+        if not steps and not went_back:
             return ()
-        self._step_times.append(self._clock.monotonic_s())
         told: list[TrainerEvent] = []
-        for verdict in self._health.observe(steps):
+        for verdict in self._health.observe(steps, went_back):
             told.append(verdict)
             mishap = self._health.mishap(verdict)
             if mishap is not None:
                 told.append(self._incident(mishap))
         self._pacer.after_step(sum(step.duration_ms for step in steps))
         return told
+
+    def _went_back(self) -> bool:
+        """Whether the ladder went back to the known good state since this was asked last."""
+        before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
+        return self._restores_seen > before
 
     def _is_own(self, mode: ForecastMode) -> bool:
         return mode is self._spec.own_mode

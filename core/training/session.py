@@ -11,12 +11,12 @@ import logging
 import math
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.clock import Clock
-from core.events import ForecastMode, Incident, StepDone, TrainerEvent
+from core.events import ForecastMode, Incident, NonFiniteOrigin, StepDone, TrainerEvent
 from core.forecast.experts import MODEL, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
@@ -133,7 +133,10 @@ class TrainingSession:
         outcomes = self._score(candle)
         reference = self.forecaster.reference()
         step = None if self.is_paused else self._train(reference)
+        rollbacks = self.ladder.known_good.restores
         forecast = self._forecast(candle, mode, reference)
+        if step is not None and self.ladder.known_good.restores > rollbacks:
+            step = _left_spoiled(step)
         new_scores = self._commit(outcomes, step, forecast)
         self._account(outcomes, new_scores, step, candle)
         self._pending.append(forecast)
@@ -329,6 +332,13 @@ class TrainingSession:
             loss,
             overlap,
         )
+
+
+def _left_spoiled(step: StepDone) -> StepDone:
+    """The step, where the forecast that followed it was not finite: its own numbers did not show that."""
+    if step.gradients is None:
+        return step
+    return replace(step, gradients=replace(step.gradients, non_finite=NonFiniteOrigin.PARAMETERS))
 
 
 def _judged(mode: ForecastMode, lateness_ms: int, interval: Interval) -> ForecastMode:

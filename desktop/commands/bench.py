@@ -40,8 +40,12 @@ def bench() -> None:
 def train(context: Context, steps: int) -> None:
     """Time the training engine against a bare PyTorch loop, in one process and step about."""
     from core.training.benchmark import measure_training  # noqa: PLC0415 - this command computes in its own process
+    from core.training.device import DeviceError  # noqa: PLC0415
 
-    measured = measure_training(context.settings, steps, SystemClock())
+    try:
+        measured = measure_training(context.settings, steps, SystemClock())
+    except DeviceError as error:
+        raise UserError(str(error)) from error
     print_json(measured) if context.as_json else _print(measured)
 
 

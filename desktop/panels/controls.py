@@ -36,7 +36,8 @@ class TrainingInputs(QWidget):
         self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, "Learning rate")
         self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, "Clip threshold")
         self.learning_rate.setToolTip(
-            "Learning rate: how far one step moves the weights. Takes effect at the next step; 1e-4 may be typed."
+            "Learning rate: how far one step moves the weights, before warm-up and schedule. A rollback halves it.\n"
+            "Takes effect at the next step; 1e-4 may be typed."
         )
         self.clip_norm.setToolTip(
             "Clip threshold: gradients longer than this are scaled down to it. Takes effect at the next step."

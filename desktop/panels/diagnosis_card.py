@@ -34,6 +34,7 @@ _ICONS = {
 _GRAVE = frozenset({Disease.EXPLODING, Disease.NOT_FINITE})
 _FINE = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
 _RATIOS = {0.5: "Halve", 0.1: "Take a tenth of", 2.0: "Double"}
+_RATE = ("training", "learning_rate")
 _NO_CHANGE = "No setting mends this"
 _TINT = 26
 _STRIPE = 3
@@ -46,6 +47,8 @@ class _Applied:
 
     change: SettingChange
     undo: SettingChange
+    essence: tuple[Disease, SettingChange | None]
+    """Of the verdict that asked for it."""
 
 
 class DiagnosisCard(QWidget):
@@ -59,6 +62,7 @@ class DiagnosisCard(QWidget):
         self._settings = settings
         self._diagnosis: Diagnosis | None = None
         self._applied: _Applied | None = None
+        self._rate_in_force: float | None = None
         self._icon, self.headline, self.step, self.evidence, self.advice, self.note = (QLabel() for _ in range(6))
         self.apply_button = WrappingButton()
         self.apply_button.clicked.connect(self._on_apply)
@@ -68,17 +72,25 @@ class DiagnosisCard(QWidget):
         self.apply_palette(theme.palette)
 
     def show_diagnosis(self, diagnosis: Diagnosis | None) -> None:
-        """Show a verdict, None before the first. One that says the same again leaves Undo where it is."""
-        before = self._diagnosis
-        if diagnosis is None or before is None or _essence(diagnosis) != _essence(before):
+        """Show a verdict, None before the first. Undo stays until another one comes: the change itself makes it too
+        early to say for a while, and the same verdict says nothing new."""
+        if diagnosis is None or not self._is_still_about(diagnosis):
             self._applied = None
         self._diagnosis = diagnosis
         self._refresh()
 
     def show_settings(self, settings: Settings) -> None:
         """The settings as they are now: they say what the button would do."""
+        if settings.training.learning_rate != self._settings.training.learning_rate:
+            self._rate_in_force = None  # whoever sets the rate takes back what rollbacks made of it
         self._settings = settings
         self._refresh()
+
+    def show_rate_in_force(self, learning_rate: float | None) -> None:
+        """The rate that the trainer goes by: lower than the set one after a rollback. None where none is known."""
+        if learning_rate != self._rate_in_force:
+            self._rate_in_force = learning_rate
+            self._refresh()
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
@@ -146,7 +158,7 @@ class DiagnosisCard(QWidget):
         self.apply_button.setVisible(applied is None and (is_ill or change is not None))
         if applied is not None:
             set_text(self.note, _done_text(applied.change))
-            self.undo_button.setToolTip(_phrase(applied.undo, self._settings))
+            self.undo_button.setToolTip(self._phrase(applied.undo))
         elif change is None:
             set_text(self.note, "")
             self._offer(_NO_CHANGE, "" if diagnosis is None else diagnosis.advice, is_possible=False)
@@ -165,11 +177,11 @@ class DiagnosisCard(QWidget):
         if changed == self._settings:
             reason = f"{title(change.name)} is {_value_text(change.value)} already."
             set_text(self.note, reason)
-            self._offer(_phrase(change, self._settings), reason, is_possible=False)
+            self._offer(self._phrase(change), reason, is_possible=False)
             return
         when = "" if is_at_once(change.group, change.name) else _when_text(change)
         set_text(self.note, when)
-        self._offer(_phrase(change, self._settings), when or "It takes effect at the next step.", is_possible=True)
+        self._offer(self._phrase(change), when or "It takes effect at the next step.", is_possible=True)
 
     def _offer(self, text: str, tooltip: str, *, is_possible: bool) -> None:
         if self.apply_button.text() != text:
@@ -186,14 +198,35 @@ class DiagnosisCard(QWidget):
         return applied if _is_same(current, applied.change.value) else None
 
     def _on_apply(self) -> None:
-        change = None if self._diagnosis is None else self._diagnosis.change
-        if change is None:
+        diagnosis = self._diagnosis
+        if diagnosis is None or diagnosis.change is None:
             return
-        former = setting(self._settings, change.group, change.name)
+        change = diagnosis.change
+        former = self._in_force(change)
         if former is not None:
-            self._applied = _Applied(change, SettingChange(change.group, change.name, former))
+            self._applied = _Applied(change, SettingChange(change.group, change.name, former), _essence(diagnosis))
         self.change_requested.emit(change)
         self._refresh()
+
+    def _is_still_about(self, diagnosis: Diagnosis) -> bool:
+        """Whether a verdict says no more than the one that asked for the applied change."""
+        if self._applied is None or diagnosis.disease is Disease.UNKNOWN:
+            return True
+        return _essence(diagnosis) == self._applied.essence
+
+    def _in_force(self, change: SettingChange) -> float | int | str | None:
+        """What holds now of the setting that a change is about: what it replaces, and what Undo brings back."""
+        if (change.group, change.name) == _RATE and self._rate_in_force is not None:
+            return self._rate_in_force
+        return setting(self._settings, change.group, change.name)
+
+    def _phrase(self, change: SettingChange) -> str:
+        """``Halve the learning rate to 0.00005``; ``Set the activation to silu, from the next start``."""
+        name = title(change.name)
+        name = f"the {name[:1].lower()}{name[1:]}"
+        verb = _verb(self._in_force(change), change.value)
+        later = "" if is_at_once(change.group, change.name) else ", from the next start"
+        return f"{verb} {name} to {_value_text(change.value)}{later}"
 
     def _on_undo(self) -> None:
         applied, self._applied = self._applied, None
@@ -217,15 +250,6 @@ class DiagnosisCard(QWidget):
 def _essence(diagnosis: Diagnosis) -> tuple[Disease, SettingChange | None]:
     """Two verdicts that agree in this say the same, on newer numbers."""
     return diagnosis.disease, diagnosis.change
-
-
-def _phrase(change: SettingChange, settings: Settings) -> str:
-    """``Halve the learning rate to 0.00005``; ``Set the activation to silu, from the next start``."""
-    name = title(change.name)
-    name = f"the {name[:1].lower()}{name[1:]}"
-    verb = _verb(setting(settings, change.group, change.name), change.value)
-    later = "" if is_at_once(change.group, change.name) else ", from the next start"
-    return f"{verb} {name} to {_value_text(change.value)}{later}"
 
 
 def _verb(current: object, value: object) -> str:

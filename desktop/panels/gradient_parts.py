@@ -27,7 +27,8 @@ _TERMS = {
     "95th percentile": f"95 of 100 of the newest {_NEWEST} steps had a smaller gradient norm, before clipping.",
     "Update / parameter": f"How far a step moved the weights, as a share of their own length; the median of the "
     f"newest {_NEWEST} steps. About 0.001 is usual, above 0.1 is too much.",
-    "Learning rate": "How far one step moves the weights. Change it in the tool bar.",
+    "Learning rate": "How far the newest step moved the weights: the tool bar's rate times what the warm-up and the "
+    "schedule make of it. Change it in the tool bar.",
     "Loss scale": "The factor that keeps small gradients representable in 16 bits. It follows by itself.",
 }
 _MEASURES = {

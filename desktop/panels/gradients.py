@@ -61,6 +61,8 @@ class GradientsPanel(Panel):
         has_steps = len(self._state.steps) > 0
         self._empty.setVisible(not has_steps)
         self._scroll.setVisible(has_steps)
+        status = self._state.status
+        self.card.show_rate_in_force(None if status is None else status.learning_rate)
         self.card.show_diagnosis(self._state.diagnosis)
         if not has_steps:
             return

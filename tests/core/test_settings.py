@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 
-from core.settings import Settings, from_dict, load, save, to_dict
+from core.settings import GradientSettings, Settings, from_dict, load, save, to_dict
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -68,3 +70,13 @@ def test_the_file_is_fit_for_people(tmp_path: Path) -> None:
     save(Settings(), tmp_path / "settings.json")
     text = (tmp_path / "settings.json").read_text()
     assert text.count("\n") > 40 and json.loads(text)["gradients"]["clip_norm"] == 1.0
+
+
+def test_every_clip_mode_is_explained_and_the_threshold_names_those_that_it_holds_for() -> None:
+    fields = TypeAdapter(GradientSettings).json_schema()["properties"]
+    modes = get_args(get_type_hints(GradientSettings)["clip_mode"])
+    assert "off" in modes
+    told = fields["clip_mode"]["description"]
+    assert [mode for mode in modes if f"{mode}: " not in told] == []
+    threshold = fields["clip_norm"]["description"].replace("2-norm", "")
+    assert [mode for mode in ("norm", "layer", "adaptive", "observe") if mode not in threshold] == []

@@ -55,7 +55,9 @@ CASES = {
     "three in a row": Case(
         FaultKind.NAN, 3, ("step skipped", "step skipped", "rolled back"), 3, NonFiniteOrigin.LOSS, 0.5
     ),
-    "parameter not finite": Case(FaultKind.NAN_PARAMETER, 1, ("rolled back",), rate_factor=0.5),
+    "parameter not finite": Case(
+        FaultKind.NAN_PARAMETER, 1, ("rolled back",), 1, NonFiniteOrigin.PARAMETERS, rate_factor=0.5
+    ),
     "no rollback left": Case(
         FaultKind.NAN,
         3,

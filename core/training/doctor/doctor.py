@@ -2,13 +2,16 @@
 
 How it is wired in, by whoever makes `StepDone` events:
 
-    doctor = GradientDoctor(run_id, layer_names, lambda: settings)   # the settings in force, asked at each diagnosis
+    doctor = GradientDoctor(run_id, layer_names, lambda: settings)   # asked at each diagnosis
     doctor.observe(step_done)                                        # after every step, skipped ones too
     diagnosis = doctor.diagnose()                                    # every 10 steps; an event of its own
-    doctor.forget()                                                  # after a rollback, a restore or a changed setting
+    doctor.forget()                                                  # after a restore or a changed setting
+    doctor.went_back()                                               # after a rollback
 
+The settings are those in force: their learning rate is the one that the schedule starts from, after all rollbacks.
 `layer_names` are those of `TrainerReady.layers`, in that order. Without `forget` a mended disease stays in the window
-for up to 100 steps more; with it the verdict is "too early to say" for 50.
+for up to 100 steps more; with it the verdict is "too early to say" for 50. `went_back` does the same, but what led to
+the rollback stays in sight: a run that was paused by it must not look healthy.
 """
 
 from __future__ import annotations
@@ -44,8 +47,9 @@ class GradientDoctor:
 
     def diagnose(self) -> Diagnosis:
         """What the steps so far show."""
-        evidence = measure(self._window, self._names, self._start)
-        verdict = judge(evidence, self._settings())
+        evidence = measure(self._window, self._names, self._start, self._window.closed)
+        with_closed = measure(self._window, self._names, self._start) if self._window.has_closed_steps else evidence
+        verdict = judge(evidence, self._settings(), with_closed)
         return Diagnosis(
             run_id=self._run_id,
             step=self._step,
@@ -59,4 +63,9 @@ class GradientDoctor:
     def forget(self) -> None:
         """The steps so far say nothing of the next ones. Where the run's loss began is kept."""
         self._window.clear()
+        self._start.forget_updates()
+
+    def went_back(self) -> None:
+        """Everything went back to the known good state. Numbers that were not finite still count."""
+        self._window.close()
         self._start.forget_updates()

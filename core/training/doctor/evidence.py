@@ -47,11 +47,14 @@ class RunStart:
     def __init__(self) -> None:
         self._losses: list[float] = []
         self._update_ratios: list[float] = []
+        self._norms: list[float] = []
 
     def observe(self, step: StepDone) -> None:
         if step.step > SETTLING_STEPS or len(self._losses) >= START_STEPS or math.isnan(loss := number(step.loss)):
             return
         self._losses.append(loss)
+        if not math.isnan(norm := size(step.gradient_norm)):
+            self._norms.append(norm)
         if step.gradients is not None and not math.isnan(ratio := size(step.gradients.update_ratio)):
             self._update_ratios.append(ratio)
 
@@ -69,6 +72,11 @@ class RunStart:
         return self._losses[0] if self._losses else None
 
     @property
+    def norm(self) -> float | None:
+        """Median gradient norm."""
+        return statistics.median(self._norms) if self._norms else None
+
+    @property
     def update_ratio(self) -> float | None:
         """Median; None too where it was forgotten."""
         return statistics.median(self._update_ratios) if self._update_ratios else None
@@ -84,6 +92,8 @@ class LossCourse:
 
     trend: SeriesTrend
     """Over the window, without the run's first steps."""
+    steps: int
+    """So many of the window have a loss."""
     at_start: float | None
     """Median of the run's first steps; None where the run was taken up later."""
     first: float | None
@@ -142,6 +152,8 @@ class Evidence:
     steps: int
     """Steps in the window whose gradient norm is known."""
     norm: Spread | None
+    norm_at_start: float | None
+    """Median over the run's first steps."""
     window_norm: Spread | None
     """The same over the whole window."""
     norm_trend: SeriesTrend | None
@@ -158,6 +170,7 @@ class Evidence:
     """Median over the run's first steps."""
     largest_update_at_start: float | None
     learning_rate: float | None
+    """Of the newest step."""
     loss: LossCourse | None
     layers: Layers
     not_finite: NotFinite | None
@@ -174,17 +187,20 @@ class Evidence:
         return 1.0 if self.norm_trend is None else math.exp(min(700.0, self.norm_trend.climb))
 
 
-def measure(window: StepWindow, names: tuple[str, ...], start: RunStart) -> Evidence:
-    """Measure the window. names: the layers, as many as the window has."""
-    settled = _settled(window)
+def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed: int = 0) -> Evidence:
+    """Measure the window. names: the layers, as many as the window has. closed: so many of the steps since the start,
+    those that fell out of the window too, are left out, but for numbers that were not finite."""
+    settled = _settled(window, closed)
+    fresh = np.arange(_begin(window, closed), len(window))
     rows = settled[window.column("is_skipped")[settled] == 0.0]
     recent = rows[-RECENT_STEPS:]
     norms = window.column("norm")
     recent_norms = _sorted_known(norms[recent])
     return Evidence(
-        first_step=int(window.column("step")[0]) if len(window) else None,
-        steps=int(np.count_nonzero(~np.isnan(norms))),
+        first_step=int(window.column("step")[fresh[0]]) if fresh.size else None,
+        steps=int(np.count_nonzero(~np.isnan(norms[fresh]))),
         norm=spread_of(recent_norms),
+        norm_at_start=start.norm,
         window_norm=spread_of(_sorted_known(norms[rows])),
         norm_trend=_log_trend(norms[rows]),
         recent_norms=recent_norms,
@@ -195,7 +211,7 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart) -> Evid
         update_ratio=median_of(window.column("update_ratio")[recent]),
         update_ratio_at_start=start.update_ratio,
         largest_update_at_start=start.largest_update_ratio,
-        learning_rate=_highest(window.column("rate")),
+        learning_rate=_newest(window.column("rate")),
         loss=_loss_course(window.column("loss")[rows], start),
         layers=_layers(names, window, rows),
         not_finite=_not_finite(window),
@@ -203,10 +219,15 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart) -> Evid
     )
 
 
-def _settled(window: StepWindow) -> IndexArray:
-    """[rows]: the window without the first steps of the run."""
+def _settled(window: StepWindow, closed: int) -> IndexArray:
+    """[rows]: the window without the first steps of the run, or after those that were closed."""
+    return np.arange(_begin(window, closed + SETTLING_STEPS), len(window))
+
+
+def _begin(window: StepWindow, steps: int) -> int:
+    """The row that so many steps lie before."""
     fell_out = window.seen - len(window)
-    return np.arange(min(len(window), max(0, SETTLING_STEPS - fell_out)), len(window))
+    return min(len(window), max(0, steps - fell_out))
 
 
 def spread_of(known: Numbers) -> Spread | None:
@@ -259,8 +280,8 @@ def _rise(norms: Numbers, rows: IndexArray) -> Numbers:
 
 
 def _loss_course(losses: Numbers, start: RunStart) -> LossCourse | None:
-    trend = trend_of(losses)
-    return None if trend is None else LossCourse(trend, start.loss, start.first_loss)
+    trend, known = trend_of(losses), int(np.count_nonzero(~np.isnan(losses)))
+    return None if trend is None else LossCourse(trend, known, start.loss, start.first_loss)
 
 
 def _log_trend(norms: Numbers) -> SeriesTrend | None:
@@ -309,9 +330,9 @@ def _sorted_known(values: Numbers) -> Numbers:
     return np.sort(values[~np.isnan(values)])
 
 
-def _highest(values: Numbers) -> float | None:
+def _newest(values: Numbers) -> float | None:
     known = values[~np.isnan(values)]
-    return None if known.size == 0 else float(known.max())
+    return None if known.size == 0 else float(known[-1])
 
 
 def _mean(values: Numbers) -> float:

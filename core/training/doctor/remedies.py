@@ -19,7 +19,7 @@ USUAL_NORM = 10.0
 LARGE_UPDATE = 0.1
 _SOUND_UPDATE = 0.01
 _FIRST_THRESHOLD = 1.0
-_SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
+_SMALLEST_RATE = 1e-12
 _SMALLEST_THRESHOLD, _LARGEST_THRESHOLD = 1e-12, 1e6
 _USUAL_VALUE = 0.5
 _USUAL_PERCENTILE = 90.0
@@ -47,8 +47,9 @@ def against_explosion(evidence: Evidence, settings: Settings) -> Remedy:
             "Clip to a fixed norm: an adaptive threshold rises together with the norms that it should hold down.",
             SettingChange("gradients", "clip_mode", "norm"),
         )
-    if evidence.clip_share < 0.5:
-        return _lower_threshold(evidence, settings)
+    lower = _lower_threshold(evidence, settings) if evidence.clip_share < 0.5 else None
+    if lower is not None:
+        return lower
     if _was_large_from_the_start(evidence) and settings.model.initialisation != "by-activation":
         return Remedy(
             "Clipping is at work and the norms were large from the first steps without growing, so the first weights "
@@ -66,15 +67,23 @@ def against_large_updates(evidence: Evidence, settings: Settings, ratio: float) 
 
 
 def lower_rate(evidence: Evidence, settings: Settings, factor: float, why: str) -> Remedy:
-    """The rate in use times `factor`."""
-    rate = evidence.learning_rate
-    if rate is None or rate * factor < _SMALLEST_RATE:
+    """The rate in force times `factor`. What the schedule makes of it falls in the same measure."""
+    rate = settings.training.learning_rate
+    if rate * factor < _SMALLEST_RATE:
         return Remedy(f"{why}; but the learning rate is as low as it goes. Restore a checkpoint from before.")
-    lower = _two_digits(min(rate, _LARGEST_RATE) * factor, math.floor)
+    lower = _two_digits(rate * factor, math.floor)
     return Remedy(
-        f"{why}: lower the learning rate from {text(rate)} to {text(lower)}.",
+        f"{why}: lower the learning rate from {text(rate)} to {text(lower)}{_schedule_words(evidence, settings)}.",
         SettingChange("training", "learning_rate", lower),
     )
+
+
+def _schedule_words(evidence: Evidence, settings: Settings) -> str:
+    """The rate that the newest step used is another one where a schedule is at work."""
+    training, used = settings.training, evidence.learning_rate
+    if used is None or (training.schedule == "constant" and training.warmup_steps == 0):
+        return ""
+    return f"; both before the schedule, by which the newest step used {text(used)}"
 
 
 def against_dead_layers(settings: Settings) -> Remedy:
@@ -120,15 +129,15 @@ def against_not_finite(evidence: Evidence, settings: Settings, origin: NonFinite
             SettingChange("training", "precision", "float32"),
         )
     if origin is NonFiniteOrigin.PARAMETERS:
-        return lower_rate(evidence, settings, 0.1, "The step before wrote them, so its step was too long")
+        return lower_rate(evidence, settings, 0.1, "An update wrote them, so it was too long")
     return Remedy(
         "Look for a division, a root or a logarithm that meets zero: the norms before were sound and the arithmetic "
         "is float32, so neither clipping nor the rate would mend it."
     )
 
 
-def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
-    """A threshold that would clip one step in twenty, from the norms that were seen."""
+def fitting_threshold(evidence: Evidence, settings: Settings, most: float = _LARGEST_THRESHOLD) -> Remedy:
+    """A threshold that would clip one step in twenty, from the norms that were seen; `most` where that is less."""
     mode = settings.gradients.clip_mode
     if mode == "adaptive":
         return Remedy(
@@ -138,9 +147,10 @@ def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
     spread = what_is_clipped(evidence, settings)
     if spread is None:
         return Remedy("Choose a threshold near the norms seen.")
-    value = _threshold(spread.high)
+    value = _threshold(min(spread.high, most))
+    why = "95 % of the steps stay below it" if value >= spread.high else "a norm up to that is usual"
     return Remedy(
-        f"Set the threshold to {text(value)}: 95 % of the steps stay below it, so it clips only those that stand out.",
+        f"Set the threshold to {text(value)}: {why}, so it clips only those that stand out.",
         SettingChange("gradients", "clip_value" if mode == "value" else "clip_norm", value),
     )
 
@@ -148,10 +158,10 @@ def fitting_threshold(evidence: Evidence, settings: Settings) -> Remedy:
 def unless_in_force(remedy: Remedy, settings: Settings) -> Remedy:
     """Without its change where the settings say that already: a button that changes nothing is none.
 
-    Rate and threshold can be moved while it trains, so the steps tell which are in force, and the settings do not.
+    The threshold can be moved while it trains, so the steps tell which was in force, and the settings do not.
     """
     change = remedy.change
-    if change is None or change.name in ("learning_rate", "clip_norm"):
+    if change is None or change.name == "clip_norm":
         return remedy
     if getattr(getattr(settings, change.group), change.name) != change.value:
         return remedy
@@ -179,15 +189,21 @@ def text(value: float) -> str:
     return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
-def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy:
+def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy | None:
+    """None where the present one is about as low already: what is sound passes it, and what is not is clipped."""
+    present = threshold_of(evidence, settings)
     if settings.gradients.clip_mode == "value":
         bound = min(_USUAL_VALUE, _threshold(settings.gradients.clip_value / 10))
+        if bound >= settings.gradients.clip_value:
+            return None
         return Remedy(
             f"Clip each number at {text(bound)}: the present bound lets most steps through.",
             SettingChange("gradients", "clip_value", bound),
         )
     before = evidence.window_norm.quarter if evidence.window_norm is not None else _FIRST_THRESHOLD
     value = _threshold(before) if before <= USUAL_NORM else _FIRST_THRESHOLD
+    if present is not None and 2.0 * value > present:
+        return None
     why = "a quarter of the norms seen were below it" if before <= USUAL_NORM else "no norm seen was sound"
     return Remedy(
         f"Set the clip threshold to {text(value)}: {why}, and the present one lets most steps through.",

@@ -1,9 +1,10 @@
 """One function for each disease: whether the evidence shows it, in numbers, and what to do first.
 
-They are asked in the order of `VERDICTS`; the first that speaks is the diagnosis. What makes other numbers
-meaningless comes first, then what does harm now, then what only wastes time: a number that is not finite spoils every
-norm; exploding gradients make updates large; too large updates kill layers; a dead layer is a cliff that would also
-read as vanishing; and how often is clipped says something only where the norms are sound.
+`not_finite` is asked first (a bad batch now and then lets the others speak), then the others in the order of
+`VERDICTS`; the first that speaks is the diagnosis. What makes other numbers meaningless comes first, then what does
+harm now, then what only wastes time: a number that is not finite spoils every norm; exploding gradients make updates
+large; too large updates kill layers; a dead layer is a cliff that would also read as vanishing; and how often is
+clipped says something only where the norms are sound.
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ import numpy as np
 from core.events import Disease, NonFiniteOrigin
 from core.settings import Settings
 from core.training.doctor import remedies
-from core.training.doctor.evidence import Evidence, Layers, LossCourse
+from core.training.doctor.evidence import Evidence, Layers, LossCourse, NotFinite
 from core.training.doctor.remedies import EXPLODING_NORM, LARGE_UPDATE, USUAL_NORM, Remedy, text
 
 FEWEST_STEPS = 50
 """Below this many steps with a gradient norm nothing is said, but for numbers that are not finite."""
+_RARE_INPUT = 0.05
+_SAYS_NOTHING = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
 _SHARE_OF_EXPLODING = 0.2
+_SHARE_LET_THROUGH = 0.05
+"""Spikes that are clipped do no harm; of those that are not, one step in twenty is enough."""
 _GROWTH = 10.0
 _FEWEST_TO_BE_STUCK = 100
 """That a loss does not fall takes longer to see than that it does."""
@@ -42,7 +47,6 @@ _CLIFF = 0.7
 _ALWAYS = 0.95
 _FAR_BELOW = 10.0
 _STEADY = 30.0
-_GUARDS_NOTHING = 100.0
 _FAR_ABOVE = 30.0
 _NAMED = 3
 
@@ -50,7 +54,7 @@ _ORIGIN_WORDS = {
     NonFiniteOrigin.INPUT: "in the input",
     NonFiniteOrigin.LOSS: "in the loss before the backward pass",
     NonFiniteOrigin.GRADIENTS: "in the gradients, after a loss that was finite",
-    NonFiniteOrigin.PARAMETERS: "in the parameters, which the step before had written",
+    NonFiniteOrigin.PARAMETERS: "in the parameters, which an update had written",
 }
 
 
@@ -97,6 +101,12 @@ def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
             f"The gradient norm has a median of {text(evidence.norm.median)} and a largest of "
             f"{text(evidence.norm.largest)} over {_recent(evidence)}; {100 * share:.0f} % of them are above "
             f"{EXPLODING_NORM:.0f}."
+        )
+    elif share >= _SHARE_LET_THROUGH and _lets_through(evidence, settings, share):
+        sentence = (
+            f"{100 * share:.0f} % of {_recent(evidence)} had a gradient norm above {EXPLODING_NORM:.0f}, up to "
+            f"{text(evidence.norm.largest)} where the median is {text(evidence.norm.median)}, and clipping does not "
+            "hold them down."
         )
     elif _is_growing(evidence) and not _is_learning(evidence.loss):
         sentence = (
@@ -153,12 +163,12 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
     assert norm is not None
     if loss is None or _is_learning(loss) or evidence.steps < _FEWEST_TO_BE_STUCK:
         return None
-    sentence, places = _lost_with_depth(evidence)
-    has_learned = _FINISHED_PERCENT if sentence else _LEARNED_PERCENT
     fallen = loss.fall_since_start_percent
-    if fallen is not None and fallen >= has_learned:
+    if fallen is not None and fallen >= _FINISHED_PERCENT:
         return None
-    if not sentence and norm.median < _VANISHED_NORM:
+    sentence, places = _lost_with_depth(evidence)
+    has_learned = fallen is not None and fallen >= _LEARNED_PERCENT
+    if not sentence and norm.median < _VANISHED_NORM and (not has_learned or _has_collapsed(evidence)):
         sentence = f"The gradient norm has a median of {text(norm.median)} over {_recent(evidence)}"
     if not sentence:
         return None
@@ -171,31 +181,43 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def always_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """The threshold cuts nearly every step down, though the norms are sound and steady."""
+    """The threshold cuts nearly every step down. It is too low where the norms are sound and the loss does not rise;
+    else it holds something back, and the rate is what to lower, unless the model learns all the same."""
     clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
     if settings.gradients.clip_mode in ("off", "observe") or clipped is None or threshold is None:
         return None
     is_steady = clipped.high <= _STEADY * clipped.median
     if evidence.clip_share < _ALWAYS or not is_steady or clipped.median < _FAR_BELOW * threshold:
         return None
-    sentence = (
-        f"{100 * evidence.clip_share:.0f} % of {_recent(evidence)} were clipped to {text(threshold)}, though "
-        f"{_what(settings)} was sound and steady: {text(clipped.median)} in the median and {text(clipped.high)} at the "
-        "95th percentile."
-    )
-    return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
+    sentence = f"{100 * evidence.clip_share:.0f} % of {_recent(evidence)} were clipped to {text(threshold)}"
+    spread = f"{text(clipped.median)} in the median and {text(clipped.high)} at the 95th percentile"
+    assert evidence.norm is not None
+    rises, learns = _is_rising(evidence.loss), _is_learning(evidence.loss)
+    if evidence.norm.high <= USUAL_NORM and not rises:
+        sentence += f", though {_what(settings)} was sound and steady: {spread}."
+        return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
+    if learns and evidence.norm.median <= USUAL_NORM:
+        sentence += f", though {_what(settings)} was mostly sound, {spread}, and the loss falls."
+        remedy = remedies.fitting_threshold(evidence, settings, USUAL_NORM)
+        return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedy)
+    if learns:
+        return None
+    sentence += f", {_what(settings)} was {spread}, and the loss {'rises' if rises else 'does not fall'}."
+    reason = "The loss rises" if rises else "The norms are above the usual 0.1 to 10"
+    remedy = remedies.lower_rate(evidence, settings, 0.1, f"{reason}, so a higher threshold would do harm")
+    return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedy)
 
 
 def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """A threshold that even exploding gradients would pass. One of 1 with norms of 0.01 is a good guard."""
+    """A threshold that no usual norm reaches, far above those seen. One of 1 with norms of 0.01 is a good guard."""
     clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
     if settings.gradients.clip_mode not in ("norm", "value", "layer") or clipped is None or threshold is None:
         return None
-    if threshold < _GUARDS_NOTHING or threshold < _FAR_ABOVE * clipped.largest or evidence.clip_share > 0.0:
+    if threshold <= USUAL_NORM or threshold < _FAR_ABOVE * clipped.largest or evidence.clip_share > 0.0:
         return None
     sentence = (
         f"None of {_recent(evidence)} was clipped: the threshold is {text(threshold)}, and {_what(settings)} was "
-        f"{text(clipped.largest)} at most. Exploding gradients would pass it."
+        f"{text(clipped.largest)} at most. Gradients that explode would pass it for long."
     )
     return Verdict(Disease.NEVER_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
 
@@ -214,7 +236,6 @@ def healthy(evidence: Evidence, settings: Settings) -> Verdict:
 
 
 VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
-    not_finite,
     too_early,
     exploding,
     updates_too_large,
@@ -225,11 +246,31 @@ VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
 )
 
 
-def judge(evidence: Evidence, settings: Settings) -> Verdict:
-    """The first disease that the evidence shows."""
-    spoken = (verdict(evidence, settings) for verdict in VERDICTS)
-    found = next((verdict for verdict in spoken if verdict is not None), None) or healthy(evidence, settings)
+def judge(evidence: Evidence, settings: Settings, with_closed: Evidence) -> Verdict:
+    """The first disease that the evidence shows.
+
+    with_closed: the same with the steps before a rollback: what led to a number that is not finite lies there.
+    """
+    spoilt = not_finite(with_closed, settings)
+    if spoilt is not None and not _is_bad_input_now_and_then(with_closed.not_finite):
+        found = spoilt
+    else:
+        spoken = (verdict(evidence, settings) for verdict in VERDICTS)
+        found = next((verdict for verdict in spoken if verdict is not None), None) or healthy(evidence, settings)
+        if spoilt is not None:
+            found = spoilt if found.disease in _SAYS_NOTHING else _and_also(found, spoilt)
     return replace(found, remedy=remedies.unless_in_force(found.remedy, settings))
+
+
+def _is_bad_input_now_and_then(found: NotFinite | None) -> bool:
+    """Batches that were set aside before any pass spoil nothing, and should not hide what the others show."""
+    if found is None or set(found.counts) != {NonFiniteOrigin.INPUT}:
+        return False
+    return found.counts[NonFiniteOrigin.INPUT] <= max(1.0, _RARE_INPUT * found.steps_looked_at)
+
+
+def _and_also(found: Verdict, spoilt: Verdict) -> Verdict:
+    return replace(found, evidence=f"{found.evidence} Apart from that, {spoilt.evidence}")
 
 
 def _was_thrown_out(evidence: Evidence) -> bool:
@@ -238,6 +279,18 @@ def _was_thrown_out(evidence: Evidence) -> bool:
     if ratio is None or ratio <= LARGE_UPDATE or loss is None or loss.fall_since_first_percent is None:
         return False
     return loss.fall_since_first_percent < _LEARNED_PERCENT
+
+
+def _lets_through(evidence: Evidence, settings: Settings, share: float) -> bool:
+    """Whether norms above 100, which are so many of the steps, reach the optimizer and may do harm there: they are far
+    from the others, or nothing is learned."""
+    assert evidence.norm is not None
+    mode = settings.gradients.clip_mode
+    if evidence.norm.high <= _STEADY * evidence.norm.median and _is_learning(evidence.loss):
+        return False
+    if mode in ("off", "observe") or evidence.clip_share < share:
+        return True
+    return mode != "value" and evidence.threshold is not None and evidence.threshold > EXPLODING_NORM
 
 
 def _is_growing(evidence: Evidence) -> bool:
@@ -249,6 +302,10 @@ def _is_growing(evidence: Evidence) -> bool:
 
 def _is_learning(loss: LossCourse | None) -> bool:
     return loss is not None and loss.trend.z < -_CERTAIN and loss.fall_percent >= _LEARNING_PERCENT
+
+
+def _is_rising(loss: LossCourse | None) -> bool:
+    return loss is not None and loss.trend.z > _CERTAIN and loss.fall_percent <= -_LEARNING_PERCENT
 
 
 def _without_gradient(layers: Layers) -> tuple[list[int], float]:
@@ -283,6 +340,13 @@ def _lost_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
     return "", []
 
 
+def _has_collapsed(evidence: Evidence) -> bool:
+    """What a run has learned with small gradients it may go on with; with a thousandth of those it learned nothing."""
+    assert evidence.norm is not None
+    began = evidence.norm_at_start
+    return began is not None and evidence.norm.median * _DEPTH_GAP <= began
+
+
 def _is_closing(early: float, late: float, rise: float) -> bool:
     """Whether the early layers are on the way up: behind a head that starts at zero they begin with nothing."""
     gap = late / early if early > late * 1e-30 else 1e30
@@ -312,7 +376,7 @@ def _loss_words(loss: LossCourse | None) -> str:
     if loss is None:
         return "the loss is not known yet"
     if _is_learning(loss):
-        return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)}"
+        return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)} over the last {_steps(loss.steps)}"
     return f"the loss stands at {text(loss.now)}"
 
 

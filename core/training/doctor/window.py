@@ -30,6 +30,8 @@ class StepWindow:
         self._end = 0
         self.seen = 0
         """Steps since the start or the last `clear`, those that fell out of the window too."""
+        self.closed = 0
+        """So many of them are of a course that was given up: see `close`."""
 
     def __len__(self) -> int:
         return min(self._end, self._capacity)
@@ -50,6 +52,16 @@ class StepWindow:
     def clear(self) -> None:
         self._end = 0
         self.seen = 0
+        self.closed = 0
+
+    def close(self) -> None:
+        """The next steps go on from another state: those so far stay in sight, but tell nothing of the next ones."""
+        self.closed = self.seen
+
+    @property
+    def has_closed_steps(self) -> bool:
+        """Whether some in sight are of a course that was given up."""
+        return self.closed > self.seen - len(self)
 
     def column(self, name: str) -> Numbers:
         """[steps]"""

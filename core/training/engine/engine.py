@@ -118,6 +118,10 @@ class TrainingEngine:
         return "CUDA graph" if self._graphed.is_captured else "eager so far"
 
     @property
+    def clip_mode(self) -> str:
+        return self._gradient_settings.clip_mode
+
+    @property
     def clip_norm(self) -> float:
         """The threshold of the modes norm, layer and observe, and the first one of adaptive."""
         return float(self._clipper.bound)
@@ -127,9 +131,14 @@ class TrainingEngine:
         self._clipper.bound.fill_(value)
 
     @property
+    def rate_in_force(self) -> float:
+        """The set rate times what rollbacks made of it: what the schedule starts from."""
+        return self._learning_rate * self.rate_factor
+
+    @property
     def rate_now(self) -> float:
-        """The learning rate of the next step: the set one times what rollbacks and the schedule made of it."""
-        return self._learning_rate * self.rate_factor * self.schedule.factor
+        """The learning rate of the next step: the one in force times what the schedule makes of it."""
+        return self.rate_in_force * self.schedule.factor
 
     @property
     def layers(self) -> tuple[str, ...]:
@@ -272,7 +281,7 @@ class TrainingEngine:
         loss = sum(parts)
         is_spike = math.isfinite(loss) and loss > float(self._spike_limit)
         parameters_are_finite = math.isfinite(measured.parameter_norm)
-        origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite) if is_skipped else None
+        origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
         if is_skipped:
             self._flat.clear()
         else:

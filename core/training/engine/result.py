@@ -13,7 +13,10 @@ from core.events import GradientStatistics, NonFiniteOrigin
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What came of one step. A skipped step has no loss and names its reason; all state is as before, bit for bit."""
+    """What came of one step. A skipped step has no loss and names its reason; all state is as before, bit for bit.
+
+    A step that was done and left parameters that are not finite has them as its origin.
+    """
 
     loss: float | None
     gradient_norm: float | None

@@ -73,7 +73,7 @@ def _refuse_mixed_intervals(sources: Sequence[Source]) -> None:
 
 
 def _refuse_overlap(sources: Sequence[Source]) -> None:
-    """What is validated on in one file must not be trained on in another."""
+    """What is validated on in one file must not be trained on in another, nor counted twice."""
     learned = [{_key(candle) for candle in source.learned} for source in sources]
     held_back = [{_key(candle) for candle in source.held_back} for source in sources]
     for trained, validated in itertools.permutations(range(len(sources)), 2):
@@ -82,6 +82,15 @@ def _refuse_overlap(sources: Sequence[Source]) -> None:
             raise PretrainingError(
                 f"{shared:,} of the candles that {sources[validated].name} holds back for validation are trained on in "
                 f"{sources[trained].name}, so the validation would be worth nothing. Give files that do not overlap."
+            )
+
+    for first, second in itertools.combinations(range(len(sources)), 2):
+        shared = len(held_back[first] & held_back[second])
+        if shared > _TOLERATED_OVERLAP * min(len(held_back[first]), len(held_back[second])):
+            raise PretrainingError(
+                f"{sources[first].name} and {sources[second].name} both hold back the same {shared:,} candles for "
+                "validation. They would count twice, and the intervals of the skill would come out too narrow. Give "
+                "each file once, and files that do not overlap."
             )
 
 

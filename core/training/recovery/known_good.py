@@ -27,6 +27,8 @@ class KnownGood:
         self._engine = engine
         self._generator = generator
         self._state = self._copy(0)
+        self.restores = 0
+        """How often it was gone back to."""
 
     @property
     def step(self) -> int:
@@ -42,6 +44,7 @@ class KnownGood:
 
     def restore(self) -> bool:
         """Go back to the copy, all of it. False where it had no usable moments and a new optimizer began."""
+        self.restores += 1
         self._generator.bit_generator.state = copy.deepcopy(self._state.generator)
         return self._engine.restore(self._state.tensors, self._state.scalars)
 

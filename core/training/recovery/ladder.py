@@ -15,7 +15,7 @@ from __future__ import annotations
 import statistics
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.events import NonFiniteOrigin, Severity
@@ -34,6 +34,9 @@ from core.training.samples import Batch
 
 _FEWEST_FOR_A_SPIKE = 20
 _RATE_AFTER_ROLLBACK = 0.5
+_AS_USUAL = "The step was done as usual."
+_CLIPS_NOTHING = ("off", "observe")
+_TAKEN_BACK = "it left a parameter that was not finite, so it was taken back"
 _ONE_STEP = "One step. The candle was scored and forecast all the same."
 
 
@@ -160,7 +163,8 @@ class RecoveryLadder:
             self._tell_spike(result, batch, reference, step)
         if not result.parameters_are_finite:
             self._roll_back(step, "A parameter of the model was not finite.")
-        elif result.skipped_because is None or result.is_spike:
+            return replace(result, loss=None, skipped_because=result.skipped_because or _TAKEN_BACK)
+        if result.skipped_because is None or result.is_spike:
             self._skipped_in_a_row = 0
             self._tell_growth()
         elif not _is_finding_scale(result):
@@ -280,18 +284,26 @@ class RecoveryLadder:
 
     def _tell_spike(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> None:
         where = self._quarantine.put(batch, reference, step, "spike")
-        done = {
-            "mark": "The step was done as usual.",
-            "clip": "The gradients were clipped to a tenth of the threshold.",
-            "skip": "The step was not done.",
-        }[self._settings.spike_action]
+        was_eased, done = self._spike_answer(result)
         self._tell(
-            Severity.INFO if self._settings.spike_action == "mark" else Severity.WARNING,
+            Severity.WARNING if was_eased else Severity.INFO,
             "loss spike",
             f"The loss of step {step} was more than {self._settings.spike_factor:g} times its running median.",
             f"{done} {where}",
             _ONE_STEP if result.loss is None else "Nothing.",
         )
+
+    def _spike_answer(self, result: StepResult) -> tuple[bool, str]:
+        """Whether the spike changed the step, and what was done, from what came of it."""
+        if result.skipped_because is not None:
+            return True, "The step was not done."
+        if self._settings.spike_action != "clip":
+            return False, _AS_USUAL
+        if self._engine.clip_mode in _CLIPS_NOTHING:
+            return False, f"{_AS_USUAL} Clip mode {self._engine.clip_mode} clips nothing, in a spike either."
+        if not result.clipped:
+            return False, f"{_AS_USUAL} Its gradients were within a tenth of the clip threshold."
+        return True, "The gradients were clipped to a tenth of the threshold."
 
     def _tell(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
         self._mishaps.append(Mishap(severity, kind, happened, done, cost, details))

@@ -13,8 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.clock import ManualClock
-from core.commands import ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
+from core.commands import ObserveCandle, SaveCheckpoint, SetLearningRate, SetPaused, StepOnce, StopSession
 from core.events import (
+    Diagnosis,
+    Disease,
     ForecastMade,
     ForecastMode,
     ForecastScored,
@@ -259,6 +261,26 @@ def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(tmp_path: P
 
 
 @pytest.mark.faults
+def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: Path) -> None:
+    """The step's own numbers are sound: the average of the weights, which forecasts, is not."""
+    averaged = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, ema_decay=0.9))
+    session = rigs.service(tmp_path, averaged)
+    rigs.feed(session, CANDLES[:20])
+    average = session._session.engine._average
+    assert average is not None
+    with torch.no_grad():
+        next(average.model.parameters()).fill_(torch.nan)
+    events = rigs.feed(session, CANDLES[20:21])
+    kinds = [event.kind for event in events if isinstance(event, Incident)]
+    assert kinds[0] == "rolled back"
+    (step,) = [event for event in events if isinstance(event, StepDone)]
+    assert step.gradients is not None and step.gradients.non_finite is NonFiniteOrigin.PARAMETERS
+    (verdict,) = [event for event in events if isinstance(event, Diagnosis)]
+    assert verdict.disease is Disease.NOT_FINITE
+    session.close()
+
+
+@pytest.mark.faults
 def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path) -> None:
     """A parameter that keeps going bad: rollbacks, then a pause; candles are forecast and scored all the same."""
     session = rigs.service(tmp_path)
@@ -288,6 +310,29 @@ def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path
     resumed = rigs.feed(session, CANDLES[30:40])
     assert all(step.loss is not None for step in resumed if isinstance(step, StepDone))
     assert session._session.engine.is_finite()
+    session.close()
+
+
+@pytest.mark.faults
+def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path) -> None:
+    """What the doctor advises is lower than what is in use, and is in use at the step after it was taken."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    verdicts: list[Diagnosis] = []
+    for candle in CANDLES[20:24]:
+        spoil(session._session.engine)
+        verdicts += [event for event in rigs.feed(session, [candle]) if isinstance(event, Diagnosis)]
+    in_force = rigs.SMALL.training.learning_rate / 8
+    assert session.status().state is TrainerState.PAUSED
+    assert session.status().learning_rate == pytest.approx(in_force)
+    change = verdicts[-1].change
+    assert change is not None and isinstance(change.value, float)
+    assert in_force / 20 < change.value < in_force / 5
+    session.handle(SetLearningRate(change.value))
+    session.handle(SetPaused(False))
+    steps = [event for event in rigs.feed(session, CANDLES[24:26]) if isinstance(event, StepDone)]
+    assert [step.learning_rate for step in steps] == [change.value] * 2
+    assert session.status().learning_rate == change.value
     session.close()
 
 

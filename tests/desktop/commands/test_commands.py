@@ -104,3 +104,16 @@ def test_help_names_every_command_and_loads_nothing_heavy() -> None:
     assert done.returncode == 0
     for name in ("run", "headless", "evaluate", "metrics", "checkpoints", "doctor", "selftest"):
         assert name in done.stdout
+
+
+def test_bench_train_prints_its_ratio(tmp_path: Path) -> None:
+    measured = commands.run_json("bench", "train", "--steps", "10", "--device", "cpu", "--data-dir", str(tmp_path))
+    assert measured["ratio_to_bare_loop"]["median"] > 0.0 and measured["cases"]["default"]["steps"] == 10
+
+
+def test_bench_train_on_a_device_that_is_not_there_says_so(tmp_path: Path) -> None:
+    done = commands.run(
+        "bench", "train", "--steps", "10", "--device", "cuda", "--data-dir", str(tmp_path), CUDA_VISIBLE_DEVICES=""
+    )
+    assert done.returncode == 1 and "CUDA cannot be used" in done.stderr
+    assert "mistake" not in done.stderr and "Traceback" not in done.stderr

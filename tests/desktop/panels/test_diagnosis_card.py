@@ -7,11 +7,14 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.events import Disease, SettingChange
-from core.settings import Settings
+from core.settings import GradientSettings, Settings
+from core.training.doctor.doctor import GradientDoctor
+from core.training.health import GradientHealth
 from desktop.dialogs.setting_words import with_change
 from desktop.icons import icon
 from desktop.panels.diagnosis_card import _ICONS, DiagnosisCard
 from desktop.theme import Theme
+from tests.core.training.doctor.steps import NAMES, step
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 
@@ -137,6 +140,54 @@ def test_the_next_verdict_ends_undo_but_the_same_one_again_does_not(qtbot: QtBot
     assert not card.undo_button.isVisible()
     card.show_diagnosis(scenario.diagnosis())
     assert not card.undo_button.isVisible() and not card.apply_button.isEnabled()
+
+
+def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtBot, card: DiagnosisCard) -> None:
+    """The doctor behind it is the real one, and forgets what was before the change, as in a session."""
+    tree = [Settings(gradients=GradientSettings(clip_norm=1e-3))]
+    health = GradientHealth(GradientDoctor("run", NAMES, lambda: tree[0]))
+    card.show_settings(tree[0])
+
+    def take(change: SettingChange) -> None:
+        tree[0] = with_change(tree[0], change)
+        card.show_settings(tree[0])
+        health.forget()
+
+    def go_on(first: int, last: int) -> list[Disease]:
+        told = [
+            verdict
+            for number in range(first, last + 1)
+            for verdict in health.observe([step(number, clip_norm=tree[0].gradients.clip_norm)])
+        ]
+        for verdict in told:
+            card.show_diagnosis(verdict)
+        return [verdict.disease for verdict in told]
+
+    card.change_requested.disconnect()
+    card.change_requested.connect(take)
+    assert go_on(1, 150)[-1] is Disease.ALWAYS_CLIPPING
+    press_apply(qtbot, card)
+    assert tree[0].gradients.clip_norm == 1.0
+    assert go_on(151, 199) == [Disease.UNKNOWN]
+    assert card.undo_button.isVisible()
+    press_undo(qtbot, card)
+    assert tree[0].gradients.clip_norm == 1e-3
+    assert not card.undo_button.isVisible()
+
+
+def test_after_rollbacks_the_rate_in_force_is_what_is_lowered_and_what_undo_brings_back(
+    qtbot: QtBot, card: DiagnosisCard
+) -> None:
+    asked: list[SettingChange] = []
+    card.change_requested.connect(asked.append)
+    card.show_rate_in_force(1.25e-5)
+    lower = SettingChange("training", "learning_rate", 1.25e-6)
+    card.show_diagnosis(scenario.diagnosis(Disease.NOT_FINITE, change=lower))
+    assert card.apply_button.text() == "Take a tenth of the learning rate to 0.00000125"
+    press_apply(qtbot, card)
+    card.show_rate_in_force(1.25e-6)
+    press_undo(qtbot, card)
+    assert asked == [lower, SettingChange("training", "learning_rate", 1.25e-5)]
 
 
 def test_undo_goes_when_the_setting_was_changed_elsewhere(qtbot: QtBot, card: DiagnosisCard) -> None:

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from core.training.doctor.evidence import SETTLING_STEPS
 from models.losses import pinball
 from models.transformer import CandleTransformer, ModelShape
-from tests.core.training.doctor.training import Patient, Sample
+from tests.core.training.doctor.training import Patient, Sample, norms_of
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {"relu": nn.ReLU, "gelu": nn.GELU, "silu": nn.SiLU, "tanh": nn.Tanh}
 LEVELS = torch.tensor([0.05, 0.25, 0.5, 0.75, 0.95])
@@ -136,6 +137,66 @@ def never_clipping(seed: int) -> Patient:
     draw = Draw(seed)
     model = network(draw, draw.whole(1, 4), ACTIVATIONS[draw.one_of(*ACTIVATIONS)], 1.4)
     return Patient(model, task(draw), squares, draw.log(3e-4, 3e-3), clip_norm=draw.log(1e3, 1e5), steps=80)
+
+
+def always_clipping_at_the_edge(seed: int) -> Patient:
+    """The threshold is a little below a tenth of the median norm, where the rule begins."""
+    return _with_threshold(always_clipping, seed, lambda norms: _median(norms) / 10.0 / Draw(seed).log(1.2, 2.5))
+
+
+def nearly_always_clipping(seed: int) -> Patient:
+    """On the other side of that edge."""
+    return _with_threshold(always_clipping, seed, lambda norms: _median(norms) / 10.0 * Draw(seed).log(1.2, 2.5))
+
+
+def never_clipping_at_the_edge(seed: int) -> Patient:
+    """The threshold is a little above 30 times the largest norm, and above 10, where the rule begins."""
+    return _with_threshold(never_clipping, seed, lambda norms: max(10.0, 30.0 * max(norms)) * Draw(seed).log(1.05, 2.0))
+
+
+def nearly_never_clipping(seed: int) -> Patient:
+    """On the other side of that edge."""
+    return _with_threshold(never_clipping, seed, lambda norms: max(10.0, 30.0 * max(norms)) / Draw(seed).log(1.05, 2.0))
+
+
+def _with_threshold(build: Callable[[int], Patient], seed: int, choose: Callable[[list[float]], float]) -> Patient:
+    """The same patient with a threshold chosen by the norms that it has anyway, after its first steps."""
+    patient = build(seed)
+    patient.clip_norm = choose(norms_of(build(seed))[SETTLING_STEPS:])
+    return patient
+
+
+def _median(norms: list[float]) -> float:
+    return float(np.median(norms))
+
+
+def vanishing_later(seed: int) -> Patient:
+    """Sound at first; then the gradient is lost behind the output, as an underflow loses it, with a part learned."""
+    draw = Draw(seed)
+    model = network(draw, draw.whole(1, 3), ACTIVATIONS[draw.one_of(*ACTIVATIONS)], 1.0)
+    begins, loss = draw.whole(25, 45), draw.log(1e-12, 1e-9)
+    count = iter(range(1, 1000))
+
+    def lossy(output: Tensor, target: Tensor) -> Tensor:
+        if next(count) >= begins:
+            output.register_hook(lambda gradient: gradient * loss)
+        return squares(output, target)
+
+    return Patient(model, task(draw, draw.log(0.5, 1.0)), lossy, draw.log(1e-2, 3e-2), "sgd", steps=begins + 320)
+
+
+def exploding_now_and_then(seed: int) -> Patient:
+    """A fifteenth to a seventh of the batches have targets thousands of times too large, and nothing clips them."""
+    draw = Draw(seed)
+    model = network(draw, draw.whole(1, 3), ACTIVATIONS[draw.one_of(*ACTIVATIONS)], 1.0)
+    good, every, factor = task(draw), draw.whole(7, 15), draw.log(1e3, 1e4)
+    clip_mode, clip_norm = ("off", 1.0) if draw.one_of("off", "loose") == "off" else ("norm", 1e6)
+
+    def sample(step: int) -> Sample:
+        inputs, target = good(step)
+        return inputs, target * factor if step % every == 0 else target
+
+    return Patient(model, sample, squares, draw.log(1e-3, 1e-2), "adamw", clip_mode, clip_norm, steps=130)
 
 
 def dead_layers(seed: int) -> Patient:

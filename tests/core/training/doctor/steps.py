@@ -12,11 +12,15 @@ NAMES = ("embed", "block", "head")
 
 
 def settings(
-    clip_mode: str = "norm", activation: str = "gelu", initialisation: str = "torch", precision: str = "float32"
+    clip_mode: str = "norm",
+    activation: str = "gelu",
+    initialisation: str = "torch",
+    precision: str = "float32",
+    rate: float = 1e-4,
 ) -> Settings:
     return Settings(
         model=ModelSettings(activation=activation, initialisation=initialisation),  # type: ignore[arg-type]
-        training=TrainingSettings(precision=precision),  # type: ignore[arg-type]
+        training=TrainingSettings(precision=precision, learning_rate=rate),  # type: ignore[arg-type]
         gradients=GradientSettings(clip_mode=clip_mode),  # type: ignore[arg-type]
     )
 
@@ -33,7 +37,7 @@ def step(
     clipped: bool | None = None,
     origin: NonFiniteOrigin | None = None,
     loss_scale: float | None = None,
-    rate: float = 1e-3,
+    rate: float = 1e-4,
 ) -> StepDone:
     """A sound step, but for what is named. One with an origin is skipped."""
     if origin is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,6 +38,30 @@ def test_a_number_that_is_not_finite_is_told_at_once() -> None:
     found = verdict(lambda number: step(number, origin=NonFiniteOrigin.LOSS), 1)
     assert found.disease is Disease.NOT_FINITE
     assert (found.run_id, found.step) == ("run", 1)
+
+
+@pytest.mark.parametrize(("bad", "is_rare"), [((205,), True), ((205, 230, 260), True), (range(205, 300, 5), False)])
+def test_a_bad_batch_now_and_then_does_not_hide_what_the_others_show(bad: Sequence[int], is_rare: bool) -> None:
+    def build(number: int, norm: float = 1e4) -> StepDone:
+        return step(number, norm, NOISE[number], origin=NonFiniteOrigin.INPUT if number in bad else None)
+
+    found = verdict(build, 300)
+    assert found.disease is (Disease.EXPLODING if is_rare else Disease.NOT_FINITE)
+    assert "in the input" in found.evidence
+    assert (found.change is not None) == is_rare
+    assert verdict(lambda number: build(number, 1.0), 300).disease is Disease.NOT_FINITE, "where nothing else is wrong"
+
+
+def test_other_numbers_that_are_not_finite_come_first_however_rare() -> None:
+    found = verdict(lambda number: step(number, 1e4, origin=NonFiniteOrigin.LOSS if number == 205 else None), 300)
+    assert found.disease is Disease.NOT_FINITE
+
+
+def test_each_number_is_told_with_the_steps_that_it_was_measured_over() -> None:
+    """The norm over the newest hundred steps, the loss over the window: of 300, the first 20 are left out."""
+    found = verdict(lambda number: step(number, 1.0, falling(number)), 300)
+    assert "over the last 100 steps, nine of ten" in found.evidence
+    assert found.evidence.endswith("over the last 280 steps.")
 
 
 def test_where_it_began_is_the_first_of_the_newest_bout() -> None:
@@ -120,6 +145,25 @@ def test_a_loss_that_was_learned_to_the_end_is_not_stuck() -> None:
     assert verdict(learned, 600).disease is Disease.HEALTHY
 
 
+@pytest.mark.parametrize("small", [0.0, 1e-12, 9e-7])
+def test_gradients_that_vanish_after_a_part_was_learned_are_told(small: float) -> None:
+    """A quarter was learned, then nothing more comes: the run's first norms tell that from small ones that teach."""
+
+    def lost(number: int) -> StepDone:
+        norm = 1.0 if number < 300 else small
+        return step(number, norm, 1.0 if number < 100 else 0.75, [norm / 2] * 3, update_ratio=1e-3 * norm)
+
+    assert verdict(lost, 299).disease is Disease.HEALTHY
+    assert verdict(lost, 800).disease is Disease.VANISHING
+
+
+def test_gradients_that_were_always_small_and_taught_a_part_are_no_disease() -> None:
+    def small(number: int) -> StepDone:
+        return step(number, 2e-7 * NOISE[number], (1.0 if number < 100 else 0.6) * NOISE[-number], [1e-7] * 3)
+
+    assert verdict(small, 800).disease is Disease.HEALTHY
+
+
 def test_one_dead_layer_is_named_though_the_loss_falls() -> None:
     found = verdict(lambda number: step(number, 1.0, falling(number), [1.0, 0.0, 1.0]))
     assert found.disease is Disease.DEAD_LAYERS
@@ -153,6 +197,70 @@ def test_first_steps_that_threw_the_weights_out_are_held_against_it_until_made_g
     for number in range(500, 600):
         doctor.observe(thrown(number))
     assert doctor.diagnose().disease is Disease.HEALTHY
+
+
+def rising(number: int) -> float:
+    return (1.0 + number / 50) * NOISE[number]
+
+
+def test_norms_that_are_spread_over_many_sizes_explode_where_nothing_clips_them() -> None:
+    """Seldom enough for the median, and each of them throws the weights away."""
+
+    def spread(clip_norm: float) -> Callable[[int], StepDone]:
+        def build(number: int) -> StepDone:
+            norm = 1e6 if number % 6 == 0 else 1.0
+            return step(number, norm, rising(number), clip_norm=clip_norm)
+
+        return build
+
+    off = verdict(spread(math.inf), chosen=settings("off"))
+    assert (off.disease, off.change) == (Disease.EXPLODING, SettingChange("gradients", "clip_mode", "norm"))
+    loose = verdict(spread(1e4))
+    assert (loose.disease, loose.change) == (Disease.EXPLODING, SettingChange("gradients", "clip_norm", 1.0))
+    assert verdict(spread(1e7)).disease is Disease.EXPLODING
+    assert verdict(spread(2.0)).disease is Disease.HEALTHY, "clipping holds them down"
+    rare = verdict(
+        lambda number: step(number, 1e6 if number % 40 == 0 else 1.0, clip_norm=math.inf), 300, settings("off")
+    )
+    assert rare.disease is Disease.HEALTHY
+
+
+@pytest.mark.parametrize(
+    ("norm", "loss", "name"),
+    [
+        (0.9, lambda number: NOISE[number], "clip_norm"),
+        (0.9, rising, "learning_rate"),
+        (88.0, rising, "learning_rate"),
+        (88.0, lambda number: NOISE[number], "learning_rate"),
+        (88.0, falling, None),
+    ],
+)
+def test_a_threshold_is_raised_only_for_sound_norms_and_a_loss_that_does_not_rise(
+    norm: float, loss: Callable[[int], float], name: str | None
+) -> None:
+    threshold = norm / 80
+    found = verdict(lambda number: step(number, norm + 0.05 * NOISE[number], loss(number), clip_norm=threshold))
+    assert found.disease is (Disease.HEALTHY if name is None else Disease.ALWAYS_CLIPPING)
+    assert (found.change.name if found.change else None) == name
+    if name == "learning_rate":
+        assert found.change is not None and found.change.value == pytest.approx(1e-5)
+
+
+def test_where_most_norms_are_sound_and_teach_the_threshold_rises_to_the_usual_and_no_higher() -> None:
+    found = verdict(lambda number: step(number, 40.0 if number % 9 == 0 else 4.0, falling(number), clip_norm=0.01))
+    assert found.disease is Disease.ALWAYS_CLIPPING
+    assert found.change == SettingChange("gradients", "clip_norm", 10.0)
+
+
+@pytest.mark.parametrize("norm", [0.01, 1.0])
+def test_a_threshold_beyond_the_usual_and_far_above_the_norms_is_too_high(norm: float) -> None:
+    """Also below 100, where it would stop an explosion late: seen with 50 over norms of 0.01."""
+    thresholds = 31.0 * max(norm, 1.0), 10.0, 29.0 * norm
+    found = [verdict(lambda number, t=t: step(number, norm, falling(number), clip_norm=t)) for t in thresholds]  # type: ignore[misc]
+    too_high, far, near = found
+    assert too_high.disease is Disease.NEVER_CLIPPING and too_high.change is not None
+    assert too_high.change.name == "clip_norm"
+    assert far.disease is near.disease is Disease.HEALTHY
 
 
 @pytest.mark.parametrize("mode", ["norm", "layer"])

@@ -39,6 +39,10 @@ def one_thread() -> Iterator[None]:
         (patients.dead_layers, Disease.DEAD_LAYERS),
         (patients.always_clipping, Disease.ALWAYS_CLIPPING),
         (patients.never_clipping, Disease.NEVER_CLIPPING),
+        (patients.always_clipping_at_the_edge, Disease.ALWAYS_CLIPPING),
+        (patients.never_clipping_at_the_edge, Disease.NEVER_CLIPPING),
+        (patients.vanishing_later, Disease.VANISHING),
+        (patients.exploding_now_and_then, Disease.EXPLODING),
     ],
 )
 def test_networks_built_with_a_disease_are_named(build: Callable[[int], Patient], disease: Disease) -> None:
@@ -69,6 +73,12 @@ def test_healthy_networks_are_left_alone() -> None:
         patient.steps = min(patient.steps, SHORT_STEPS)
         if (found := diagnose(patient)).disease is not Disease.HEALTHY:
             accused[seed] = found
+    assert len(accused) <= 1, accused
+
+
+@pytest.mark.parametrize("build", [patients.nearly_always_clipping, patients.nearly_never_clipping])
+def test_thresholds_on_the_healthy_side_of_the_rules_are_left_alone(build: Callable[[int], Patient]) -> None:
+    accused = {seed: found for seed in UNSEEN if (found := diagnose(build(seed))).disease is not Disease.HEALTHY}
     assert len(accused) <= 1, accused
 
 

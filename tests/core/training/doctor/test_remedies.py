@@ -18,6 +18,10 @@ def clipping(**chosen: object) -> Settings:
     return Settings(gradients=GradientSettings(**chosen))  # type: ignore[arg-type]
 
 
+def at_rate(rate: float, **chosen: object) -> Settings:
+    return Settings(training=TrainingSettings(learning_rate=rate, **chosen))  # type: ignore[arg-type]
+
+
 def huge(number: int) -> StepDone:
     return step(number, 1e4)
 
@@ -82,7 +86,7 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         grown,
         Settings(),
         Disease.EXPLODING,
-        SettingChange("training", "learning_rate", 1e-4),
+        SettingChange("training", "learning_rate", 1e-5),
     ),
     (
         "then the first weights, where it was so from the start",
@@ -96,12 +100,12 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         huge,
         Settings(model=MENDED),
         Disease.EXPLODING,
-        SettingChange("training", "learning_rate", 1e-4),
+        SettingChange("training", "learning_rate", 1e-5),
     ),
     (
         "a rate for updates of a hundredth",
         too_fast,
-        Settings(),
+        at_rate(0.05),
         Disease.UPDATES_TOO_LARGE,
         SettingChange("training", "learning_rate", 0.0012),
     ),
@@ -163,7 +167,7 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         spoiled(NonFiniteOrigin.PARAMETERS),
         Settings(),
         Disease.NOT_FINITE,
-        SettingChange("training", "learning_rate", 1e-4),
+        SettingChange("training", "learning_rate", 1e-5),
     ),
     (
         "it had exploded before",
@@ -197,16 +201,59 @@ def test_the_first_change_that_fits_is_proposed_and_can_be_applied(
         assert getattr(getattr(applied, change.group), change.name) == change.value
 
 
+@pytest.mark.parametrize("threshold", [0.3, 5.0, 6.4, 12.0, 30.0, 1e3])
+def test_a_lower_threshold_is_lower_than_the_present_one(threshold: float) -> None:
+    """Norms that were larger once would make it higher: then clipping is at work, and the rate is next."""
+
+    def drifted(number: int) -> StepDone:
+        return step(number, 6.3 if number < 200 else (500.0 if number % 3 == 0 else 0.5), clip_norm=threshold)
+
+    found = verdict(drifted, 300, clipping(clip_norm=threshold))
+    assert found.disease is Disease.EXPLODING and found.change is not None
+    assert isinstance(found.change.value, float)
+    if threshold > 12.6:
+        assert found.change.name == "clip_norm" and found.change.value < threshold
+    else:
+        assert found.change == SettingChange("training", "learning_rate", 1e-5)
+
+
+def test_a_bound_for_each_number_that_is_as_low_as_it_goes_is_not_raised() -> None:
+    chosen = clipping(clip_mode="value", clip_value=1e-13)
+    found = verdict(lambda number: step(number, 1e4, clipped=False), chosen=chosen)
+    assert found.change is None or found.change.name != "clip_value"
+
+
 def test_a_rate_that_is_as_low_as_it_goes_is_not_lowered() -> None:
-    found = verdict(lambda number: step(number, update_ratio=0.4, rate=1e-12))
+    found = verdict(lambda number: step(number, update_ratio=0.4, rate=1e-12), chosen=at_rate(1e-12))
     assert (found.disease, found.change) == (Disease.UPDATES_TOO_LARGE, None)
 
 
 @pytest.mark.parametrize("rate", [3e-5, 0.0123, 1.0])
 def test_each_application_lowers_the_rate(rate: float) -> None:
-    found = verdict(lambda number: step(number, update_ratio=0.11, rate=rate))
+    found = verdict(lambda number: step(number, update_ratio=0.11, rate=rate), chosen=at_rate(rate))
     assert found.change is not None and isinstance(found.change.value, float)
     assert rate / 100 <= found.change.value <= rate / 3
+
+
+def test_at_a_schedules_end_the_set_rate_falls_by_as_much_as_the_used_one_must() -> None:
+    """The button sets what the schedule starts from: a tenth of it is in use at the cosine's end."""
+    chosen = at_rate(1e-2, schedule="cosine", schedule_steps=300)
+    found = verdict(lambda number: step(number, update_ratio=0.2, rate=1e-3), chosen=chosen)
+    assert found.change == SettingChange("training", "learning_rate", 5e-4)
+    assert "0.01 to" in found.advice and "used 0.001" in found.advice
+
+
+def test_after_rollbacks_the_rate_in_force_is_lowered_and_not_the_one_before_them() -> None:
+    """It used to be told from the highest rate in the window: the button then raised it."""
+    in_force = 1e-4 / 16
+
+    def rolled_back(number: int) -> StepDone:
+        origin = NonFiniteOrigin.PARAMETERS if number > 255 and number % 10 == 0 else None
+        return step(number, rate=1e-4 if number < 260 else in_force, origin=origin)
+
+    found = verdict(rolled_back, 300, at_rate(in_force))
+    assert found.change is not None and isinstance(found.change.value, float)
+    assert in_force / 20 < found.change.value < in_force / 5
 
 
 def applied_to(chosen: Settings, change: SettingChange) -> tuple[Settings, tuple[str, ...]]:

@@ -67,6 +67,11 @@ def diagnose(patient: Patient) -> Diagnosis:
     return doctor.diagnose()
 
 
+def norms_of(patient: Patient) -> list[float]:
+    """Its gradient norms, as far as they are finite."""
+    return [step.gradient_norm for step in train(patient) if step.gradient_norm is not None]
+
+
 def train(patient: Patient) -> Iterator[StepDone]:
     """Guarded as the engine is: a step that met a number that is not finite changes nothing."""
     optimizer = _optimizer(patient)

@@ -9,6 +9,8 @@ import torch
 from core.events import NonFiniteOrigin
 from core.forecast.quantities import LEVELS, QUANTITIES
 from core.settings import GradientSettings, TrainingSettings
+from core.training.engine.engine import TrainingEngine
+from core.training.engine.result import StepResult
 from tests.core.training.engine.rigs import (
     RATE,
     REFERENCE,
@@ -112,6 +114,35 @@ def test_parameters_that_are_not_finite_are_named_as_the_origin() -> None:
     result = trained.step(batch(), REFERENCE)
     assert result.origin is NonFiniteOrigin.PARAMETERS and not result.parameters_are_finite
     assert not trained.is_finite()
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("where", ["moment", "parameter"])
+def test_a_step_that_leaves_parameters_not_finite_names_them_too(where: str) -> None:
+    """Loss and gradients were finite, so the step was done: what the optimizer wrote is not."""
+    trained = engine()
+    trained.step(batch(), REFERENCE)
+    if where == "moment":
+        next(iter(trained.optimizer.state.values()))["exp_avg"].view(-1)[0] = torch.inf
+        result = trained.step(batch(), REFERENCE)
+    else:
+        result = step_that_spoils_a_parameter(trained)
+    assert result.loss is not None and result.skipped_because is None
+    assert result.origin is NonFiniteOrigin.PARAMETERS and not result.parameters_are_finite
+
+
+def step_that_spoils_a_parameter(trained: TrainingEngine) -> StepResult:
+    """After the forward pass, so that neither loss nor gradients show it."""
+
+    def spoil(module: torch.nn.Module, *_: object) -> None:
+        with torch.no_grad():
+            next(module.parameters()).view(-1)[0] = torch.nan
+
+    handle = trained.model.register_forward_hook(spoil)
+    try:
+        return trained.step(batch(), REFERENCE)
+    finally:
+        handle.remove()
 
 
 def test_an_exception_clears_the_gradients_and_changes_nothing() -> None:

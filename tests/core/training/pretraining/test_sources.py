@@ -69,6 +69,19 @@ def test_what_one_file_holds_back_may_not_be_learned_from_another(tmp_path: Path
     assert len(read_sources([longer, write(tmp_path / "other.csv", reverting(300, 1))], MODEL, 0.2)) == 2
 
 
+def test_a_candle_may_be_validated_on_once_only(tmp_path: Path) -> None:
+    """The same file twice would double n, and narrow every interval by a root of two."""
+    candles = reverting(400)
+    first = write(tmp_path / "a.csv", candles)
+    with pytest.raises(PretrainingError, match="80 candles"):
+        read_sources([first, first], MODEL, 0.2)
+    other_beginning = write(tmp_path / "other.csv", [*reverting(40, 3), *candles[40:]])
+    with pytest.raises(PretrainingError, match="80 candles"):
+        read_sources([first, other_beginning], MODEL, 0.2)
+    other_end = write(tmp_path / "end.csv", [*candles[:320], *reverting(400, 3)[320:]])
+    assert len(read_sources([first, other_end], MODEL, 0.2)) == 2
+
+
 def test_an_empty_file_is_refused_like_everywhere(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(CandleFileError, match="empty"):

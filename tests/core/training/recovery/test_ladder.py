@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.events import NonFiniteOrigin
+from core.events import NonFiniteOrigin, Severity
 from core.settings import GradientSettings, RecoverySettings, TrainingSettings
 from core.storage.weights import read_weights
 from core.training.engine.engine import TrainingEngine
@@ -348,6 +348,23 @@ def test_a_loss_spike_is_told_kept_aside_and_answered_as_set(tmp_path: Path, act
     for _ in range(4):  # a spike is no reason to go back
         assert bench.kinds(bench.train(batch(77, scale=100.0))) == ["loss spike"]
     assert bench.engine.rate_factor == 1.0 and bench.ladder.is_sound
+
+
+@pytest.mark.parametrize("clip_norm", [1e-3, 1e4])
+@pytest.mark.parametrize("mode", ["norm", "layer", "adaptive", "value", "off", "observe"])
+def test_a_spike_says_that_it_was_clipped_only_where_it_was(tmp_path: Path, mode: str, clip_norm: float) -> None:
+    gradients = GradientSettings(clip_mode=mode, clip_norm=clip_norm, clip_value=clip_norm)  # type: ignore[arg-type]
+    trained = engine(gradients, spike_action="clip")
+    known_good = KnownGood(trained, np.random.default_rng(0))
+    ladder = RecoveryLadder(trained, RecoverySettings(spike_action="clip"), known_good, Quarantine(tmp_path))
+    done = ladder.train(batch(), REFERENCE, 50, [1e-4] * 50)
+    assert done.result.is_spike and done.result.gradients is not None and done.result.gradient_norm is not None
+    assert done.result.gradients.norm_after is not None
+    was_clipped = done.result.gradients.norm_after < 0.9 * done.result.gradient_norm
+    assert was_clipped == (mode not in ("off", "observe") and clip_norm == 1e-3)
+    (mishap,) = done.mishaps
+    assert ("were clipped" in mishap.done) is was_clipped
+    assert mishap.severity is (Severity.WARNING if was_clipped else Severity.INFO)
 
 
 def test_the_ladder_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Path) -> None:

@@ -1,0 +1,87 @@
+"""When a verdict is told, when it makes an incident, and what a rollback leaves of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.events import Diagnosis, Disease, NonFiniteOrigin, StepDone
+from core.settings import Settings
+from core.training.doctor.doctor import GradientDoctor
+from core.training.health import GradientHealth
+from tests.core.training.doctor.steps import NAMES, step
+
+
+@pytest.fixture
+def health() -> GradientHealth:
+    return GradientHealth(GradientDoctor("run", NAMES, Settings))
+
+
+def observe(health: GradientHealth, first: int, last: int, norm: float = 1.0) -> list[Diagnosis]:
+    """Steps one by one, as a session does them. Returns all that was told."""
+    return [told for number in range(first, last + 1) for told in health.observe([step(number, norm)])]
+
+
+def test_a_verdict_is_told_when_it_changes_and_every_hundred_steps(health: GradientHealth) -> None:
+    told = observe(health, 1, 300)
+    assert [(one.step, one.disease) for one in told] == [
+        (10, Disease.UNKNOWN),
+        (50, Disease.HEALTHY),
+        (150, Disease.HEALTHY),
+        (250, Disease.HEALTHY),
+    ]
+    (ill,) = [one for one in observe(health, 301, 349, 1e4) if one.disease is Disease.EXPLODING]
+    assert ill.step == 320, "a fifth of the newest hundred"
+
+
+def test_several_steps_at_once_are_asked_about_once(health: GradientHealth) -> None:
+    assert len(health.observe([step(number) for number in range(1, 60)])) == 1
+    assert health.observe([]) == ()
+
+
+def test_what_the_record_holds_is_taken_up(health: GradientHealth) -> None:
+    primed = health.prime(step(number, 1e4) for number in range(1, 100))
+    assert (primed.disease, primed.step) == (Disease.EXPLODING, 99)
+    assert observe(health, 100, 120, 1e4) == [], "it says the same"
+
+
+def test_a_disease_makes_one_incident_in_five_hundred_steps(health: GradientHealth) -> None:
+    told = observe(health, 1, 1200, 1e4)
+    reported = [one.step for one in told if health.mishap(one) is not None]
+    assert reported[:2] == [50, 550] and len(reported) == 3
+    assert health.mishap(health.prime(step(number) for number in range(2000, 2400))) is None
+
+
+def test_a_rollback_is_asked_about_at_once_and_the_steps_before_it_speak_no_more(health: GradientHealth) -> None:
+    observe(health, 1, 102, 1e4)
+    (told,) = health.observe([step(103, 1e4)], went_back=True)
+    assert told.disease is Disease.UNKNOWN and told.step == 103
+    assert [one.disease for one in observe(health, 104, 200)] == [Disease.HEALTHY]
+
+
+def spoiled(number: int, norm: float = 1.0) -> StepDone:
+    return step(number, norm, origin=NonFiniteOrigin.PARAMETERS)
+
+
+def test_a_rollback_does_not_hide_the_numbers_that_led_to_it(health: GradientHealth) -> None:
+    """Training may pause right there, and the banner sends people to the verdict."""
+    observe(health, 1, 112)
+    (told,) = health.observe([spoiled(113)], went_back=True)
+    assert told.disease is Disease.NOT_FINITE and "began at step 113" in told.evidence
+    assert told.change is not None and told.change.name == "learning_rate"
+    assert observe(health, 114, 212) == [], "it says the same within a hundred steps"
+    assert [one.disease for one in observe(health, 213, 240)] == [Disease.HEALTHY]
+
+
+def test_a_rollback_keeps_what_led_to_the_bad_number(health: GradientHealth) -> None:
+    """Norms that had exploded before it under clipping: the advice rests on them, though they count no more."""
+    observe(health, 1, 60)
+    observe(health, 61, 112, 1e4)
+    (told,) = health.observe([spoiled(113)], went_back=True)
+    assert told.disease is Disease.NOT_FINITE and "Clipping is at work" in told.advice
+
+
+def test_changed_settings_begin_anew(health: GradientHealth) -> None:
+    observe(health, 1, 112, 1e4)
+    health.observe([spoiled(113)])
+    health.forget()
+    assert observe(health, 114, 130)[0].disease is Disease.UNKNOWN
