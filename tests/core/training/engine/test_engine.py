@@ -9,6 +9,7 @@ import torch
 from core.events import NonFiniteOrigin
 from core.forecast.quantities import LEVELS, QUANTITIES
 from core.settings import GradientSettings, TrainingSettings
+from core.training.engine.engine import TrainingEngine
 from tests.core.training.engine.rigs import (
     RATE,
     REFERENCE,
@@ -188,6 +189,21 @@ def test_a_skipped_step_does_not_advance_the_schedule() -> None:
     assert trained.rate_now == pytest.approx(RATE / 10)
 
 
+@pytest.mark.parametrize("is_forecast", [False, True], ids=["training", "forecasting"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_the_forward_pass_computes_in_the_precision_that_was_set(precision: str, is_forecast: bool) -> None:
+    trained = engine(training=TrainingSettings(learning_rate=RATE, precision=precision))  # type: ignore[arg-type]
+    seen = []
+    handle = trained.model.get_submodule("head").register_forward_hook(lambda _m, _i, output: seen.append(output.dtype))
+    samples = batch()
+    if is_forecast:
+        trained.corrections(samples.features, samples.is_real)
+    else:
+        trained.step(samples, REFERENCE)
+    handle.remove()
+    assert seen == [getattr(torch, precision)]
+
+
 @pytest.mark.parametrize(("precision", "tolerance"), [("bfloat16", 0.05), ("float16", 0.01)])
 def test_mixed_precision_is_close_to_float32(precision: str, tolerance: float) -> None:
     training = TrainingSettings(learning_rate=RATE, precision=precision)  # type: ignore[arg-type]
@@ -304,6 +320,13 @@ def test_matrices_decay_and_biases_norms_and_positions_do_not() -> None:
     assert "head.weight" in before and "blocks.0.attention.project_in.weight" in before
 
 
+def overflow(trained: TrainingEngine) -> None:
+    """A step whose gradients are infinite, which halves a loss scale."""
+    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * torch.inf)
+    assert trained.step(batch(99), REFERENCE).loss is None
+    handle.remove()
+
+
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 def test_a_restored_engine_goes_on_bit_for_bit(precision: str) -> None:
     training = TrainingSettings(
@@ -314,8 +337,11 @@ def test_a_restored_engine_goes_on_bit_for_bit(precision: str) -> None:
     for seed in range(25):
         first.step(batch(seed), REFERENCE)
     second = engine(settings, training)
-    second.step(batch(99), REFERENCE)
+    for _ in range(3):  # under loss scaling, until its scale is another
+        overflow(second)
+    assert precision != "float16" or first.scalars()["scaler"]["scale"] != second.scalars()["scaler"]["scale"]
     assert second.restore(state(first), first.scalars())
+    assert first.scalars() == second.scalars()
     for seed in range(25, 30):
         mine, theirs = first.step(batch(seed), REFERENCE), second.step(batch(seed), REFERENCE)
         assert mine == theirs
