@@ -233,8 +233,10 @@ class TrainingService:
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
+                was_paused = self._session.is_paused
                 events = self._session.step_once()
-                return (*events, *self._after_steps(events))
+                paused = self._set_paused(True) if self._session.is_paused and not was_paused else ()
+                return (*events, *self._after_steps(events), *paused)
             case SaveCheckpoint(reason):
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id):

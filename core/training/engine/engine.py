@@ -312,6 +312,8 @@ class TrainingEngine:
     def restore(self, tensors: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
         """Take the state of `tensors` and `scalars`, but for the rate and the threshold, which stay as they are set.
 
+        What rollbacks made of a rate holds for that rate only: one that was set anew since is meant as it is.
+
         Returns False where the moments were missing or not finite, and a new optimizer took their place.
         """
         self.model.load_state_dict(part_of(tensors, "model"))
@@ -321,7 +323,8 @@ class TrainingEngine:
             self._clipper.restore(clip)
         if "noise" in tensors:
             self._noise.set_state(tensors["noise"].cpu())
-        self.rate_factor = float(scalars["rate_factor"])
+        is_same_rate = float(scalars["learning_rate"]) == self._learning_rate
+        self.rate_factor = float(scalars["rate_factor"]) if is_same_rate else 1.0
         self.schedule.restore(scalars["schedule"])
         self._precision.restore(scalars["scaler"])
         self._gauge.forget()
