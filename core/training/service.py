@@ -235,8 +235,9 @@ class TrainingService:
             case StepOnce():
                 was_paused = self._session.is_paused
                 events = self._session.step_once()
-                paused = self._set_paused(True) if self._session.is_paused and not was_paused else ()
-                return (*events, *self._after_steps(events), *paused)
+                told = (*events, *self._after_steps(events))
+                has_paused = self._session.is_paused and not was_paused
+                return (*told, *self._set_paused(True)) if has_paused else told
             case SaveCheckpoint(reason):
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id):
