@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from core.events import NonFiniteOrigin
 from core.forecast.quantities import LEVELS, QUANTITIES
@@ -318,6 +319,61 @@ def test_matrices_decay_and_biases_norms_and_positions_do_not() -> None:
         is_decayed = before[name].dim() == 2 and name != "position"
         torch.testing.assert_close(parameter, before[name] * (1.0 - 0.5 * RATE if is_decayed else 1.0))
     assert "head.weight" in before and "blocks.0.attention.project_in.weight" in before
+
+
+class Waits(TorchDispatchMode):
+    """Counts what would make the host wait for a device: a number of a tensor is asked for."""
+
+    _WAITING = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.is_nonzero.default)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, operation, types, arguments=(), options=None):  # type: ignore[no-untyped-def]
+        self.count += operation in self._WAITING
+        return operation(*arguments, **(options or {}))
+
+
+@pytest.mark.parametrize("action", ["mark", "skip"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_no_number_is_asked_of_the_device_until_the_step_is_read(precision: str, action: str) -> None:
+    training = TrainingSettings(learning_rate=RATE, ema_decay=0.9, precision=precision)  # type: ignore[arg-type]
+    trained = engine(GradientSettings(clip_mode="adaptive"), training, spike_action=action)
+    for seed in range(3):
+        trained.step(batch(seed), REFERENCE)
+    with Waits() as waits:
+        trained.expect_loss_below(10.0)
+        pending = trained.begin(batch(3), REFERENCE)
+        begun = waits.count
+        pending.result()
+    assert begun == 0
+    assert waits.count == 0, "and then in one piece"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device answers")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_no_step_waits_for_the_gpu_until_it_is_read(precision: str) -> None:
+    training = TrainingSettings(learning_rate=RATE, ema_decay=0.9, precision=precision)  # type: ignore[arg-type]
+    trained = TrainingEngine(model(), torch.device("cuda"), training, GradientSettings(clip_mode="adaptive"))
+    for seed in range(3):
+        trained.step(batch(seed), REFERENCE)
+    placed = trained._objective.place(batch(3), REFERENCE)  # from memory that is not pinned, a copy waits for itself
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        trained._flat.clear()
+        packed = trained._update(placed)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert bool(torch.isfinite(packed[0]))
+
+
+def test_a_spike_is_told_by_the_limit_of_its_own_step() -> None:
+    trained = engine()
+    trained.expect_loss_below(1e-6)
+    pending = trained.begin(batch(), REFERENCE)
+    trained.expect_loss_below(None)
+    assert pending.result().is_spike
 
 
 def overflow(trained: TrainingEngine) -> None:
