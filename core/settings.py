@@ -102,7 +102,8 @@ class TrainingSettings:
         default=10_000,
         ge=10,
         le=10_000_000,
-        description="Length of the cosine, or the steps without progress of plateau.",
+        description="Length of the cosine; for plateau, the steps over which the loss is averaged: three such means "
+        "in a row without progress halve the rate.",
     )
     ema_decay: float = Field(
         default=0.0, ge=0.0, lt=1.0, description="Forecast with a moving average of the weights; 0: with the newest."

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from core.clock import Clock
-from core.commands import ObserveCandle, SaveCheckpoint, SetDevice, StopSession, TrainerCommand
+from core.commands import ObserveCandle, SaveCheckpoint, SetDevice, SetPaused, StopSession, TrainerCommand
 from core.events import (
     EventBatch,
     ForecastMode,
@@ -209,6 +209,8 @@ class TrainingDriver:
             return False
         self._unanswered.popleft()
         self._publish(batch)
+        if any(isinstance(command, SetPaused) for command in self._unanswered):
+            return True  # the state is that from before a wish which the trainer has not come to yet
         for event in batch.events:  # not those of a first answer: a host that just stands knows of no pause yet
             if isinstance(event, TrainerStatus):
                 self._restarts.note_state(event.state)

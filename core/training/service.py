@@ -241,8 +241,11 @@ class TrainingService:
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
+                was_paused = self._session.is_paused
                 events = self._session.step_once()
-                return (*events, *self._after_steps(events))
+                told = (*events, *self._after_steps(events))
+                has_paused = self._session.is_paused and not was_paused
+                return (*told, *self._set_paused(True)) if has_paused else told
             case SaveCheckpoint(reason):
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id):

@@ -107,4 +107,18 @@ def _print(measured: dict[str, Any]) -> None:
         times = (f"{case['step_ms']['median']:.2f}", f"{case['bare_step_ms']['median']:.2f}")
         clip = f"{100.0 * case['clip_share_of_step']:.2f} %"
         table.add_row(name, *times, f"{ratio['median']:.3f}", f"{ratio['p95']:.3f}", clip)
-    Console().print(table)
+    console = Console()
+    console.print(table)
+    if measured["cuda_graph"] is not None:
+        console.print(graph_sentence(measured["cuda_graph"]), highlight=False)
+
+
+def graph_sentence(graph: dict[str, Any]) -> str:
+    """What whole-step CUDA graphs are worth here, and whether that is enough."""
+    difference, missing = graph["largest_loss_difference"], graph["steps_without_loss"]
+    loss = f"{missing} of their steps gave no loss" if difference is None else f"the loss differs by {difference:.2g}"
+    return (
+        f"{'Passed' if graph['passes'] else 'Failed'}: with CUDA graphs ({graph['execution']}) a step is "
+        f"{graph['speedup_over_eager']['median']:.2f} times as fast as without (wanted: {graph['wanted_speedup']:g}), "
+        f"and over {graph['steps']} steps {loss} (allowed: {graph['loss_tolerance']:g} of it)."
+    )

@@ -15,11 +15,15 @@ import psutil
 import pytest
 
 from core.clock import SystemClock
-from core.events import AccuracySummary, StepDone, TrainerEvent, TrainerStatus
+from core.events import Estimate, StepDone, TrainerEvent
+from core.forecast.quantities import FloatArray
+from core.forecast.score import skill
 from core.settings import CheckpointSettings
+from core.storage.records import StoredScore
+from core.training.supervision.endings import DeathCause
 from tests.core.training import rigs
+from tests.core.training.pretraining.rigs import reverting
 from tests.support import driven, faulty_trainer
-from tests.support.candles import random_walk
 from tests.support.driven import Driven, Record
 from tests.support.faulty_trainer import FaultKind, random_schedule
 
@@ -28,6 +32,8 @@ COUNT = 20_000 if IS_LONG else 1_600
 SPACING = 500 if IS_LONG else 200
 SEED = 20_261_121
 KINDS = (FaultKind.BAD_BATCH, FaultKind.RAISE, FaultKind.KILL, FaultKind.NAN, FaultKind.ABORT, FaultKind.HANG)
+CANDLES = reverting(COUNT, seed=3)
+"""There is something to learn in them: a run that learns has skill, and one that does not has none."""
 SETTINGS = replace(
     rigs.SMALL,
     recovery=replace(rigs.SMALL.recovery, hang_seconds=2.0),
@@ -43,22 +49,21 @@ pytestmark = [
 
 
 class BusyNight:
-    """The machine's clock, a thousand times faster: an hour of market between two faults takes seconds here, and the
-    breaker counts crashes within ten minutes of a clock that it is handed."""
-
-    _FASTER = 1000.0
+    """The machine's clock, but an hour lies between one death of a trainer and the next, as in a night that lasts: the
+    breaker counts crashes within ten minutes. All else (how long a trainer may take to stop) is in real time."""
 
     def __init__(self) -> None:
         self._clock = SystemClock()
+        self.deaths: list[DeathCause] = []
 
     def now_ms(self) -> int:
         return self._clock.now_ms()
 
     def monotonic_s(self) -> float:
-        return self._FASTER * self._clock.monotonic_s()
+        return self._clock.monotonic_s() + 3600.0 * len(self.deaths)
 
     def sleep_s(self, seconds: float) -> None:
-        self._clock.sleep_s(seconds / self._FASTER)
+        self._clock.sleep_s(seconds)
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Night:
 
     run: Driven
     record: Record
-    accuracy: AccuracySummary
+    scores: tuple[StoredScore, ...]
     memory_mb: tuple[float, ...]
     """Of this process and the trainer together, at even steps."""
 
@@ -78,21 +83,20 @@ class Night:
 
 
 def night(root: Path, faults: list[faulty_trainer.Fault]) -> Night:
-    driven.store_candles(root, random_walk(COUNT, seed=3))
+    driven.store_candles(root, CANDLES)
     faulty_trainer.schedule(root, faults)
-    run = Driven(root, SETTINGS, clock=BusyNight())
+    clock = BusyNight()
+    run = Driven(root, SETTINGS, clock=clock)
+    clock.deaths = run.deaths
     memory: list[float] = []
-    newest: list[AccuracySummary] = []
 
     def look(event: TrainerEvent) -> None:
-        if isinstance(event, TrainerStatus):
-            newest[:] = [event.accuracy]
         if isinstance(event, StepDone) and event.step % 20 == 0:
             memory.append(memory_of(run))
             run.events.clear()  # the test must not be what grows
 
     run.run(look)
-    return Night(run, driven.record_of(root), newest[0], tuple(memory))
+    return Night(run, driven.record_of(root), driven.scores_of(root), tuple(memory))
 
 
 def memory_of(run: Driven) -> float:
@@ -100,11 +104,61 @@ def memory_of(run: Driven) -> float:
     return sum(process.memory_info().rss for process in processes) / 2**20
 
 
-def test_a_night_of_faults_loses_nothing(tmp_path: Path) -> None:
+@dataclass(frozen=True)
+class Losses:
+    """Of the shown one-step forecasts, and of "no change", candle by candle."""
+
+    own: FloatArray
+    reference: FloatArray
+
+
+def losses_of(scores: tuple[StoredScore, ...], what: str) -> Losses:
+    """what: "" for the close, "range_" for the range."""
+    own, reference = (
+        np.array([getattr(score, f"{what}{name}") for score in scores]) for name in ("loss", "reference_loss")
+    )
+    return Losses(own, reference)
+
+
+def skill_gained(one: Losses, other: Losses) -> Estimate:
+    """How much more skill the one has than the other on the same candles, with its block bootstrap interval.
+
+    Paired: what a candle does to both cancels out, so a small difference shows.
+    """
+    np.testing.assert_allclose(one.reference, other.reference)
+    return skill(other.reference + one.own - other.own, other.reference)
+
+
+def is_within_noise(scores: tuple[StoredScore, ...], calm: tuple[StoredScore, ...]) -> bool:
+    """Whether the whole interval of the paired difference is smaller than half of the calm run's own interval."""
+    verdicts = []
+    for what in ("", "range_"):
+        usual = losses_of(calm, what)
+        own, gained = skill(usual.own, usual.reference), skill_gained(losses_of(scores, what), usual)
+        assert own.low is not None and own.high is not None and gained.low is not None and gained.high is not None
+        noise = (own.high - own.low) / 2.0
+        print(
+            f"{what or 'close_'}skill: {own.value:.4f} +- {noise:.4f}; gained [{gained.low:+.4f}, {gained.high:+.4f}]"
+        )
+        verdicts.append(-noise < gained.low and gained.high < noise)
+    return all(verdicts)
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Night:
+    return night(tmp_path_factory.mktemp("calm"), [])
+
+
+def assert_flat(each: Night) -> None:
+    growth = each.quarter(3) / each.quarter(1) - 1.0
+    print(f"memory: {each.quarter(1):.0f} MB, then {each.quarter(3):.0f} MB ({growth:+.2%})")
+    assert growth < 0.02
+
+
+def test_a_night_of_faults_loses_nothing(tmp_path: Path, calm: Night) -> None:
     faults = random_schedule(SEED, COUNT, SPACING, KINDS)
     print(f"seed {SEED}: {[(fault.step, fault.kind.value) for fault in faults]}")
-    calm = night(tmp_path / "calm", [])
-    disturbed = night(tmp_path / "disturbed", faults)
+    disturbed = night(tmp_path, faults)
     ending = [fault for fault in faults if fault.kind in faulty_trainer.ENDS_PROCESS]
     assert calm.run.deaths == [] and len(disturbed.run.deaths) == len(ending) > 1
     assert disturbed.run.failures == []
@@ -112,13 +166,16 @@ def test_a_night_of_faults_loses_nothing(tmp_path: Path) -> None:
     assert disturbed.record.scored_targets_ms == calm.record.scored_targets_ms
     assert len(calm.record.scored_targets_ms) == COUNT - 1
     assert disturbed.record.steps == calm.record.steps == tuple(range(1, COUNT))
-    for one, other in (
-        (calm.accuracy.skill_close, disturbed.accuracy.skill_close),
-        (calm.accuracy.skill_range, disturbed.accuracy.skill_range),
-    ):
-        assert one.low is not None and other.low is not None and one.high is not None and other.high is not None
-        assert one.low <= other.high and other.low <= one.high, "the skill is another"
+    assert is_within_noise(disturbed.scores, calm.scores), "the skill is another"
     for each in (calm, disturbed):
-        growth = each.quarter(3) / each.quarter(1) - 1.0
-        print(f"memory: {each.quarter(1):.0f} MB, then {each.quarter(3):.0f} MB ({growth:+.2%})")
-        assert growth < 0.02
+        assert_flat(each)
+
+
+def test_a_run_that_learns_nothing_is_not_within_the_noise(tmp_path: Path, calm: Night) -> None:
+    """So the look at the skill can fail."""
+    untrained = replace(SETTINGS, training=replace(SETTINGS.training, learning_rate=1e-12))
+    session = rigs.service(tmp_path, untrained)
+    rigs.feed(session, CANDLES)
+    session.close()
+    assert not is_within_noise(driven.scores_of(tmp_path), calm.scores)
+    assert is_within_noise(calm.scores, calm.scores)

@@ -15,6 +15,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database, select
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
+from core.storage.records import StoredScore
 from core.storage.runs import RunStore
 from core.training.drive import Inbox, TrainingDriver
 from core.training.host import Host, HostDiedError, ThreadHost
@@ -66,6 +67,15 @@ def record_of(root: Path) -> Record:
             column("select step from steps where run_id = ? order by 1"),
             len(runs),
         )
+    finally:
+        db.close()
+
+
+def scores_of(root: Path) -> tuple[StoredScore, ...]:
+    """The scores of one-step forecasts of the newest run in the folder, in time order."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        return tuple(RecordReader(db, RunStore(db).list()[0].run_id).scores())
     finally:
         db.close()
 

@@ -1,7 +1,7 @@
 """One optimizer step, guarded on the device: nothing that is not finite ever reaches the parameters.
 
-Nothing in a step waits for the device. Whether a step counts is a flag there, which the fused optimizer, the average
-and the clip statistics obey; the host reads all numbers of a step in one piece afterwards.
+Nothing in a step waits for the device before its end. Whether a step counts is a flag there, which the fused optimizer,
+the average and the clip statistics obey; the host reads all numbers of a step in one piece, and waits once, for that.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from core.training.engine.schedule import RateSchedule
 from core.training.samples import Batch
 
 _SPIKE_CLIPS_TO = 0.1
-_HEAD = 4  # norm, norm after, threshold, skipped
+_HEAD = 5  # norm, norm after, threshold, skipped, loss scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +82,12 @@ class TrainingEngine:
         self._run: Update = self._update
         self._graphed: GraphedUpdate | None = None
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
-        if graphs is not None and is_fixed:  # the scaler waits for the device, and noise cannot be compared
+        if graphs is not None and is_fixed:  # the scaler's state is not live here, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self._live, self._flat.clear, graphs)
         self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
+        self._expected_below = math.inf
+        """The same number, where the host reads it without waiting."""
 
     @property
     def learning_rate(self) -> float:
@@ -152,7 +154,8 @@ class TrainingEngine:
 
     def expect_loss_below(self, limit: float | None) -> None:
         """A loss above it is a spike, from the next step on; None: nothing is."""
-        self._spike_limit.fill_(torch.inf if limit is None else limit)
+        self._expected_below = math.inf if limit is None else limit
+        self._spike_limit.fill_(self._expected_below)
 
     def corrections(self, features: np.ndarray, is_real: np.ndarray) -> FloatArray:
         """The model's corrections of the reference's normalised quantiles, in eval mode: [B, H, Q, L]."""
@@ -171,14 +174,15 @@ class TrainingEngine:
         return self.begin(batch, reference).result()
 
     def begin(self, batch: Batch, reference: FloatArray) -> PendingStep:
-        """Train on one batch without waiting. The rate of the next step is known when the result was read.
+        """Train on one batch without waiting for the device. The result must be read before the next step begins: only
+        then is the next rate known, and the numbers' place may be taken by the next step's.
 
         The gradients of a step that was done go when the next begins: freed at its end they would leave the heap's top
         free, which the C library then gives back, and each forward pass would fault its memory in anew (4 % of a step).
         """
         self._flat.clear()
         self._train_mode()
-        rate, scale = self.rate_now, self._precision.scale_now
+        rate, limit = self.rate_now, self._expected_below
         set_rate(self.optimizer, rate)
         try:
             packed = self._run(self._objective.place(batch, reference))
@@ -187,7 +191,7 @@ class TrainingEngine:
             self._precision.reset()
             self._forget_graph()
             raise
-        return PendingStep(packed, lambda numbers: self._unpack(numbers, rate, scale))
+        return PendingStep(packed, lambda numbers: self._unpack(numbers, rate, limit))
 
     def rehearse(self, batch: Batch, reference: FloatArray) -> None:
         """Forward and backward without a step: to see again what failed. Raises what torch raises."""
@@ -229,6 +233,7 @@ class TrainingEngine:
         parts = self._backward(batch)
         self._flat.collect()
         self._precision.unscale(self.optimizer)
+        scale = self._precision.scale()  # before the step, which may change it
         gradients = self._flat.gradients
         self._add_noise(gradients)
         judged = self._judge(parts, self._gauge.gradients())
@@ -236,7 +241,7 @@ class TrainingEngine:
         self._precision.step(self.optimizer, judged.is_skipped)
         if self._average is not None:
             self._average.follow(judged.is_skipped)
-        return self._pack(parts, judged, clipped)
+        return self._pack(parts, judged, clipped, scale)
 
     def _backward(self, batch: DeviceBatch) -> Tensor:
         """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""
@@ -271,15 +276,16 @@ class TrainingEngine:
             factor = torch.where(loss > self._spike_limit, _SPIKE_CLIPS_TO, self._one)
         return _Judgement(norm, self._replicas.agree(is_skipped), factor)
 
-    def _pack(self, parts: Tensor, judged: _Judgement, clipped: Clipped) -> Tensor:
-        head = (judged.norm, clipped.norm_after, clipped.threshold, judged.is_skipped.to(parts.dtype))
+    def _pack(self, parts: Tensor, judged: _Judgement, clipped: Clipped, scale: Tensor) -> Tensor:
+        is_skipped, loss_scale = judged.is_skipped.to(parts.dtype), scale.to(parts.dtype)
+        head = (judged.norm, clipped.norm_after, clipped.threshold, is_skipped, loss_scale)
         return torch.cat((torch.stack(head), parts, self._gauge.packed()))
 
-    def _unpack(self, numbers: list[float], rate: float, scale: float | None) -> StepResult:
-        norm, norm_after, threshold, is_skipped = numbers[:_HEAD]
+    def _unpack(self, numbers: list[float], rate: float, limit: float) -> StepResult:
+        norm, norm_after, threshold, is_skipped, scale = numbers[:_HEAD]
         parts, measured = numbers[_HEAD : _HEAD + QUANTITIES], self._gauge.unpack(numbers[_HEAD + QUANTITIES :])
         loss = sum(parts)
-        is_spike = math.isfinite(loss) and loss > float(self._spike_limit)
+        is_spike = math.isfinite(loss) and loss > limit
         parameters_are_finite = math.isfinite(measured.parameter_norm)
         origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
         if is_skipped:
@@ -291,7 +297,7 @@ class TrainingEngine:
             gradient_norm=finite(norm),
             clipped=not is_skipped and self._clipper.did_clip(norm, norm_after, threshold),
             threshold=finite(threshold),
-            gradients=measured.statistics(norm_after, parts, scale, origin),
+            gradients=measured.statistics(norm_after, parts, scale if self._precision.has_scaler else None, origin),
             skipped_because=_reason(origin) if is_skipped else None,
             is_spike=is_spike,
             parameters_are_finite=parameters_are_finite,
@@ -321,6 +327,8 @@ class TrainingEngine:
     def restore(self, tensors: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
         """Take the state of `tensors` and `scalars`, but for the rate and the threshold, which stay as they are set.
 
+        What rollbacks made of a rate holds for that rate only: one that was set anew since is meant as it is.
+
         Returns False where the moments were missing or not finite, and a new optimizer took their place.
         """
         self.model.load_state_dict(part_of(tensors, "model"))
@@ -330,7 +338,8 @@ class TrainingEngine:
             self._clipper.restore(clip)
         if "noise" in tensors:
             self._noise.set_state(tensors["noise"].cpu())
-        self.rate_factor = float(scalars["rate_factor"])
+        is_same_rate = float(scalars["learning_rate"]) == self._learning_rate
+        self.rate_factor = float(scalars["rate_factor"]) if is_same_rate else 1.0
         self.schedule.restore(scalars["schedule"])
         self._precision.restore(scalars["scaler"])
         self._gauge.forget()

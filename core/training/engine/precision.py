@@ -19,15 +19,15 @@ class Precision:
         self._device = device
         self._dtype = _DTYPES.get(kind)
         self._scaler = torch.amp.GradScaler(device.type, init_scale=_FIRST_SCALE) if kind == "float16" else None
+        self._one = torch.ones((), dtype=torch.float32, device=device)
 
     @property
     def has_scaler(self) -> bool:
         return self._scaler is not None
 
-    @property
-    def scale_now(self) -> float | None:
-        """The loss scale of the next step; None without one. Waits for the device."""
-        return None if self._scaler is None else float(self._scaler.get_scale())
+    def scale(self) -> Tensor:
+        """The loss scale of the next step, copied on the device: 1 without one."""
+        return self._one if self._scaler is None else self._scaler.scale(self._one)
 
     def autocast(self) -> contextlib.AbstractContextManager[Any]:
         """No weight cache: a captured step must cast the newest weights each time."""

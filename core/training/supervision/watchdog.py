@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import deque
 
 from core.clock import Clock
@@ -10,6 +11,10 @@ from core.clock import Clock
 _FIRST_ANSWER_S = 120.0
 """Importing torch, opening the database and restoring a checkpoint come before the first answer."""
 _TIMES_USUAL = 20.0
+_FEWEST_FOR_USUAL = 100
+"""Below this, one slow answer (the first step's, say) would be what is usual."""
+_TIMES_SLOW = 3.0
+"""A slow answer may come again, and be slower; a hang must still be noticed soon."""
 _ANSWERS_REMEMBERED = 256
 _SLACK_S = 1.0
 
@@ -32,10 +37,11 @@ class Watchdog:
 
     @property
     def limit_s(self) -> float:
-        """How long it may be silent now."""
+        """How long it may be silent now: the set time, or longer where answers were slow, many of them or a few."""
         if not self._has_answered:
             return max(_FIRST_ANSWER_S, self._hang_s)
-        return max(self._hang_s, _TIMES_USUAL * _percentile_99(self._answer_times_s))
+        times_s = self._answer_times_s
+        return max(self._hang_s, _TIMES_USUAL * _usual(times_s), _TIMES_SLOW * max(times_s, default=0.0))
 
     @property
     def silence_s(self) -> float:
@@ -76,8 +82,6 @@ class Watchdog:
         self._looked_at_s = self._clock.monotonic_s()
 
 
-def _percentile_99(times_s: deque[float]) -> float:
-    """By the nearest rank: of fewer than a hundred, the longest."""
-    if not times_s:
-        return 0.0
-    return sorted(times_s)[math.ceil(0.99 * len(times_s)) - 1]
+def _usual(times_s: deque[float]) -> float:
+    """The median, once there are enough of them; 0 until then."""
+    return statistics.median(times_s) if len(times_s) >= _FEWEST_FOR_USUAL else 0.0

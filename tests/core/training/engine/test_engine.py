@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from core.events import NonFiniteOrigin
 from core.forecast.quantities import LEVELS, QUANTITIES
@@ -219,6 +220,21 @@ def test_a_skipped_step_does_not_advance_the_schedule() -> None:
     assert trained.rate_now == pytest.approx(RATE / 10)
 
 
+@pytest.mark.parametrize("is_forecast", [False, True], ids=["training", "forecasting"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_the_forward_pass_computes_in_the_precision_that_was_set(precision: str, is_forecast: bool) -> None:
+    trained = engine(training=TrainingSettings(learning_rate=RATE, precision=precision))  # type: ignore[arg-type]
+    seen = []
+    handle = trained.model.get_submodule("head").register_forward_hook(lambda _m, _i, output: seen.append(output.dtype))
+    samples = batch()
+    if is_forecast:
+        trained.corrections(samples.features, samples.is_real)
+    else:
+        trained.step(samples, REFERENCE)
+    handle.remove()
+    assert seen == [getattr(torch, precision)]
+
+
 @pytest.mark.parametrize(("precision", "tolerance"), [("bfloat16", 0.05), ("float16", 0.01)])
 def test_mixed_precision_is_close_to_float32(precision: str, tolerance: float) -> None:
     training = TrainingSettings(learning_rate=RATE, precision=precision)  # type: ignore[arg-type]
@@ -335,6 +351,68 @@ def test_matrices_decay_and_biases_norms_and_positions_do_not() -> None:
     assert "head.weight" in before and "blocks.0.attention.project_in.weight" in before
 
 
+class Waits(TorchDispatchMode):
+    """Counts what would make the host wait for a device: a number of a tensor is asked for."""
+
+    _WAITING = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.is_nonzero.default)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, operation, types, arguments=(), options=None):  # type: ignore[no-untyped-def]
+        self.count += operation in self._WAITING
+        return operation(*arguments, **(options or {}))
+
+
+@pytest.mark.parametrize("action", ["mark", "skip"])
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_no_number_is_asked_of_the_device_until_the_step_is_read(precision: str, action: str) -> None:
+    training = TrainingSettings(learning_rate=RATE, ema_decay=0.9, precision=precision)  # type: ignore[arg-type]
+    trained = engine(GradientSettings(clip_mode="adaptive"), training, spike_action=action)
+    for seed in range(3):
+        trained.step(batch(seed), REFERENCE)
+    with Waits() as waits:
+        trained.expect_loss_below(10.0)
+        pending = trained.begin(batch(3), REFERENCE)
+        begun = waits.count
+        pending.result()
+    assert begun == 0
+    assert waits.count == 0, "and then in one piece"
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device answers")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_no_step_waits_for_the_gpu_until_it_is_read(precision: str) -> None:
+    training = TrainingSettings(learning_rate=RATE, ema_decay=0.9, precision=precision)  # type: ignore[arg-type]
+    trained = TrainingEngine(model(), torch.device("cuda"), training, GradientSettings(clip_mode="adaptive"))
+    for seed in range(3):
+        trained.step(batch(seed), REFERENCE)
+    placed = trained._objective.place(batch(3), REFERENCE)  # from memory that is not pinned, a copy waits for itself
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        trained._flat.clear()
+        packed = trained._update(placed)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert bool(torch.isfinite(packed[0]))
+
+
+def test_a_spike_is_told_by_the_limit_of_its_own_step() -> None:
+    trained = engine()
+    trained.expect_loss_below(1e-6)
+    pending = trained.begin(batch(), REFERENCE)
+    trained.expect_loss_below(None)
+    assert pending.result().is_spike
+
+
+def overflow(trained: TrainingEngine) -> None:
+    """A step whose gradients are infinite, which halves a loss scale."""
+    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient * torch.inf)
+    assert trained.step(batch(99), REFERENCE).loss is None
+    handle.remove()
+
+
 @pytest.mark.parametrize("precision", ["float32", "float16"])
 def test_a_restored_engine_goes_on_bit_for_bit(precision: str) -> None:
     training = TrainingSettings(
@@ -345,8 +423,11 @@ def test_a_restored_engine_goes_on_bit_for_bit(precision: str) -> None:
     for seed in range(25):
         first.step(batch(seed), REFERENCE)
     second = engine(settings, training)
-    second.step(batch(99), REFERENCE)
+    for _ in range(3):  # under loss scaling, until its scale is another
+        overflow(second)
+    assert precision != "float16" or first.scalars()["scaler"]["scale"] != second.scalars()["scaler"]["scale"]
     assert second.restore(state(first), first.scalars())
+    assert first.scalars() == second.scalars()
     for seed in range(25, 30):
         mine, theirs = first.step(batch(seed), REFERENCE), second.step(batch(seed), REFERENCE)
         assert mine == theirs

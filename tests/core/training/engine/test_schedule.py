@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 import torch
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, ReduceLROnPlateau, SequentialLR
@@ -35,25 +38,74 @@ def test_cosine_after_a_warm_up_is_torchs() -> None:
     assert ours.factor == pytest.approx(0.1)
 
 
+def plateau(length: int) -> RateSchedule:
+    return RateSchedule(TrainingSettings(schedule="plateau", schedule_steps=length))
+
+
+def learn(schedule: RateSchedule, loss: float) -> None:
+    """A step, then the loss of the next candle, as the session does it."""
+    schedule.advance()
+    schedule.observe(loss)
+
+
 @pytest.mark.parametrize("seed", range(4))
-def test_plateau_is_torchs(seed: int) -> None:
-    ours = RateSchedule(TrainingSettings(schedule="plateau", schedule_steps=10))
-    plain = optimizer()
-    theirs = ReduceLROnPlateau(plain, factor=0.5, patience=10, threshold=1e-3, min_lr=RATE * 1e-3)
+def test_plateau_is_torchs_on_the_means_of_windows(seed: int) -> None:
+    length = 10
+    ours, plain = plateau(length), optimizer()
+    theirs = ReduceLROnPlateau(plain, factor=0.5, patience=2, threshold=1e-3, min_lr=RATE * 1e-3)
     generator = torch.Generator().manual_seed(seed)
-    for _ in range(300):
-        loss = 1.0 + float(torch.rand((), generator=generator))
-        ours.observe(loss)
-        theirs.step(loss)
+    for _ in range(100):
+        window = [1.0 + float(torch.rand((), generator=generator)) for _ in range(length)]
+        for loss in window:
+            learn(ours, loss)
+        theirs.step(sum(window) / length)
         assert RATE * ours.factor == pytest.approx(plain.param_groups[0]["lr"], rel=1e-9)
     assert ours.factor < 1.0
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_plateau_tells_a_loss_that_falls_from_one_that_is_stuck_through_the_noise_of_candles(seed: int) -> None:
+    """One candle's loss is spread as widely as it is large; the mean falls by 63 %, or not at all."""
+    candles, falls, stuck = 8000, plateau(500), plateau(500)
+    noise = np.random.default_rng(seed).exponential(size=candles)
+    for index in range(candles):
+        learn(falls, float(noise[index]) * math.exp(-index / candles))
+        learn(stuck, float(noise[index]))
+    assert falls.factor == 1.0
+    assert stuck.factor < 1.0
+
+
+def test_plateau_does_not_count_candles_on_which_nothing_was_learned() -> None:
+    """A run that is paused forecasts on, and its loss cannot fall."""
+    schedule = plateau(10)
+    for _ in range(10):
+        learn(schedule, 1.0)
+    for _ in range(1000):
+        schedule.observe(2.0)
+    assert schedule.factor == 1.0
+    for _ in range(10):
+        learn(schedule, 0.5)
+    for _ in range(20):
+        learn(schedule, 1.0)
+    assert schedule.factor == 1.0, "the pause has not counted"
+
+
+def test_a_schedule_stored_before_windows_goes_on_with_its_factor() -> None:
+    schedule = plateau(10)
+    schedule.restore({"done": 50, "plateau": 0.25, "best": 1e-9, "stuck": 9})
+    assert schedule.factor == 0.25
+    for loss in (1.0, 1.0, 1.0):
+        for _ in range(10):
+            learn(schedule, loss)
+    assert schedule.factor == 0.25, "its best was one candle, which no mean can beat"
+
+
 def test_a_loss_that_is_not_finite_tells_nothing() -> None:
-    schedule = RateSchedule(TrainingSettings(schedule="plateau", schedule_steps=10))
+    schedule = plateau(10)
+    before = schedule.state()
     for _ in range(100):
         schedule.observe(float("nan"))
-    assert schedule.factor == 1.0 and schedule.state()["best"] is None
+    assert schedule.factor == 1.0 and schedule.state() == before
 
 
 @pytest.mark.parametrize("kind", ["constant", "cosine", "plateau"])
@@ -64,8 +116,8 @@ def test_it_goes_on_where_it_was(kind: str) -> None:
         first.advance()
         first.observe(1.0 + 0.1 * (step % 3))
     second.restore(first.state())
-    for _ in range(30):
+    for _ in range(60):
         assert first.factor == second.factor
         for schedule in (first, second):
-            schedule.advance()
-            schedule.observe(2.0)
+            learn(schedule, 2.0)
+    assert first.state() == second.state()

@@ -66,6 +66,8 @@ class Step:
     gradient: Tensor
     measured: Tensor
     is_skipped: bool
+    computed_in: str
+    """The precision of the forward pass."""
 
 
 def step_of(trained: TrainingEngine, batch: Batch, team: Team | None) -> Step:
@@ -77,11 +79,18 @@ def step_of(trained: TrainingEngine, batch: Batch, team: Team | None) -> Step:
     def look(optimizer: torch.optim.Optimizer, *_: object) -> None:
         seen.extend(p.grad.clone().reshape(-1) for group in optimizer.param_groups for p in group["params"])
 
-    handle = trained.optimizer.register_step_pre_hook(look)
+    dtypes: set[str] = set()
+    head = trained.model.get_submodule("head")
+    hooks = (
+        trained.optimizer.register_step_pre_hook(look),
+        head.register_forward_hook(lambda _module, _inputs, output: dtypes.add(str(output.dtype))),
+    )
     result = trained.step(own, known)
-    handle.remove()
+    for hook in hooks:
+        hook.remove()
+    (computed_in,) = dtypes
     measured = torch.tensor([result.gradient_norm or torch.nan, result.loss or torch.nan])
-    return Step(torch.cat(seen), measured, result.loss is None)
+    return Step(torch.cat(seen), measured, result.loss is None, computed_in)
 
 
 def exchanges(team: Team) -> int:
@@ -113,6 +122,7 @@ def main(out: Path) -> None:
                 step = step_of(trained, batch, team)
                 found[f"{precision}.gradient.{number}"] = step.gradient
                 found[f"{precision}.measured.{number}"] = step.measured
+                found[f"{precision}.is_as_set.{number}"] = torch.tensor(step.computed_in == f"torch.{precision}")
             found[f"{precision}.weights"] = weights_of(trained)
             found[f"{precision}.is_skipped"] = torch.tensor(step_of(trained, poisoned(), team).is_skipped)
             found[f"{precision}.weights after"] = weights_of(trained)

@@ -102,6 +102,7 @@ def test_they_are_those_of_one_process_with_the_same_batch(found: list[dict[str,
     for step, batch in enumerate(replica.batches()):
         wanted = replica.step_of(alone, batch, None)
         together, measured = (found[0][f"{precision}.{name}.{step}"] for name in ("gradient", "measured"))
+        assert bool(found[0][f"{precision}.is_as_set.{step}"]) and wanted.computed_in == f"torch.{precision}"
         assert float(measured[0]) > 2.0 * replica.CLIP_NORM
         assert float(together.norm()) == pytest.approx(replica.CLIP_NORM, rel=1e-3), "clipped after the exchange"
         assert float((together - wanted.gradient).norm() / wanted.gradient.norm()) < TOLERANCE[precision]
