@@ -17,6 +17,7 @@ from core.commands import ObserveCandle, SaveCheckpoint, SetDevice, SetPaused, S
 from core.events import (
     EventBatch,
     ForecastMode,
+    StepDone,
     TrainerEvent,
     TrainerFailed,
     TrainerReady,
@@ -29,6 +30,7 @@ from core.storage.errors import StorageError
 from core.storage.record import record_incidents
 from core.training.catch_up import CatchUpMeter
 from core.training.host import Host, HostDiedError
+from core.training.pacing import WHOLE_TIME_PERCENT, Pacer
 from core.training.spec import SessionSpec
 from core.training.supervision.endings import DeathCause
 from core.training.supervision.probe import DeviceProbe, DeviceWatch, ProcessProbe
@@ -136,6 +138,7 @@ class TrainingDriver:
         self._stands = False
         """Whether a host answers; between two of them none does."""
         self._meter = CatchUpMeter(clock)
+        self._pacer = Pacer(clock)
 
     def run(self) -> None:
         """Until the feed has ended and every candle is taken, `stop` is called, or training cannot go on.
@@ -168,7 +171,7 @@ class TrainingDriver:
                 self._take_answer(_ANSWER_WAIT_S)
             else:
                 self._host.receive(0.0)  # notices a host that died while idle
-                self._inbox.wait(_IDLE_WAIT_S)
+                self._inbox.wait(min(_IDLE_WAIT_S, self._rest_left_s or _IDLE_WAIT_S))
         except HostDiedError as death:
             if not (self._replace_host(death) and self._start()):
                 self._inbox.stop()
@@ -180,15 +183,36 @@ class TrainingDriver:
             else:
                 self._restarts.note(command)
                 self._send(command)
-        room = _MOST_IN_FLIGHT - len(self._unanswered)
+        room = self._most_in_flight - len(self._unanswered)
         for candle in self._next_candles(room) if room > 0 else ():
             self._send(ObserveCandle(candle, self._mode(candle)))
             self._sent_until_ms = candle.open_time_ms
         self._report_progress()
 
+<<<<<<< HEAD
     def _report_progress(self) -> None:
         if self._meter.is_due():
             left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
+=======
+    @property
+    def _duty_percent(self) -> int:
+        return self._restarts.spec.settings.training.duty_percent
+
+    @property
+    def _rest_left_s(self) -> float:
+        return self._pacer.left_s(self._duty_percent)
+
+    @property
+    def _most_in_flight(self) -> int:
+        """None while it rests; one at a time where a rest follows each."""
+        if self._rest_left_s > 0.0:
+            return 0
+        return _MOST_IN_FLIGHT if self._duty_percent >= WHOLE_TIME_PERCENT else 1
+
+    def _report_progress(self, is_last: bool = False) -> None:
+        if is_last or self._meter.is_due():
+            left = 0 if is_last else self._store.count(self._spec.market, after_ms=self._sent_until_ms)
+>>>>>>> wt-engine2
             progress = self._meter.report(left + len(self._unanswered))
             if progress is not None:
                 self._tell(progress)
@@ -224,6 +248,9 @@ class TrainingDriver:
                 self._run_id = event.run_id
             elif isinstance(event, TrainerStatus):
                 self._status = event
+        steps_ms = [event.duration_ms for event in batch.events if isinstance(event, StepDone)]
+        if steps_ms:
+            self._pacer.after_step(sum(steps_ms))
         self._emit(batch)
 
     def _tell(self, event: TrainerEvent) -> None:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from core.clock import Clock
 
-_LONGEST_PAUSE_S = 2.0
-"""A pause must not make the trainer look dead, nor a command wait."""
+WHOLE_TIME_PERCENT = 100
 
 
 class Pacer:
-    """Pauses after each step, for as long as the wanted share of the time asks for."""
+    """Says for how long no candle is to be passed on after a step, so that steps take the wanted share of the time.
 
-    def __init__(self, percent: int, clock: Clock) -> None:
-        self.percent = percent
+    The trainer itself never sleeps: it answers commands meanwhile, and however long the rest, it does not look dead.
+    """
+
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._ended_at_s = clock.monotonic_s()
+        self._busy_s = 0.0
 
     def after_step(self, duration_ms: float) -> None:
-        """duration_ms: of the step."""
-        pause_s = duration_ms / 1000.0 * (100.0 / self.percent - 1.0)
-        if pause_s > 0.0:
-            self._clock.sleep_s(min(_LONGEST_PAUSE_S, pause_s))
+        """duration_ms: of the step that was just done."""
+        self._ended_at_s = self._clock.monotonic_s()
+        self._busy_s = duration_ms / 1000.0
+
+    def left_s(self, percent: int) -> float:
+        """How much longer to rest. percent: the wanted share, as it is now. Time in which nothing came counts."""
+        rest_s = self._busy_s * (WHOLE_TIME_PERCENT / percent - 1.0)
+        return max(0.0, self._ended_at_s + rest_s - self._clock.monotonic_s())

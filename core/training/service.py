@@ -46,7 +46,6 @@ from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.health import GradientHealth
 from core.training.opening import open_run
-from core.training.pacing import Pacer
 from core.training.pretraining.starting import begin_with_newest
 from core.training.pretraining.store import PretrainedStore
 from core.training.recovery.mishap import Mishap
@@ -70,7 +69,6 @@ class TrainingService:
         self._spec = spec
         self._clock = clock
         self._device = _choose_device(spec, clock)
-        self._pacer = Pacer(spec.settings.training.duty_percent, clock)
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
@@ -201,7 +199,7 @@ class TrainingService:
         return tuple(events)
 
     def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
-        """What the doctor says of the steps among the events; then a pause, where some time is left to others."""
+        """What the doctor says of the steps among the events."""
         steps = [event for event in events if isinstance(event, StepDone)]
         went_back = self._went_back()
         if steps:
@@ -214,7 +212,6 @@ class TrainingService:
             mishap = self._health.mishap(verdict)
             if mishap is not None:
                 told.append(self._incident(mishap))
-        self._pacer.after_step(sum(step.duration_ms for step in steps))
         return told
 
     def _went_back(self) -> bool:
@@ -264,8 +261,7 @@ class TrainingService:
 
     def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> None:
         if isinstance(command, SetDuty):
-            self._pacer.percent = command.percent
-            return
+            return  # the driver paces: a trainer that slept would leave commands unanswered
         if isinstance(command, SetLearningRate):
             self._session.engine.learning_rate = command.learning_rate
         else:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 from pathlib import Path
 
 from core.clock import ManualClock, SystemClock
-from core.commands import ObserveCandle, SetPaused, TrainerCommand
-from core.events import EventBatch, StepDone, TrainerFailed
+from core.commands import ObserveCandle, SetDuty, SetPaused, TrainerCommand
+from core.events import EventBatch, ForecastMade, StepDone, TrainerFailed, TrainerState, TrainerStatus
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -79,3 +80,33 @@ def test_a_pause_that_was_asked_for_outlives_a_trainer_that_dies_before_it_answe
     told_first = next(command for command in hosts[1].asked if isinstance(command, SetPaused | ObserveCandle))
     assert told_first == SetPaused(True)
     assert steps_by_host[0] > 15 and steps_by_host[1] == 0
+
+
+def test_a_command_is_answered_while_the_driver_rests(tmp_path: Path) -> None:
+    """The driver's clock stands still, so the rest after the first step never ends; commands go through all the same,
+    and the whole time for training ends the rest at once."""
+    store_candles(tmp_path, random_walk(30))
+    training = replace(rigs.SMALL.training, duty_percent=5)
+    spec = rigs.spec(tmp_path, replace(rigs.SMALL, training=training))
+    inbox, seen = Inbox(), list[str]()
+
+    def emit(batch: EventBatch) -> None:
+        for event in batch.events:
+            if isinstance(event, StepDone):
+                seen.append("step")
+                if seen.count("step") == 1:
+                    inbox.send(SetPaused(True))
+            elif isinstance(event, ForecastMade):
+                seen.append("forecast")
+            elif isinstance(event, TrainerStatus) and event.state is TrainerState.PAUSED and "paused" not in seen:
+                seen.append("paused")
+                inbox.send(SetPaused(False))
+                inbox.send(SetDuty(100))
+
+    inbox.feed_ended()
+    db = open_database(DataFolder(tmp_path).database)
+    make_host = lambda wanted: ThreadHost(wanted, SystemClock())  # noqa: E731
+    TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, ManualClock()).run()
+    db.close()
+    assert seen[:4] == ["forecast", "step", "forecast", "paused"], "no candle between the step and the pause"
+    assert seen.count("step") == 29 and seen.count("forecast") == 30

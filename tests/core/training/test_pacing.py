@@ -6,14 +6,29 @@ from core.clock import ManualClock
 from core.training.pacing import Pacer
 
 
-@pytest.mark.parametrize(("percent", "pause_ms"), [(100, 0), (50, 40), (20, 160), (5, 760)])
-def test_the_step_takes_its_share_of_the_time(percent: int, pause_ms: int) -> None:
+@pytest.mark.parametrize("step_ms", [1, 40, 500, 60_000])
+@pytest.mark.parametrize("percent", [100, 50, 20, 5])
+def test_steps_take_their_share_of_the_time_however_long_they_are(percent: int, step_ms: int) -> None:
     clock = ManualClock()
-    Pacer(percent, clock).after_step(40.0)
-    assert clock.now_ms() == pause_ms
+    pacer = Pacer(clock)
+    for _ in range(10):
+        clock.advance_ms(step_ms)
+        pacer.after_step(step_ms)
+        clock.sleep_s(pacer.left_s(percent))
+        assert pacer.left_s(percent) == pytest.approx(0.0, abs=1e-6)
+    assert 10 * step_ms / clock.now_ms() == pytest.approx(percent / 100.0, rel=1e-3)
 
 
-def test_a_pause_never_makes_the_trainer_look_dead() -> None:
+def test_a_share_that_is_changed_holds_at_once() -> None:
+    pacer = Pacer(ManualClock())
+    pacer.after_step(500.0)
+    assert pacer.left_s(5) == pytest.approx(9.5)
+    assert pacer.left_s(50) == pytest.approx(0.5) and pacer.left_s(100) == 0.0
+
+
+def test_time_in_which_no_candle_came_is_not_rested_again() -> None:
     clock = ManualClock()
-    Pacer(5, clock).after_step(60_000.0)
-    assert clock.now_ms() == 2_000
+    pacer = Pacer(clock)
+    pacer.after_step(500.0)
+    clock.advance_ms(60_000)
+    assert pacer.left_s(5) == 0.0
