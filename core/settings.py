@@ -214,6 +214,10 @@ class ChartSettings:
     )
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
+    show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
+    alert_notifications: bool = Field(
+        default=True, description="Tell with a banner and on the desktop when the price crosses an alert."
+    )
 
     @field_validator("time_zone")
     @classmethod

@@ -28,6 +28,7 @@ class Overlay:
     readout: Box
     tooltip: Box | None
     pane_readouts: tuple[Box, ...] = ()
+    axis_tags: tuple[Box, ...] = ()
 
     @classmethod
     def of(
@@ -35,17 +36,19 @@ class Overlay:
     ) -> Overlay:
         """Lay the boxes out for a cursor in device pixels, None when it is elsewhere."""
         last_price = last_price_box(frame, model, countdown)
+        tags = tuple(layers.axis_tags(frame, model))
         if cursor is None or not frame.layout.plot.contains(cursor):
             readout = readout_box(frame, model, layers, None, None)
-            return cls(None, last_price, None, None, readout, None, pane_readouts(frame, model, layers, None))
+            return cls(None, last_price, None, None, readout, None, pane_readouts(frame, model, layers, None), tags)
         index = max(frame.index_at(cursor.x()), 0)
         return cls(
             QPoint(frame.x(index), cursor.y()),
             last_price,
             *_crosshair_labels(frame, model, index, cursor.y()),
             readout_box(frame, model, layers, index, cursor),
-            tooltip_box(frame, model, index, cursor),
+            layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
             pane_readouts(frame, model, layers, index),
+            tags,
         )
 
     def region(self, frame: Frame, model: ChartModel) -> QRegion:
