@@ -34,6 +34,7 @@ from core.settings import Settings
 from core.storage.errors import StorageError
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
+from desktop.charting.tools import ChartTools
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
@@ -76,6 +77,7 @@ class Application(QObject):
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self._chart_appearance = ChartAppearance(self.window, self.chart)
+        self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -162,6 +164,7 @@ class Application(QObject):
         runs.opened.connect(self.show_market)
         runs.closed.connect(self._on_closed)
         runs.forming.connect(self.chart.set_forming)
+        runs.forming.connect(self.chart_tools.see_forming)
         runs.feed_event.connect(self._on_feed_event)
         runs.batch.connect(state.apply)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
@@ -190,12 +193,14 @@ class Application(QObject):
         self._chart_appearance.set_venue(market.venue)
         self.chart.set_forming(None)
         self.chart.set_forecast(None)
+        self.chart_tools.show_market(market, series[-1] if len(series) else None)
         self.window.setWindowTitle(f"{title} – Ghostcandle")
 
     def _on_closed(self, candles: Sequence[Candle]) -> None:
         if self._series is not None:
             self._series.extend(candles)
             self.chart.refresh()
+            self.chart_tools.see_closed(candles)
 
     def _on_feed_event(self, event: object) -> None:
         self.state.apply(event)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ from desktop.actions import ActionId, ActionInfo
 
 CHART = "&Chart"
 _STYLE, _SCALE = "&Candles", "Price &scale"
-_PLACE = "Chart"
+CHART_PLACE = "Chart"
 """Keys of one letter belong to the chart alone: elsewhere they are typed."""
 
 
@@ -138,6 +138,6 @@ def _tools() -> tuple[ActionInfo, ...]:
     )
     menu = (CHART, "&Lines and measure")
     return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=_PLACE)
+        ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=CHART_PLACE)
         for id_, text, tooltip, keys, name in tools
     )
