@@ -60,7 +60,7 @@ class MarkerTrack:
 
         Groups begin at multiples of a power of two, so that panning never regroups them.
         """
-        start, stop, indices = self._between(model, first, last)
+        start, indices = self._between(model, first, last)
         slot = 1 if apart <= 1.0 else 1 << int(np.ceil(np.log2(apart)))
         slots = indices // slot
         edges = np.flatnonzero(np.diff(slots)) + 1
@@ -71,9 +71,9 @@ class MarkerTrack:
             groups.append(MarkerGroup(float(indices[begin] + indices[end - 1]) / 2.0, tuple(members)))
         return groups
 
-    def _between(self, model: ChartModel, first: float, last: float) -> tuple[int, int, NDArray[np.int64]]:
-        """Which markers, and the indices of their candles."""
-        nothing = (0, 0, np.empty(0, dtype=np.int64))
+    def _between(self, model: ChartModel, first: float, last: float) -> tuple[int, NDArray[np.int64]]:
+        """The first of them, and the indices of their candles."""
+        nothing = (0, np.empty(0, dtype=np.int64))
         oldest, series = model.time_at(0), model.series
         end = min(int(last) + 1, model.count if model.forming is not None else model.count - 1)
         begin_ms, end_ms = model.time_at(max(int(first), 0)), model.time_at(end) if end >= 0 else None
@@ -87,4 +87,4 @@ class MarkerTrack:
         indices = np.searchsorted(series.open_time_ms, times, side="right").astype(np.int64) - 1
         if model.forming is not None:
             indices[times >= model.forming.open_time_ms] = model.count
-        return int(start), int(stop), indices
+        return int(start), indices

@@ -27,7 +27,7 @@ _TEXT_CHARACTERS = 52
 _HALO_ALPHA = 215
 _GLYPHS = {
     MarkerKind.ERROR: "alert-circle",
-    MarkerKind.ROLLBACK: "undo-variant",
+    MarkerKind.ROLLBACK: "arrow-u-left-top-bold",
     MarkerKind.WARNING: "alert",
     MarkerKind.BEST: "trophy",
     MarkerKind.RESTORE: "backup-restore",
@@ -81,7 +81,8 @@ class MarkersLayer:
         painter.setFont(frame.fonts.bold)
         for cell in self._cells_of(frame, model):
             if cell.more:
-                painter.setPen(frame.palette.muted_text)
+                painter.fillRect(cell.rect, _halo(frame))
+                painter.setPen(frame.palette.text)
                 painter.drawText(cell.rect, Qt.AlignmentFlag.AlignCenter, f"+{cell.more}")
             else:
                 painter.drawPixmap(cell.rect.topLeft(), stamps[cell.marker.kind])
@@ -102,8 +103,9 @@ class MarkersLayer:
         if cell is None:
             return None
         rows = _rows(cell, frame)
-        size = box_size(rows, frame.fonts)
-        return Box(QRect(_above(frame, cell.rect, size), size), rows, frame.palette.raised, frame.palette.border)
+        size = box_size(rows, frame.fonts, is_table=True)
+        rect = QRect(_above(frame, cell.rect, size), size)
+        return Box(rect, rows, frame.palette.raised, frame.palette.border, is_table=True)
 
     def _cell_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> _Cell | None:
         return next((cell for cell in self._cells_of(frame, model) if cell.rect.contains(pixel)), None)
@@ -128,7 +130,7 @@ class MarkersLayer:
                 cells.append(_Cell(QRect(left, foot - (level + 1) * (side + gap), side, side), marker, group))
             if hidden > 0:
                 rest = len(group.markers) - len(drawn)
-                area = QRect(left - side // 2, foot - _MOST_STACKED * (side + gap), 2 * side, side)
+                area = QRect(left - side // 4, foot - _MOST_STACKED * (side + gap), side + side // 2, side)
                 cells.append(_Cell(area, group.markers[len(drawn)], group, rest))
         return cells
 
@@ -159,16 +161,20 @@ def _stamp(kind: MarkerKind, frame: Frame) -> QPixmap:
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    halo = QColor(frame.palette.background)
-    halo.setAlpha(_HALO_ALPHA)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(halo)
+    painter.setBrush(_halo(frame))
     painter.drawEllipse(QRectF(0, 0, side, side))
     painter.setFont(glyph_font(round(side * 0.86)))
     painter.setPen(marker_colour(kind, frame.palette))
     painter.drawText(pixmap.rect(), Qt.AlignmentFlag.AlignCenter, glyph(_GLYPHS[kind]))
     painter.end()
     return pixmap
+
+
+def _halo(frame: Frame) -> QColor:
+    halo = QColor(frame.palette.background)
+    halo.setAlpha(_HALO_ALPHA)
+    return halo
 
 
 def _rows(cell: _Cell, frame: Frame) -> tuple[Row, ...]:
@@ -201,5 +207,6 @@ def _lines(text: str, fonts: Fonts) -> list[str]:
 def _above(frame: Frame, mark: QRect, size: QSize) -> QPoint:
     away = frame.scaled(6)
     left = min(mark.center().x() - size.width() // 2, frame.layout.plot_right - size.width() - away)
-    top = mark.top() - away - size.height()
+    stack = _MOST_STACKED * (frame.scaled(_SIDE_PX) + frame.scaled(_GAP_PX))
+    top = frame.layout.price_bottom - stack - away - size.height()
     return QPoint(max(left, away), top if top >= 0 else mark.bottom() + away)

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.market.price_lines import LineKind, PriceLine
 from desktop import formatting
@@ -153,7 +153,7 @@ def _words(frame: Frame, line: PriceLine) -> str:
 
 def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
     fonts = frame.fonts
-    inset, glyph_width = frame.scaled(6), round(fonts.line * 0.95)
+    inset, glyph_width = frame.scaled(6), round(fonts.line * 1.15)
     width = fonts.metrics.horizontalAdvance(_words(frame, line)) + glyph_width + 2 * inset + frame.scaled(4)
     height = fonts.line + frame.scaled(4)
     top = min(max(row - height // 2, frame.price_pane.top), frame.price_pane.bottom - height)
@@ -175,7 +175,7 @@ def _paint_label(
         painter.setBrush(ground)
         painter.drawRoundedRect(edge, round_px, round_px)
     is_dim = line.kind is LineKind.ALERT and not line.is_armed
-    quiet = frame.palette.muted_text if is_dim else frame.palette.text
+    quiet = frame.palette.muted_text if is_dim and not is_filled else frame.palette.text
     solid = QColor(colour)
     solid.setAlpha(255)
     is_opaque = is_filled and colour.alpha() == 255
@@ -185,9 +185,9 @@ def _paint_label(
 
 def _write_label(painter: QPainter, frame: Frame, line: PriceLine, area: QRect, inks: tuple[QColor, QColor]) -> None:
     """The glyph and the words, each in its ink."""
-    inset, glyph_width = frame.scaled(6), round(frame.fonts.line * 0.95)
+    inset, glyph_width = frame.scaled(6), round(frame.fonts.line * 1.15)
     at_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    painter.setFont(glyph_font(round(QFontMetrics(frame.fonts.regular).ascent() * 1.0)))
+    painter.setFont(glyph_font(round(frame.fonts.line * 0.95)))
     painter.setPen(inks[0])
     painter.drawText(area.adjusted(inset, 0, 0, 0), at_left, glyph(_glyph_name(line)))
     painter.setFont(frame.fonts.regular)
