@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
 from core.clock import Clock
@@ -170,6 +170,8 @@ class ChartLines(QObject):
         kind = event.type()
         if kind == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
             self._on_mouse(event)
+        elif isinstance(event, QEnterEvent):
+            self._cursor = event.position()
         elif kind == QEvent.Type.Leave:
             self._cursor = None
             self._hover(None)

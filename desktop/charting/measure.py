@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
 from desktop.actions import ActionId
@@ -64,6 +64,8 @@ class ChartMeasure(QObject):
         kind = event.type()
         if kind == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
             self._on_mouse(event)
+        elif isinstance(event, QEnterEvent):
+            self._cursor = event.position()
         elif kind == QEvent.Type.Leave:
             self._cursor = None
         elif kind == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):

@@ -74,17 +74,15 @@ class MarkerTrack:
     def _between(self, model: ChartModel, first: float, last: float) -> tuple[int, NDArray[np.int64]]:
         """The first of them, and the indices of their candles."""
         nothing = (0, np.empty(0, dtype=np.int64))
-        oldest, series = model.time_at(0), model.series
-        end = min(int(last) + 1, model.count if model.forming is not None else model.count - 1)
-        begin_ms, end_ms = model.time_at(max(int(first), 0)), model.time_at(end) if end >= 0 else None
-        if series is None or oldest is None or begin_ms is None or end_ms is None:
+        series, opens_next = model.series, model.time_at(model.count)
+        if series is None or opens_next is None or last < 0:
             return nothing
-        until_ms = end_ms + series.interval.duration_ms
-        start, stop = np.searchsorted(self._times, (max(begin_ms, oldest), until_ms))
+        begin_ms, end_ms = model.time_at(max(int(first), 0)), model.time_at(min(int(last) + 1, model.count))
+        assert begin_ms is not None and end_ms is not None
+        start, stop = np.searchsorted(self._times, (begin_ms, end_ms + series.interval.duration_ms))
         if start >= stop:
             return nothing
         times = self._times[start:stop]
         indices = np.searchsorted(series.open_time_ms, times, side="right").astype(np.int64) - 1
-        if model.forming is not None:
-            indices[times >= model.forming.open_time_ms] = model.count
+        indices[times >= opens_next] = model.count
         return int(start), indices

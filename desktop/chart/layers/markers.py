@@ -71,7 +71,7 @@ class MarkersLayer:
         self._is_visible = is_visible
 
     def key(self, model: ChartModel) -> Hashable:
-        return self._track, self._is_visible, model.forming is not None
+        return self._track, self._is_visible, model.time_at(model.count)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         return None
