@@ -19,10 +19,12 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
+from core.market.price_lines import LineKind, PriceLine
 from core.settings import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
+from desktop.chart.data.measurement import Mark
 from desktop.commands.options import Context
 
 _NO_VENUE = "no-exchange"
@@ -63,6 +65,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
                 await _one(application, theme, size, folder)
         await _gradients(application, folder)
         await _tooltip(application, folder)
+        await _tools(application, folder)
     finally:
         application.window.close()
         await application.close()
@@ -124,6 +127,32 @@ async def _tooltip(application: Application, folder: Path) -> None:
     QApplication.sendEvent(chart, event)
     await asyncio.sleep(0.8)
     assert chart.grab().save(str(folder / "chart-hindsight.png"))
+
+
+async def _tools(application: Application, folder: Path) -> None:
+    """Alerts, a note, a crossed alert, a measurement and what training had, on the dark chart."""
+    window, chart, tools, series = application.window, application.chart, application.chart_tools, application.series
+    assert series is not None
+    appearance = dataclasses.replace(window.settings.appearance, theme="dark")
+    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    window.resize(*SIZES[0])
+    await asyncio.sleep(0.8)
+    book, shown, decimals = tools.lines.book, chart.frame.prices, chart.model.decimals()
+    prices = [round(shown.low + share * shown.span, decimals) for share in (0.88, 0.3, 0.62)]
+    drawn = (
+        PriceLine(prices[0], LineKind.ALERT, "Take profit", is_armed=True),
+        PriceLine(prices[1], LineKind.ALERT, crossed_at_ms=series[-9].open_time_ms),
+        PriceLine(prices[2], LineKind.NOTE, "Resistance since Tuesday"),
+    )
+    for line in drawn:
+        book.put(line)
+    tools.lines.select(None)
+    start, end = series[-46], series[-22]
+    tools.measure.tool.follow(Mark(start.open_time_ms, start.low))
+    tools.measure.tool.stretch(Mark(end.open_time_ms, end.high))
+    tools.measure.tool.finish()
+    await asyncio.sleep(0.8)
+    assert chart.grab().save(str(folder / "chart-tools-dark.png"))
 
 
 if __name__ == "__main__":
