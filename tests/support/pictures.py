@@ -14,7 +14,7 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
@@ -137,12 +137,15 @@ async def _tools(application: Application, folder: Path) -> None:
     window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
     window.resize(*SIZES[0])
     await asyncio.sleep(0.8)
+    QApplication.sendEvent(chart, QEvent(QEvent.Type.Leave))
     book, shown, decimals = tools.lines.book, chart.frame.prices, chart.model.decimals()
-    prices = [round(shown.low + share * shown.span, decimals) for share in (0.88, 0.3, 0.62)]
+    rise = max(
+        [series[index] for index in range(len(series) - 60, len(series))], key=lambda candle: candle.close - candle.open
+    )
     drawn = (
-        PriceLine(prices[0], LineKind.ALERT, "Take profit", is_armed=True),
-        PriceLine(prices[1], LineKind.ALERT, crossed_at_ms=series[-9].open_time_ms),
-        PriceLine(prices[2], LineKind.NOTE, "Resistance since Tuesday"),
+        PriceLine(round(shown.low + 0.88 * shown.span, decimals), LineKind.ALERT, "Take profit", is_armed=True),
+        PriceLine(round((rise.open + rise.close) / 2.0, decimals), LineKind.ALERT, crossed_at_ms=rise.open_time_ms),
+        PriceLine(round(shown.low + 0.4 * shown.span, decimals), LineKind.NOTE, "Support since Tuesday"),
     )
     for line in drawn:
         book.put(line)

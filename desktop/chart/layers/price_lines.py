@@ -115,7 +115,8 @@ class PriceLinesLayer:
     def _tag(self, frame: Frame, line: PriceLine, row: int) -> Box:
         colour = _colour(frame, line)
         is_filled = line.is_watched or self._is(self.shown.selected, line)
-        ink = frame.palette.inverse_text if is_filled else colour
+        quiet = colour if colour.alpha() == 255 else frame.palette.muted_text
+        ink = frame.palette.inverse_text if is_filled else quiet
         rows: tuple[Row, ...] = ((Span(frame.price_text(line.price), ink, bold=is_filled),),)
         ground = colour if is_filled else frame.palette.background
         return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour)
