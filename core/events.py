@@ -9,6 +9,8 @@ GPU_IS_BACK = "GPU is back"
 """The kind of the incident that offers to go back to a GPU that was lost."""
 RESTORED = "restored"
 """The kind of the incident that says that the model was taken back to a checkpoint, as was asked."""
+ROLLED_BACK = "rolled back"
+"""The kind of the incident that says that training went back to its known good state."""
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""

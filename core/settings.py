@@ -234,6 +234,10 @@ class ChartSettings:
     )
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
+    show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
+    alert_notifications: bool = Field(
+        default=True, description="Tell with a banner and on the desktop when the price crosses an alert."
+    )
 
     indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
         default=(), description="The indicators on the chart.", json_schema_extra=OWN_DIALOG

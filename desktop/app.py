@@ -38,6 +38,7 @@ from desktop.charting.candles import ChartCandles
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.saving import ChartSaving
 from desktop.charting.studies import ChartStudies
+from desktop.charting.tools import ChartTools
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
@@ -81,6 +82,7 @@ class Application(QObject):
         ChartSaving(self.window, self.chart, self._clock)
         GoToDate(self.window, self.chart)
         ChartStudies(self.window, self.chart)
+        self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -172,6 +174,8 @@ class Application(QObject):
         runs.opened.connect(self.show_market)
         runs.closed.connect(self.candles.add)
         runs.forming.connect(self.candles.set_forming)
+        runs.closed.connect(self.chart_tools.see_closed)
+        runs.forming.connect(self.chart_tools.see_forming)
         runs.feed_event.connect(self._on_feed_event)
         runs.batch.connect(state.apply)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
@@ -194,6 +198,8 @@ class Application(QObject):
         self.state.begin(None, market.interval.duration_ms)
         self._chart_appearance.set_venue(market.venue)
         self.candles.show_market(market)
+        stored = self.candles.stored
+        self.chart_tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
         title = f"{market} · simulated" if market.is_simulated else str(market)
         self.window.setWindowTitle(f"{title} – Ghostcandle")
 

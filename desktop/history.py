@@ -20,8 +20,9 @@ class StepHistory:
     """The newest steps, as columns in ascending order of steps. What was not measured is NaN, which no curve draws."""
 
     _OF_STEP = ("step", "loss", "prequential_loss", "gradient_norm", "learning_rate", "clip_norm", "duration_ms")
+    _WHEN = ("at_ms", "candle_open_time_ms")
     _OF_GRADIENTS = ("norm_after", "update_ratio", "loss_scale")
-    _COLUMNS = (*_OF_STEP, *_OF_GRADIENTS, "clipped", "skipped")
+    _COLUMNS = (*_OF_STEP, *_WHEN, *_OF_GRADIENTS, "clipped", "skipped")
 
     def __init__(self, capacity: int = STEPS_KEPT) -> None:
         self._capacity = capacity
@@ -49,8 +50,9 @@ class StepHistory:
         self.last = step
 
     def column(self, name: str) -> FloatArray:
-        """One of step, loss, prequential_loss, gradient_norm, learning_rate, clip_norm, duration_ms, norm_after,
-        update_ratio, loss_scale; or clipped or skipped, which are 1 where it is so and 0 elsewhere.
+        """One of step, loss, prequential_loss, gradient_norm, learning_rate, clip_norm, duration_ms, at_ms,
+        candle_open_time_ms, norm_after, update_ratio, loss_scale; or clipped or skipped, which are 1 where it
+        is so and 0 elsewhere.
 
         A view that holds until the next `add`.
         """
@@ -70,7 +72,7 @@ class StepHistory:
 
     def _row(self, step: StepDone) -> FloatArray:
         gradients = step.gradients
-        numbers = [_finite(getattr(step, name)) for name in self._OF_STEP]
+        numbers = [_finite(getattr(step, name)) for name in (*self._OF_STEP, *self._WHEN)]
         numbers += [_finite(getattr(gradients, name, None)) for name in self._OF_GRADIENTS]
         return np.array([*numbers, float(step.clipped), float(step.skipped_because is not None)])
 

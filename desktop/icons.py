@@ -41,3 +41,15 @@ def tabular(font: QFont, *, scale: float = 1.0, bold: bool = False) -> QFont:
         result.setPointSizeF(font.pointSizeF() * scale)
     result.setBold(bold)
     return result
+
+
+def glyph(name: str) -> str:
+    """The character of an icon, to be written with `glyph_font`. Raises for a name that the font lacks."""
+    character: str = qtawesome.charmap(f"{_FAMILY}.{name}")
+    return character
+
+
+def glyph_font(size_px: int) -> QFont:
+    """The icons' font, for painting them as text, which stays sharp at any size."""
+    font: QFont = qtawesome.font(_FAMILY, size_px)
+    return font

@@ -1,7 +1,7 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
-Who writes: the window writes candles, checkpoint_marks and checkpoint_deletions; the trainer writes runs, steps,
-forecasts, scores, checkpoints and incidents; either may be the first to name a market.
+Who writes: the window writes candles, checkpoint_marks, checkpoint_deletions and chart_lines; the trainer writes
+runs, steps, forecasts, scores, checkpoints and incidents; either may be the first to name a market.
 """
 
 from __future__ import annotations
@@ -35,6 +35,11 @@ def gradients_and_known_good(db: Database) -> None:
         "ALTER TABLE steps ADD COLUMN gradients BLOB;"
         "ALTER TABLE checkpoints ADD COLUMN is_known_good INTEGER NOT NULL DEFAULT 1;"
     )
+
+
+def chart_lines(db: Database) -> None:
+    """Alerts and notes at prices; they belong to a symbol, whatever the interval."""
+    db.executescript(_CHART_LINES)
 
 
 _MARKETS = """
@@ -199,5 +204,23 @@ CREATE TABLE incidents (
 CREATE INDEX incidents_by_run ON incidents (run_id);
 """
 
-STEPS = (first_tables, gradients_and_known_good)
+# A number is never given again: a line that was removed may come back under its own.
+_CHART_LINES = """
+CREATE TABLE chart_lines (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    venue TEXT NOT NULL,
+    symbol TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('alert', 'note')),
+    price REAL NOT NULL,
+    text TEXT NOT NULL DEFAULT '',
+    direction TEXT NOT NULL CHECK (direction IN ('up', 'down', 'either')),
+    created_at_ms INTEGER NOT NULL,
+    watched_from_ms INTEGER NOT NULL,
+    crossed_at_ms INTEGER,
+    is_armed INTEGER NOT NULL
+) STRICT;
+CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
+"""
+
+STEPS = (first_tables, gradients_and_known_good, chart_lines)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -189,11 +189,6 @@ class TrainingDriver:
             self._sent_until_ms = candle.open_time_ms
         self._report_progress()
 
-<<<<<<< HEAD
-    def _report_progress(self) -> None:
-        if self._meter.is_due():
-            left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
-=======
     @property
     def _duty_percent(self) -> int:
         return self._restarts.spec.settings.training.duty_percent
@@ -209,10 +204,9 @@ class TrainingDriver:
             return 0
         return _MOST_IN_FLIGHT if self._duty_percent >= WHOLE_TIME_PERCENT else 1
 
-    def _report_progress(self, is_last: bool = False) -> None:
-        if is_last or self._meter.is_due():
-            left = 0 if is_last else self._store.count(self._spec.market, after_ms=self._sent_until_ms)
->>>>>>> wt-engine2
+    def _report_progress(self) -> None:
+        if self._meter.is_due():
+            left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
             progress = self._meter.report(left + len(self._unanswered))
             if progress is not None:
                 self._tell(progress)

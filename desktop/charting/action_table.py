@@ -6,11 +6,13 @@ from desktop.actions import ActionId, ActionInfo
 
 CHART = "&Chart"
 _INTERVAL, _STYLE, _SCALE, _ZONE = "In&terval", "&Candles", "Price &scale", "Time &zone"
+CHART_PLACE = "Chart"
+"""Keys of one letter belong to the chart alone: elsewhere they are typed."""
 
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    return (*_moves(), *_intervals(), *_styles(), *_scales(), *_zones(), *_shown(), *_saved())
+    return (*_moves(), *_intervals(), *_styles(), *_scales(), *_zones(), *_shown(), *_tools(), *_saved())
 
 
 def _moves() -> tuple[ActionInfo, ...]:
@@ -141,6 +143,51 @@ def _shown() -> tuple[ActionInfo, ...]:
             section=2,
             is_checkable=True,
         ),
+        ActionInfo(
+            ActionId.SHOW_MARKERS,
+            "Show &markers",
+            "Marks at the candles where training had an incident, a new best, a restore or a rollback",
+            "Ctrl+Shift+M",
+            "map-marker-outline",
+            (CHART,),
+            section=2,
+            is_checkable=True,
+        ),
+    )
+
+
+def _tools() -> tuple[ActionInfo, ...]:
+    tools = (
+        (
+            ActionId.ADD_ALERT,
+            "&Alert…",
+            "Set a price alert: click where; at the last price by keys alone",
+            "A",
+            "bell-plus-outline",
+        ),
+        (ActionId.ADD_NOTE, "&Note…", "Write a note at a price: click where", "N", "note-plus-outline"),
+        (
+            ActionId.MEASURE,
+            "M&easure",
+            "Drag over change, percent, candles, time and volume; or Shift and drag",
+            "M",
+            "ruler-square",
+        ),
+        (
+            ActionId.NEXT_LINE,
+            "Select ne&xt line",
+            "Select the next alert or note; the arrows move it, with Shift by ten",
+            "L",
+            "page-next-outline",
+        ),
+        (ActionId.EDIT_LINE, "Edit &text…", "Change the words of the selected line", "F2", "pencil-outline"),
+        (ActionId.DELETE_LINE, "&Remove line", "Take the selected line away", "Del", "delete-outline"),
+        (ActionId.UNDO_LINE, "&Undo line change", "Take the last change of a line back", "Ctrl+Z", "undo"),
+    )
+    menu = (CHART, "&Lines and measure")
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=CHART_PLACE)
+        for id_, text, tooltip, keys, name in tools
     )
 
 

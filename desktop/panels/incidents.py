@@ -128,6 +128,14 @@ class IncidentsPanel(Panel):
         rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
         return [self.model.index(row, 0).data(_INCIDENT_ROLE) for row in rows]
 
+    def select(self, incident: Incident) -> bool:
+        """Select one row alone. False where it is not in the list."""
+        for row in range(self.model.rowCount()):
+            if self.model.index(row, 0).data(_INCIDENT_ROLE) == incident:
+                self.table.selectRow(row)
+                return True
+        return False
+
     def _build_layout(self) -> None:
         buttons = QToolBar()
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
@@ -63,6 +64,7 @@ def make_bench(qtbot: QtBot, clock: ManualClock, tmp_path: Path) -> MakeBench:
         layout_store: LayoutStore | None = None,
         settings: Settings | None = None,
     ) -> Bench:
+        QCursor.setPos(0, 0)  # over the menu bar: where an earlier test left the mouse, the chart would believe it
         state, theme = RunState(clock), Theme(mode)
         chart = ChartWidget(theme, clock)
         library = scenario.Library(infos)

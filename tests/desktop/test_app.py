@@ -15,6 +15,7 @@ from qasync import QEventLoop
 
 import resources
 from core.events import Diagnosis, Disease, SettingChange, TrainerState
+from core.market.price_lines import LineKind
 from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
@@ -196,6 +197,30 @@ def test_pin_note_and_deletion_reach_the_table_and_the_trainer(qapp: QApplicatio
         assert not (tmp_path / victim.file).exists() and (tmp_path / pinned.file).exists()
 
     live(qapp, context(tmp_path), story)
+
+
+@pytest.mark.parametrize("host", ["thread"])
+def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_restart(
+    qapp: QApplication, tmp_path: Path, host: str
+) -> None:
+    async def first(application: Application) -> None:
+        await until(lambda: step_of(application) > 3, "training")
+        assert application.series is not None
+        close, lines = application.series[-1].close, application.chart_tools.lines
+        for price in (close + 1e-5, close - 1e-5):
+            lines.add(LineKind.ALERT, price)
+        await until(lambda: any(line.crossed_at_ms is not None for line in lines.book.lines), "the crossing")
+        last = application.series[-1]
+        crossed = [line for line in lines.book.lines if line.crossed_at_ms is not None]
+        assert all((line.crossed_at_ms or 0) < last.open_time_ms + 10 * 3_600_000 for line in crossed), "market time"
+
+    async def second(application: Application) -> None:
+        lines = application.chart_tools.lines
+        await until(lambda: len(lines.book.lines) == 2, "the lines")
+        assert any(line.crossed_at_ms is not None for line in lines.book.lines)
+
+    live(qapp, context(tmp_path, host), first)
+    live(qapp, context(tmp_path, host), second)
 
 
 @pytest.mark.parametrize("host", ["thread", "process"])

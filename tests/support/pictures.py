@@ -14,15 +14,17 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
+from core.market.price_lines import LineKind, PriceLine
 from core.settings import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
+from desktop.chart.data.measurement import Mark
 from desktop.commands.options import Context
 
 _NO_VENUE = "no-exchange"
@@ -63,6 +65,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
                 await _one(application, theme, size, folder)
         await _gradients(application, folder)
         await _tooltip(application, folder)
+        await _tools(application, folder)
     finally:
         application.window.close()
         await application.close()
@@ -124,6 +127,35 @@ async def _tooltip(application: Application, folder: Path) -> None:
     QApplication.sendEvent(chart, event)
     await asyncio.sleep(0.8)
     assert chart.grab().save(str(folder / "chart-hindsight.png"))
+
+
+async def _tools(application: Application, folder: Path) -> None:
+    """Alerts, a note, a crossed alert, a measurement and what training had, on the dark chart."""
+    window, chart, tools, series = application.window, application.chart, application.chart_tools, application.series
+    assert series is not None
+    appearance = dataclasses.replace(window.settings.appearance, theme="dark")
+    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    window.resize(*SIZES[0])
+    await asyncio.sleep(0.8)
+    QApplication.sendEvent(chart, QEvent(QEvent.Type.Leave))
+    book, shown, decimals = tools.lines.book, chart.frame.prices, chart.model.decimals()
+    rise = max(
+        [series[index] for index in range(len(series) - 60, len(series))], key=lambda candle: candle.close - candle.open
+    )
+    drawn = (
+        PriceLine(round(shown.low + 0.88 * shown.span, decimals), LineKind.ALERT, "Take profit", is_armed=True),
+        PriceLine(round((rise.open + rise.close) / 2.0, decimals), LineKind.ALERT, crossed_at_ms=rise.open_time_ms),
+        PriceLine(round(shown.low + 0.4 * shown.span, decimals), LineKind.NOTE, "Support since Tuesday"),
+    )
+    for line in drawn:
+        book.put(line)
+    tools.lines.select(None)
+    start, end = series[-46], series[-22]
+    tools.measure.tool.follow(Mark(start.open_time_ms, start.low))
+    tools.measure.tool.stretch(Mark(end.open_time_ms, end.high))
+    tools.measure.tool.finish()
+    await asyncio.sleep(0.8)
+    assert chart.grab().save(str(folder / "chart-tools-dark.png"))
 
 
 if __name__ == "__main__":

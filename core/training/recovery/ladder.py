@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.events import NonFiniteOrigin, Severity
+from core.events import ROLLED_BACK, NonFiniteOrigin, Severity
 from core.forecast.quantities import FloatArray
 from core.settings import RecoverySettings
 from core.training.device_faults import DeviceFault, classify
@@ -262,7 +262,7 @@ class RecoveryLadder:
         fresh = "" if had_optimizer else " Its optimizer state was of no use, so a new optimizer began."
         self._tell(
             Severity.ERROR,
-            "rolled back",
+            ROLLED_BACK,
             because,
             f"Everything went back to the known good state of step {self.known_good.step}, and the learning rate was "
             f"halved to {self._engine.rate_now:.3g}.{fresh}",

@@ -37,6 +37,7 @@ class Overlay:
     readout: Box
     tooltip: Box | None
     pane_readouts: tuple[Box, ...] = ()
+    axis_tags: tuple[Box, ...] = ()
 
     @classmethod
     def of(
@@ -44,17 +45,19 @@ class Overlay:
     ) -> Overlay:
         """Lay the boxes out for a cursor in device pixels, None when it is elsewhere."""
         last_price = last_price_box(frame, model, countdown)
+        tags = tuple(layers.axis_tags(frame, model))
         if cursor is None or not frame.layout.plot.contains(cursor):
             readout = readout_box(frame, model, layers, None, None)
-            return cls(None, last_price, None, None, readout, None, pane_readouts(frame, model, layers, None))
+            return cls(None, last_price, None, None, readout, None, pane_readouts(frame, model, layers, None), tags)
         index = max(frame.index_at(cursor.x()), 0)
         return cls(
             QPoint(frame.x(index), cursor.y()),
             last_price,
             *_crosshair_labels(frame, model, index, cursor.y()),
             readout_box(frame, model, layers, index, cursor),
-            tooltip_box(frame, model, index, cursor),
+            layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
             pane_readouts(frame, model, layers, index),
+            tags,
         )
 
     def patches(self, frame: Frame, model: ChartModel) -> tuple[Patch, ...]:
@@ -77,6 +80,7 @@ class Overlay:
             Patch(self.readout, _areas(self.readout.rect)),
             Patch(self.tooltip, _areas(None if self.tooltip is None else self.tooltip.rect)),
             Patch(self.pane_readouts, tuple(box.rect for box in self.pane_readouts)),
+            Patch(self.axis_tags, tuple(box.rect for box in self.axis_tags)),
         )
 
 

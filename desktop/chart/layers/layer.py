@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Row
+from desktop.chart.drawing.text import Box, Row
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 
@@ -53,6 +54,22 @@ class Layer(Protocol):
         """What the readout says of the candle at `index`; None: the newest."""
 
 
+@runtime_checkable
+class AxisTagger(Protocol):
+    """A layer that marks prices on the price axis."""
+
+    def axis_tags(self, frame: Frame, model: ChartModel) -> Sequence[Box]:
+        """Labels on the axis, in the order in which they are painted."""
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A layer that says something of what is under the cursor, before the candles do."""
+
+    def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
+        """The box for a cursor in device pixels; None where there is nothing of it."""
+
+
 class LayerSet:
     """The layers of a chart, in the order in which they are painted."""
 
@@ -80,6 +97,17 @@ class LayerSet:
     def pane_names(self) -> tuple[str, ...]:
         """The panes below the prices, from top to bottom."""
         return tuple(dict.fromkeys(layer.pane for layer in self._layers if layer.pane != PRICE_PANE))
+
+    def axis_tags(self, frame: Frame, model: ChartModel) -> list[Box]:
+        """What layers mark on the price axis."""
+        taggers = (layer for layer in self._layers if isinstance(layer, AxisTagger))
+        return [tag for layer in taggers for tag in layer.axis_tags(frame, model)]
+
+    def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
+        """What the topmost layer that knows something says."""
+        explainers = (layer for layer in reversed(self._layers) if isinstance(layer, Explainer))
+        found = (layer.tooltip(frame, model, cursor) for layer in explainers)
+        return next((box for box in found if box is not None), None)
 
     def key(self, model: ChartModel) -> tuple[Hashable, ...]:
         """What all their kept pictures depend on."""

@@ -72,7 +72,8 @@ class LayerStack:
         self, painter: QPainter, frame: Frame, overlay: Overlay, model: ChartModel, wanted: QRegion
     ) -> None:
         """Those that touch the `wanted` device pixels: text costs as much where the painter clips it away."""
-        on_axes = [box for box in (overlay.last_price, overlay.price_label, overlay.time_label) if box is not None]
+        labels = (*overlay.axis_tags, overlay.last_price, overlay.price_label, overlay.time_label)
+        on_axes = [box for box in labels if box is not None]
         self._axis_labels.paint(painter, frame, model, [box.rect for box in on_axes], wanted)
         for box in (*overlay.pane_readouts, *on_axes, overlay.readout, overlay.tooltip):
             if box is not None and box.rows and wanted.intersects(box.rect):

@@ -1,0 +1,51 @@
+"""Lines at a price of a market: alerts, which are watched, and notes, which are only shown."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+LONGEST_TEXT = 120
+
+
+class LineKind(StrEnum):
+    """What a line is for."""
+
+    ALERT = "alert"
+    NOTE = "note"
+
+
+class Direction(StrEnum):
+    """From where the price has to come for an alert to go off."""
+
+    UP = "up"
+    DOWN = "down"
+    EITHER = "either"
+    """The price stood at the line when it was armed: which way it is gets decided once the price has left."""
+
+
+@dataclass(frozen=True, slots=True)
+class PriceLine:
+    """One line. Times are UTC milliseconds, the price that of the market."""
+
+    price: float
+    kind: LineKind
+    text: str = ""
+    direction: Direction = Direction.EITHER
+    created_at_ms: int = 0
+    watched_from_ms: int = 0
+    """Candles that open at or after it count in full; of older ones only what is seen of them from now on."""
+    crossed_at_ms: int | None = None
+    is_armed: bool = False
+    line_id: int | None = None
+    """Its number in the table; None before it is there."""
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.price):
+            raise ValueError(f"a line lies at a finite price, was {self.price}")
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a price can set it off."""
+        return self.kind is LineKind.ALERT and self.is_armed

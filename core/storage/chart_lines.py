@@ -1,0 +1,77 @@
+"""The lines that a user drew at prices, by market; all intervals of a symbol share them. The window writes them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from core.market.price_lines import Direction, LineKind, PriceLine
+from core.storage.database import select, write
+from core.storage.rows import Row
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_COLUMNS = "id, kind, price, text, direction, created_at_ms, watched_from_ms, crossed_at_ms, is_armed"
+_PUT = f"""
+INSERT INTO chart_lines (venue, symbol, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE
+SET price = excluded.price, text = excluded.text, direction = excluded.direction,
+    watched_from_ms = excluded.watched_from_ms, crossed_at_ms = excluded.crossed_at_ms, is_armed = excluded.is_armed
+"""
+
+
+class ChartLineStore:
+    """All methods raise StorageError."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def list(self, venue: str, symbol: str) -> list[PriceLine]:
+        """A market's lines, in the order in which they were drawn."""
+        sql = f"SELECT {_COLUMNS} FROM chart_lines WHERE venue = ? AND symbol = ? ORDER BY created_at_ms, id"
+        return [_to_line(row) for row in select(self._db, sql, (venue, symbol))]
+
+    def put(self, venue: str, symbol: str, line: PriceLine) -> PriceLine:
+        """Store a new line, or change the one of the same number; one that was removed comes back under its number.
+
+        Returns it with its number.
+        """
+        with write(self._db):
+            cursor = self._db.conn.execute(_PUT, (venue, symbol, *_row(line)))
+        number = cursor.lastrowid if line.line_id is None else line.line_id
+        return replace(line, line_id=number)
+
+    def remove(self, line_id: int) -> None:
+        """Take it away. One that is not there is no error."""
+        with write(self._db):
+            self._db.conn.execute("DELETE FROM chart_lines WHERE id = ?", (line_id,))
+
+
+def _row(line: PriceLine) -> Row:
+    return (
+        line.line_id,
+        line.kind.value,
+        line.price,
+        line.text,
+        line.direction.value,
+        line.created_at_ms,
+        line.watched_from_ms,
+        line.crossed_at_ms,
+        int(line.is_armed),
+    )
+
+
+def _to_line(row: Row) -> PriceLine:
+    number, kind, price, text, direction, created, watched_from, crossed, is_armed = row
+    return PriceLine(
+        price=float(price),
+        kind=LineKind(kind),
+        text=str(text),
+        direction=Direction(direction),
+        created_at_ms=int(created),
+        watched_from_ms=int(watched_from),
+        crossed_at_ms=None if crossed is None else int(crossed),
+        is_armed=bool(is_armed),
+        line_id=int(number),
+    )

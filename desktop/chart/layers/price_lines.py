@@ -1,0 +1,205 @@
+"""Alerts and notes: a line across the plot, a label on it, and its price on the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from core.market.price_lines import LineKind, PriceLine
+from desktop import formatting
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.text import Box, Row, Span
+from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import PRICE_PANE, Pane
+from desktop.chart.layers.axes import price_label_rect
+from desktop.chart.layers.layer import PaneScale
+from desktop.icons import glyph, glyph_font
+
+_REACH_PX = 4
+_LABEL_LEFT_PX = 12
+_LONGEST_LABEL = 48
+_FAINT_ALPHA = 120
+_TINT_ALPHA = 46
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True)
+class LinesShown:
+    """What the layer draws. `preview` is a line that is about to be set."""
+
+    lines: tuple[PriceLine, ...] = ()
+    selected: int | None = None
+    hovered: int | None = None
+    preview: PriceLine | None = None
+    hint: str = ""
+    """What the readout says meanwhile."""
+
+
+class PriceLinesLayer:
+    """Drawn over everything with each paint: lines are few, and no tick moves them."""
+
+    pane = PRICE_PANE
+    pane_scale = PaneScale()
+
+    def __init__(self) -> None:
+        self.shown = LinesShown()
+
+    def key(self, model: ChartModel) -> Hashable:
+        return None
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        return None
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """Nothing: all of it lies over the forming candle."""
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        for line in self._back_to_front():
+            row = row_of(frame, line)
+            if row is not None:
+                self._paint_line(painter, frame, line, row)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
+
+    def axis_tags(self, frame: Frame, model: ChartModel) -> Sequence[Box]:
+        tags = []
+        for line in self._back_to_front():
+            row = row_of(frame, line)
+            if row is not None:
+                tags.append(self._tag(frame, line, row))
+        return tags
+
+    def line_at(self, frame: Frame, pixel: QPoint) -> PriceLine | None:
+        """The topmost line, label or axis tag at a device pixel."""
+        reach = frame.scaled(_REACH_PX)
+        for line in reversed(self._back_to_front()):
+            row = row_of(frame, line)
+            if line is self.shown.preview or row is None:
+                continue
+            is_near = pixel.x() < frame.layout.plot_right and abs(pixel.y() - row) <= reach
+            if is_near or any(
+                area.contains(pixel) for area in (_label_rect(frame, line, row), self._tag(frame, line, row).rect)
+            ):
+                return line
+        return None
+
+    def _back_to_front(self) -> list[PriceLine]:
+        shown = self.shown
+        lines = sorted(shown.lines, key=lambda line: (line.line_id == shown.selected, line.line_id == shown.hovered))
+        return lines if shown.preview is None else [*lines, shown.preview]
+
+    def _paint_line(self, painter: QPainter, frame: Frame, line: PriceLine, row: int) -> None:
+        is_selected, is_hovered = self._is(self.shown.selected, line), self._is(self.shown.hovered, line)
+        colour, is_bold = _colour(frame, line), is_selected or is_hovered
+        width = frame.pixel * (2 if is_bold else 1)
+        pen = QPen(colour, width)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        if line.crossed_at_ms is not None or line is self.shown.preview:
+            pen.setDashPattern([6.0, 4.0])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(pen)
+        painter.drawLine(0, row, frame.layout.plot_right, row)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        _paint_label(painter, frame, line, row, is_filled=is_selected, is_tinted=is_hovered)
+        if is_selected:
+            _paint_grip(painter, frame, row, colour)
+
+    def _is(self, line_id: int | None, line: PriceLine) -> bool:
+        return line_id is not None and line.line_id == line_id
+
+    def _tag(self, frame: Frame, line: PriceLine, row: int) -> Box:
+        colour = _colour(frame, line)
+        is_filled = line.is_watched or self._is(self.shown.selected, line)
+        quiet = colour if colour.alpha() == 255 else frame.palette.muted_text
+        ink = frame.palette.inverse_text if is_filled else quiet
+        rows: tuple[Row, ...] = ((Span(frame.price_text(line.price), ink, bold=is_filled),),)
+        ground = colour if is_filled else frame.palette.background
+        return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour)
+
+
+def row_of(frame: Frame, line: PriceLine) -> int | None:
+    """The pixel row of a line; None where it lies outside the prices' pane."""
+    pane = frame.price_pane
+    row = pane.y(line.price)
+    return row if pane.top <= row < pane.inner_bottom else None
+
+
+def _colour(frame: Frame, line: PriceLine) -> QColor:
+    palette = frame.palette
+    colour = QColor(palette.warning if line.kind is LineKind.ALERT else palette.curves[4])
+    if line.kind is LineKind.ALERT and not line.is_armed:
+        colour.setAlpha(_FAINT_ALPHA)
+    return colour
+
+
+def _glyph_name(line: PriceLine) -> str:
+    if line.kind is LineKind.NOTE:
+        return "note-text"
+    return "bell" if line.is_armed else "bell-check-outline" if line.crossed_at_ms is not None else "bell-off-outline"
+
+
+def _words(frame: Frame, line: PriceLine) -> str:
+    text = line.text or ("Alert" if line.kind is LineKind.ALERT else "Note")
+    if len(text) > _LONGEST_LABEL:
+        text = text[: _LONGEST_LABEL - 1].rstrip() + "…"
+    if line.crossed_at_ms is not None:
+        text += f"  ·  crossed {formatting.format_time(line.crossed_at_ms, frame.time_zone)}"
+    return text
+
+
+def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
+    fonts = frame.fonts
+    inset, glyph_width = frame.scaled(6), round(fonts.line * 1.15)
+    width = fonts.metrics.horizontalAdvance(_words(frame, line)) + glyph_width + 2 * inset + frame.scaled(4)
+    height = fonts.line + frame.scaled(4)
+    top = min(max(row - height // 2, frame.price_pane.top), frame.price_pane.bottom - height)
+    return QRect(frame.scaled(_LABEL_LEFT_PX), top, width, height)
+
+
+def _paint_label(
+    painter: QPainter, frame: Frame, line: PriceLine, row: int, *, is_filled: bool, is_tinted: bool
+) -> None:
+    area, colour = _label_rect(frame, line, row), _colour(frame, line)
+    edge = QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5)
+    round_px = frame.scaled(4)
+    painter.setPen(QPen(colour, frame.pixel))
+    painter.setBrush(frame.palette.background)
+    painter.drawRoundedRect(edge, round_px, round_px)
+    if is_filled or is_tinted:
+        ground = QColor(colour)
+        ground.setAlpha(ground.alpha() if is_filled else _TINT_ALPHA)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(edge, round_px, round_px)
+    is_dim = line.kind is LineKind.ALERT and not line.is_armed
+    quiet = frame.palette.muted_text if is_dim and not is_filled else frame.palette.text
+    solid = QColor(colour)
+    solid.setAlpha(255)
+    is_opaque = is_filled and colour.alpha() == 255
+    inks = (frame.palette.inverse_text,) * 2 if is_opaque else (quiet if is_dim else solid, quiet)
+    _write_label(painter, frame, line, area, inks)
+
+
+def _write_label(painter: QPainter, frame: Frame, line: PriceLine, area: QRect, inks: tuple[QColor, QColor]) -> None:
+    """The glyph and the words, each in its ink."""
+    inset, glyph_width = frame.scaled(6), round(frame.fonts.line * 1.15)
+    at_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    painter.setFont(glyph_font(round(frame.fonts.line * 0.95)))
+    painter.setPen(inks[0])
+    painter.drawText(area.adjusted(inset, 0, 0, 0), at_left, glyph(_glyph_name(line)))
+    painter.setFont(frame.fonts.regular)
+    painter.setPen(inks[1])
+    painter.drawText(area.adjusted(inset + glyph_width, 0, 0, 0), at_left, _words(frame, line))
+
+
+def _paint_grip(painter: QPainter, frame: Frame, row: int, colour: QColor) -> None:
+    """What one takes hold of, at the line's end."""
+    size = frame.scaled(5)
+    centre = QPointF(frame.layout.plot_right - 2.5 * size, row + frame.pixel / 2)
+    painter.setPen(QPen(colour, 2 * frame.pixel))
+    painter.setBrush(frame.palette.background)
+    painter.drawEllipse(centre, size, size)

@@ -1,0 +1,343 @@
+"""Alerts and notes on the chart: set, moved, edited and removed by mouse, keys and menu."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QMenu
+
+from core.clock import Clock
+from core.market.candle import Candle, Market
+from core.market.price_lines import Direction, LineKind, PriceLine
+from desktop import formatting
+from desktop.actions import ActionId
+from desktop.chart.handling.line_tool import LineTool, snapped_price
+from desktop.chart.handling.tool import ChartPoint
+from desktop.chart.layers.price_lines import LinesShown, PriceLinesLayer
+from desktop.chart.widget import ChartWidget
+from desktop.charting.alerts import AlertDesk
+from desktop.charting.line_book import LineBook
+from desktop.charting.notifications import DesktopNotifier
+from desktop.database import WindowDatabase
+from desktop.dialogs.line_text import open_line_text
+from desktop.icons import icon
+from desktop.window import MainWindow
+
+_STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
+_STEPS_WITH_SHIFT = 10
+_NAMES = {LineKind.ALERT: "alert", LineKind.NOTE: "note"}
+
+
+class ChartLines(QObject):
+    """The owner of the watched symbol's lines and of what is selected among them."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, clock: Clock) -> None:
+        super().__init__(chart)
+        self._window, self._chart, self._clock = window, chart, clock
+        self.book = LineBook(lambda: database.lines, lambda sentence: window.notices.storage_trouble(sentence))
+        self._alerts = AlertDesk(self.book, clock, self._on_crossed)
+        self._notifier = DesktopNotifier(window)
+        self._symbol = ""
+        self._layer = PriceLinesLayer()
+        self._tool = LineTool(self, chart.model)
+        self._placing: LineKind | None = None
+        self._dragged: PriceLine | None = None
+        self._preview: PriceLine | None = None
+        self._selected: int | None = None
+        self._hovered: int | None = None
+        self._cursor: QPointF | None = None
+        chart.add_layer(self._layer)
+        chart.add_tool(self._tool)
+        chart.installEventFilter(self)
+        self._wire()
+        self._show()
+
+    @property
+    def selected(self) -> PriceLine | None:
+        """The line that the keys are for."""
+        return self.book.get(self._selected)
+
+    @property
+    def is_placing(self) -> bool:
+        return self._placing is not None
+
+    def show_market(self, market: Market, newest: Candle | None) -> None:
+        """Another market; `newest` is its newest stored candle."""
+        self.end()
+        self._symbol, self._selected, self._hovered = market.symbol, None, None
+        self.book.open(market.venue, market.symbol)
+        self._alerts.open(market, newest)
+        self._show()
+
+    def see(self, candles: Sequence[Candle]) -> None:
+        """Candles of the watched market, forming or closed, as they come."""
+        if self._alerts.see(candles, self._tick):
+            self._show()
+
+    def begin(self, kind: LineKind) -> None:
+        """The next click sets a line. While the mouse is elsewhere one is set at the last price at once, for the
+        arrows to move."""
+        if self._chart.model.newest is None or not self.book.is_open:
+            return
+        if self._cursor is None or not self._point(self._cursor).is_on_prices:
+            self.add(kind, self._chart.model.newest.close)
+            return
+        self._placing = kind
+        self._preview_at(self._point(self._cursor))
+
+    def add(self, kind: LineKind, price: float) -> None:
+        """Set a line; a note is asked for its words first."""
+        self._placing = None
+        line = PriceLine(price, kind, created_at_ms=self._clock.now_ms())
+        if kind is LineKind.ALERT:
+            self._add(self._alerts.armed(line))
+            return
+        self._preview = line
+        self._show()
+        title = f"Note at {self._price_text(price)}"
+        dialog = open_line_text(
+            self._window, title, "Words on the line:", "", lambda text: self._add(_with(line, text))
+        )
+        dialog.rejected.connect(self.end)
+
+    def end(self) -> None:
+        """No line is being set any more."""
+        self._placing = self._preview = None
+        self._show()
+
+    def place(self, price: float) -> None:
+        if self._placing is not None:
+            self.add(self._placing, price)
+
+    def line_at(self, at: ChartPoint) -> PriceLine | None:
+        return self._layer.line_at(at.frame, at.pixel)
+
+    def select(self, line: PriceLine | None) -> None:
+        self._selected = None if line is None else line.line_id
+        self._show()
+
+    def drag(self, line: PriceLine, price: float) -> None:
+        self._dragged = replace(line, price=price)
+        self._show()
+
+    def drop(self, line: PriceLine) -> None:
+        dragged, self._dragged = self._dragged, None
+        if dragged is not None:
+            self._move(line, dragged.price)
+
+    def take_back(self, line: PriceLine) -> None:
+        self._dragged = None
+        self._show()
+
+    def edit(self, line: PriceLine) -> None:
+        title = f"{_NAMES[line.kind].capitalize()} at {self._price_text(line.price)}"
+        open_line_text(self._window, title, "Words on the line:", line.text, lambda text: self._reword(line, text))
+
+    def arm(self, line: PriceLine, *, is_armed: bool) -> None:
+        """Watch an alert again, or no longer."""
+        self.book.put(self._alerts.armed(line, is_again=True) if is_armed else replace(line, is_armed=False))
+        self._show()
+
+    def remove(self, line: PriceLine) -> None:
+        """Take a line away; Ctrl+Z brings it back."""
+        if line.line_id is not None:
+            self.book.remove(line.line_id)
+        self._show()
+
+    def undo(self) -> None:
+        """Take the last change back."""
+        back = self.book.undo(lambda line: self._alerts.armed(line) if line.is_watched else line)
+        self._selected = None if back is None else back.line_id
+        self._show()
+
+    def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
+        """What can be done with lines at a place."""
+        line = self.line_at(at)
+        if line is not None:
+            self._add_line_to_menu(menu, line)
+        elif at.is_on_prices and self.book.is_open:
+            price = snapped_price(at, self._chart.model)
+            text, ink = self._price_text(price), self._chart.style_shown.palette.text
+            alert = menu.addAction(icon("bell-plus-outline", ink), f"&Alert at {text}")
+            alert.triggered.connect(lambda: self.add(LineKind.ALERT, price))
+            note = menu.addAction(icon("note-plus-outline", ink), f"&Note at {text}…")
+            note.triggered.connect(lambda: self.add(LineKind.NOTE, price))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if kind == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
+            self._on_mouse(event)
+        elif isinstance(event, QEnterEvent):
+            self._cursor = event.position()
+        elif kind == QEvent.Type.Leave:
+            self._cursor = None
+            self._hover(None)
+            if self._placing is not None:
+                self._preview = None
+                self._show()
+        elif kind == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            return self._on_key(event)
+        return False
+
+    def _wire(self) -> None:
+        self._window.actions_of_window.wire(
+            {
+                ActionId.ADD_ALERT: lambda: self.begin(LineKind.ALERT),
+                ActionId.ADD_NOTE: lambda: self.begin(LineKind.NOTE),
+                ActionId.NEXT_LINE: self._select_next,
+                ActionId.EDIT_LINE: lambda: self._with_selected(self.edit),
+                ActionId.DELETE_LINE: lambda: self._with_selected(self.remove),
+                ActionId.UNDO_LINE: self.undo,
+            }
+        )
+
+    def _point(self, position: QPointF, modifiers: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> ChartPoint:
+        return self._chart.point_at(position, modifiers)
+
+    @property
+    def _tick(self) -> float:
+        """The smallest step of the market's prices."""
+        return float(10.0 ** -self._chart.model.decimals())
+
+    def _price_text(self, price: float) -> str:
+        return formatting.format_price(price, self._chart.model.decimals())
+
+    def _add(self, line: PriceLine) -> None:
+        self._preview = None
+        stored = self.book.put(line)
+        self._selected = None if stored is None else stored.line_id
+        self._show()
+
+    def _move(self, line: PriceLine, price: float, *, merges: bool = False) -> None:
+        """An alert is armed anew where it is put: what it went off at is not there any more."""
+        there = replace(line, price=price)
+        self.book.put(self._alerts.armed(there) if line.kind is LineKind.ALERT else there, merges=merges)
+        self._show()
+
+    def _reword(self, line: PriceLine, text: str) -> None:
+        now = self.book.get(line.line_id)
+        if now is not None and now.text != text:
+            self.book.put(replace(now, text=text))
+            self._show()
+
+    def _with_selected(self, do: object) -> None:
+        assert callable(do)
+        if self.selected is not None:
+            do(self.selected)
+
+    def _select_next(self) -> None:
+        """From the highest to the lowest line, and around."""
+        lines = sorted(self.book.lines, key=lambda line: -line.price)
+        numbers = [line.line_id for line in lines]
+        if lines:
+            place = numbers.index(self._selected) + 1 if self._selected in numbers else 0
+            self.select(lines[place % len(lines)])
+
+    def _on_mouse(self, event: QMouseEvent) -> None:
+        self._cursor = event.position()
+        if self._chart.model.is_empty or event.buttons():
+            return
+        at = self._point(event.position(), event.modifiers())
+        if self._placing is not None:
+            self._preview_at(at)
+        else:
+            self._hover(self.line_at(at))
+
+    def _preview_at(self, at: ChartPoint) -> None:
+        assert self._placing is not None
+        self._preview = PriceLine(snapped_price(at, self._chart.model), self._placing, is_armed=True)
+        self._show()
+
+    def _hover(self, line: PriceLine | None) -> None:
+        hovered = None if line is None else line.line_id
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self._show()
+
+    def _on_key(self, event: QKeyEvent) -> bool:
+        if event.key() == Qt.Key.Key_Escape:
+            return self._on_escape()
+        if self.is_placing and self._preview is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.place(self._preview.price)
+            return True
+        step, modifiers = _STEPS.get(Qt.Key(event.key())), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        line = self.selected
+        if step is None or line is None or self._tool.is_held:
+            return False
+        if modifiers not in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
+            return False
+        steps = step * (_STEPS_WITH_SHIFT if modifiers else 1)
+        self._move(line, round(line.price + steps * self._tick, self._chart.model.decimals()), merges=True)
+        return True
+
+    def _on_escape(self) -> bool:
+        """Ends what is under way; a line in the hand is let go by the chart itself."""
+        if self._tool.is_held:
+            return False
+        if self.is_placing:
+            self.end()
+            return True
+        if self._selected is not None:
+            self.select(None)
+            return True
+        return False
+
+    def _add_line_to_menu(self, menu: QMenu, line: PriceLine) -> None:
+        ink = self._chart.style_shown.palette.text
+        self.select(line)
+        menu.addAction(icon("pencil-outline", ink), "&Edit text…").triggered.connect(lambda: self.edit(line))
+        if line.kind is LineKind.ALERT and line.is_armed:
+            entry = menu.addAction(icon("bell-off-outline", ink), "&Switch off")
+            entry.triggered.connect(lambda: self.arm(line, is_armed=False))
+        elif line.kind is LineKind.ALERT:
+            entry = menu.addAction(icon("bell-ring-outline", ink), "A&rm again")
+            entry.triggered.connect(lambda: self.arm(line, is_armed=True))
+        menu.addAction(icon("delete-outline", ink), "&Remove").triggered.connect(lambda: self.remove(line))
+
+    def _on_crossed(self, line: PriceLine) -> None:
+        if not self._window.settings.chart.alert_notifications:
+            return
+        verb = "rose to" if line.direction is Direction.UP else "fell to"
+        text = f"{self._symbol} {verb} {self._price_text(line.price)}."
+        if line.text:
+            text += f" {line.text}"
+        self._notifier.tell(
+            f"alert {line.line_id}",
+            "Price alert",
+            text,
+            "Show on chart",
+            lambda: self._show_moment(line.crossed_at_ms),
+        )
+
+    def _show_moment(self, time_ms: int | None) -> None:
+        series = self._chart.model.series
+        if series is not None and time_ms is not None:
+            self._chart.go_to_time(series.interval.open_time_ms(time_ms))
+
+    def _show(self) -> None:
+        """Let chart and actions agree with what is kept here."""
+        if self._selected is not None and self.selected is None:
+            self._selected = None
+        dragged = self._dragged
+        lines = tuple(
+            dragged if dragged is not None and dragged.line_id == line.line_id else line for line in self.book.lines
+        )
+        self._layer.shown = LinesShown(lines, self._selected, self._hovered, self._preview, self._hint())
+        actions = self._window.actions_of_window
+        for action_id in (ActionId.EDIT_LINE, ActionId.DELETE_LINE):
+            actions[action_id].setEnabled(self._selected is not None)
+        actions[ActionId.NEXT_LINE].setEnabled(bool(lines))
+        actions[ActionId.UNDO_LINE].setEnabled(self.book.can_undo)
+        self._chart.layers_changed()
+
+    def _hint(self) -> str:
+        if self._placing is None:
+            return ""
+        return f"Click to set the {_NAMES[self._placing]}  ·  Ctrl snaps to a candle  ·  Esc ends"
+
+
+def _with(line: PriceLine, text: str) -> PriceLine:
+    return replace(line, text=text)

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.market.price_lines import Direction, LineKind, PriceLine
+from core.storage.chart_lines import ChartLineStore
+from core.storage.database import open_database
+
+ALERT = PriceLine(19_712.5, LineKind.ALERT, "Take profit", Direction.UP, 10, 20, None, True)
+NOTE = PriceLine(1e-8, LineKind.NOTE, "Support ✓", created_at_ms=5)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "lines.sqlite"
+
+
+def test_lines_come_back_in_the_order_of_drawing_after_a_restart(path: Path) -> None:
+    db = open_database(path)
+    store = ChartLineStore(db)
+    alert, note = store.put("binance", "BTC/USDT", ALERT), store.put("binance", "BTC/USDT", NOTE)
+    other = store.put("kraken", "BTC/USDT", NOTE)
+    db.close()
+    db = open_database(path)
+    assert ChartLineStore(db).list("binance", "BTC/USDT") == [note, alert]
+    assert ChartLineStore(db).list("kraken", "BTC/USDT") == [other]
+    assert ChartLineStore(db).list("binance", "ETH/USDT") == []
+    assert replace(alert, line_id=None) == ALERT
+    db.close()
+
+
+def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(path: Path) -> None:
+    db = open_database(path)
+    store = ChartLineStore(db)
+    line = store.put("a", "b", ALERT)
+    crossed = replace(line, price=2.0, text="", direction=Direction.DOWN, crossed_at_ms=99, is_armed=False)
+    assert store.put("a", "b", crossed) == crossed
+    assert store.list("a", "b") == [crossed]
+    assert line.line_id is not None
+    store.remove(line.line_id)
+    store.remove(line.line_id)
+    newer = store.put("a", "b", NOTE)
+    assert newer.line_id != line.line_id
+    store.put("a", "b", crossed)
+    assert store.list("a", "b") == [newer, crossed]
+    db.close()

@@ -1,0 +1,307 @@
+"""Alerts and notes, by mouse, by keys alone, by menu; and what becomes of them after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.market.candle import Candle, Market
+from core.market.price_lines import LineKind, PriceLine
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.dialogs.line_text import LineTextDialog
+from tests.desktop.charting.tools import LEFT, MARKET, OTHER, ToolBench, opened
+from tests.desktop.conftest import MakeBench
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "data"
+    DataFolder(root).ensure()
+    return root
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
+    with opened(make_bench, folder) as made:
+        yield made
+
+
+def lines(bench: ToolBench) -> tuple[PriceLine, ...]:
+    return bench.tools.lines.book.lines
+
+
+def the_line(bench: ToolBench) -> PriceLine:
+    (line,) = lines(bench)
+    return line
+
+
+def set_alert(bench: ToolBench, at: QPoint) -> PriceLine:
+    bench.hover(at)
+    bench.key(Qt.Key.Key_A)
+    bench.click(at)
+    return lines(bench)[-1]
+
+
+def write(bench: ToolBench, text: str) -> None:
+    """Write into the dialog that is open, and accept it."""
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    dialog.edit.setText(text)
+    dialog.accept()
+    QApplication.sendPostedEvents(dialog, 52)  # QEvent.DeferredDelete
+    bench.bench.chart.flush()
+
+
+def tick(bench: ToolBench, price: float, minute: int = 1) -> None:
+    opens = bench.newest.open_time_ms + minute * MARKET.interval.duration_ms
+    bench.tools.see_forming(Candle(opens, price, price, price, price, 1.0))
+
+
+def test_a_click_sets_an_alert_at_the_price_under_the_mouse(bench: ToolBench) -> None:
+    at = bench.middle()
+    line = set_alert(bench, at)
+    assert line.kind is LineKind.ALERT and line.is_armed
+    assert line.price == pytest.approx(bench.price_at(at), abs=0.01)
+    assert line.price == round(line.price, 2), "in the market's decimals"
+    assert not bench.tools.lines.is_placing and bench.tools.lines.selected == line
+
+
+def test_with_ctrl_it_snaps_to_a_price_of_the_candle(bench: ToolBench) -> None:
+    index = len(bench.candles) - 30
+    candle = bench.candles[index]
+    at = bench.point(index, candle.high) - QPoint(0, 6)
+    bench.hover(at)
+    bench.key(Qt.Key.Key_A)
+    bench.click(at, CONTROL)
+    assert the_line(bench).price == candle.high
+
+
+def test_escape_ends_placing(bench: ToolBench) -> None:
+    bench.hover(bench.middle())
+    bench.key(Qt.Key.Key_A)
+    assert bench.tools.lines.is_placing
+    bench.key(Qt.Key.Key_Escape)
+    bench.click(bench.middle())
+    assert lines(bench) == ()
+
+
+def test_a_drag_moves_it_and_the_view_stays(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle(0.6))
+    right = bench.bench.chart.scale.right
+    bench.drag(bench.middle(0.6), bench.middle(0.4))
+    moved = the_line(bench)
+    assert moved.line_id == line.line_id
+    assert moved.price == pytest.approx(bench.price_at(bench.middle(0.4)), abs=0.01)
+    assert bench.bench.chart.scale.right == right
+
+
+def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle(0.6))
+    bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
+    bench.key(Qt.Key.Key_Escape)
+    QTest.mouseRelease(bench.bench.chart, LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.4))
+    assert the_line(bench) == line
+
+
+def test_beside_a_line_the_plot_pans_and_a_double_click_resets_as_ever(bench: ToolBench) -> None:
+    set_alert(bench, bench.middle(0.6))
+    chart = bench.bench.chart
+    rested = chart.scale.right
+    place = bench.middle(0.3)
+    bench.drag(place, place + QPoint(120, 0))
+    assert chart.scale.right < rested
+    QTest.mouseDClick(chart, LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
+    assert chart.scale.right == rested
+    assert bench.tools.lines.selected is None, "a click elsewhere lets it go"
+
+
+def test_a_double_click_on_a_line_edits_its_words_and_leaves_the_view(bench: ToolBench) -> None:
+    at = bench.middle()
+    set_alert(bench, at)
+    bench.bench.chart.zoom(2.0)
+    bench.bench.chart.flush()
+    spacing = bench.bench.chart.scale.spacing
+    frame = bench.bench.chart.frame
+    on_line = QPoint(at.x(), round(frame.y(the_line(bench).price) / frame.ratio))
+    QTest.mouseDClick(bench.bench.chart, LEFT, Qt.KeyboardModifier.NoModifier, on_line)
+    write(bench, "  Take profit ")
+    assert the_line(bench).text == "Take profit"
+    assert bench.bench.chart.scale.spacing == spacing
+
+
+def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle())
+    bench.key(Qt.Key.Key_Delete)
+    assert lines(bench) == ()
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert (the_line(bench).price, the_line(bench).line_id) == (line.price, line.line_id)
+    bench.drag(bench.middle(), bench.middle(0.3))
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).price == line.price
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert lines(bench) == (), "at last the line that was set"
+    assert not bench.bench.window.actions_of_window[ActionId.UNDO_LINE].isEnabled()
+
+
+def test_by_keys_alone(bench: ToolBench) -> None:
+    """No mouse over the plot: set at the last price, moved by the arrows, written on, another selected, removed."""
+    bench.key(Qt.Key.Key_A)
+    assert the_line(bench).price == bench.newest.close
+    for _ in range(3):
+        bench.key(Qt.Key.Key_Up)
+    bench.key(Qt.Key.Key_Down, SHIFT)
+    assert the_line(bench).price == pytest.approx(bench.newest.close - 0.07)
+    bench.key(Qt.Key.Key_F2)
+    write(bench, "Stop")
+    assert the_line(bench).text == "Stop"
+    bench.key(Qt.Key.Key_N)
+    write(bench, "Note")
+    assert [line.kind for line in lines(bench)] == [LineKind.ALERT, LineKind.NOTE]
+    bench.key(Qt.Key.Key_L)
+    bench.key(Qt.Key.Key_Delete)
+    assert [line.text for line in lines(bench)] == ["Note"]
+    spacing = bench.bench.chart.scale.spacing
+    bench.key(Qt.Key.Key_Escape)
+    bench.key(Qt.Key.Key_Up)
+    assert bench.bench.chart.scale.spacing > spacing, "with nothing selected the arrows are the view's"
+
+
+def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_A)
+    for _ in range(5):
+        bench.key(Qt.Key.Key_Up)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).price == bench.newest.close
+
+
+def test_keys_of_one_letter_are_the_charts_alone(bench: ToolBench) -> None:
+    table = bench.bench.window.checkpoints.table
+    table.setFocus()
+    QTest.keyClick(table, Qt.Key.Key_A)
+    QTest.keyClick(bench.bench.window.checkpoints.filter, Qt.Key.Key_A)
+    assert lines(bench) == ()
+    assert bench.bench.window.checkpoints.filter.text() == "a"
+
+
+def test_a_note_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_N)
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    dialog.reject()
+    assert lines(bench) == ()
+
+
+def test_the_menu_sets_switches_off_arms_and_removes(bench: ToolBench) -> None:
+    at = bench.middle()
+    assert [text.split(" at ")[0] for text in bench.menu_texts(at)] == ["Alert", "Note", "Measure from here"]
+    bench.choose(at, "Alert at")
+    assert the_line(bench).is_armed
+    bench.choose(at, "Switch off")
+    assert not the_line(bench).is_armed
+    bench.choose(at, "Arm again")
+    assert the_line(bench).is_armed
+    bench.choose(at, "Remove")
+    assert lines(bench) == ()
+
+
+def test_the_lines_of_a_symbol_survive_a_restart_and_are_shared_by_its_intervals(
+    make_bench: MakeBench, folder: Path
+) -> None:
+    with opened(make_bench, folder) as first:
+        line = set_alert(first, first.middle())
+        first.tools.show_market(OTHER, None)
+        assert lines(first) == ()
+    with opened(make_bench, folder) as second:
+        assert lines(second) == (line,)
+        hourly = Market(MARKET.venue, MARKET.symbol, type(MARKET.interval).parse("1h"))
+        second.tools.show_market(hourly, second.newest)
+        assert lines(second) == (line,)
+
+
+def test_a_tick_over_the_line_is_told_once_and_remembered(make_bench: MakeBench, folder: Path, qtbot: QtBot) -> None:
+    with opened(make_bench, folder) as bench:
+        banner = bench.bench.window.banner
+        bench.key(Qt.Key.Key_A)
+        bench.key(Qt.Key.Key_Up, SHIFT)
+        price = the_line(bench).price
+        tick(bench, price - 0.05)
+        assert the_line(bench).is_armed and banner.shown is None
+        tick(bench, price + 3)
+        assert not the_line(bench).is_armed and the_line(bench).crossed_at_ms is not None
+        assert banner.shown is not None and "rose to" in banner.shown.text and "BTC/USDT" in banner.shown.text
+        banner.dismiss()
+        tick(bench, price - 3, 2)
+        tick(bench, price + 3, 3)
+        assert banner.shown is None
+        crossed = the_line(bench)
+    with opened(make_bench, folder) as again:
+        assert the_line(again) == crossed
+
+
+def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Down, SHIFT)
+    price = the_line(bench).price
+    opens = bench.newest.open_time_ms + 5 * MARKET.interval.duration_ms
+    bench.tools.see_closed([Candle(opens, price + 5, price + 6, price - 1, price + 5, 1.0)])
+    assert the_line(bench).crossed_at_ms is not None
+
+
+def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
+    window = bench.bench.window
+    chart = replace(window.settings.chart, alert_notifications=False)
+    window.change_settings(replace(window.settings, chart=chart))
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    tick(bench, the_line(bench).price)
+    assert not the_line(bench).is_armed and window.banner.shown is None
+
+
+def test_a_crossed_line_that_is_moved_is_watched_again(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up)
+    tick(bench, the_line(bench).price)
+    assert not the_line(bench).is_armed
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    assert the_line(bench).is_armed and the_line(bench).crossed_at_ms is None
+
+
+def test_a_tick_and_a_mouse_move_paint_no_closed_candle_and_dragging_a_line_neither(bench: ToolBench) -> None:
+    for share in (0.2, 0.4, 0.6):
+        set_alert(bench, bench.middle(share))
+    chart = bench.bench.chart
+    chart.grab()
+    painted = chart.closed_paints
+    bench.hover(bench.middle(0.5))
+    bench.hover(bench.middle(0.4))
+    bench.drag(bench.middle(0.4), bench.middle(0.5))
+    chart.set_forming(Candle(bench.newest.open_time_ms + 60_000, *[bench.newest.close] * 4, 1.0))
+    chart.flush()
+    chart.grab()
+    assert chart.closed_paints == painted
+
+
+def test_the_line_is_on_the_plot_and_its_price_on_the_axis(bench: ToolBench) -> None:
+    at = bench.middle()
+    bench.key(Qt.Key.Key_Escape)
+    before = bench.bench.chart.grab().toImage()
+    line = set_alert(bench, at)
+    bench.key(Qt.Key.Key_Escape)
+    bench.hover(bench.middle(0.2))
+    chart = bench.bench.chart
+    after, frame = chart.grab().toImage(), chart.frame
+    row, colour = frame.y(line.price), frame.palette.warning
+    columns = range(frame.layout.plot_right // 2, frame.layout.plot_right)
+    hits = sum(after.pixelColor(x, row) == colour for x in columns)
+    assert hits > 0.9 * len(columns)
+    assert after.pixelColor(frame.layout.width - 2, row) == colour != before.pixelColor(frame.layout.width - 2, row)
+    (tag,) = chart.overlay.axis_tags
+    assert tag.rows[0][0].text == frame.price_text(line.price)

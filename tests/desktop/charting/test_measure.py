@@ -1,0 +1,143 @@
+"""Measuring, by Shift and drag, by key and drag, by clicks, and by keys alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.chart.data.measurement import Mark, Measurement, measured
+from desktop.chart.handling.measure_tool import Stage
+from tests.desktop.chart.support import forming_after, random_series
+from tests.desktop.charting.tools import ToolBench, opened
+from tests.desktop.conftest import MakeBench
+
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[ToolBench]:
+    DataFolder(tmp_path).ensure()
+    with opened(make_bench, tmp_path) as made:
+        yield made
+
+
+def shown(bench: ToolBench) -> Measurement:
+    found = bench.tools.measure.tool.shown
+    assert found is not None
+    return found
+
+
+def ends(bench: ToolBench) -> tuple[QPoint, QPoint]:
+    count = len(bench.candles)
+    prices = bench.bench.chart.frame.prices
+    low, high = prices.low + 0.2 * prices.span, prices.low + 0.7 * prices.span
+    return bench.point(count - 40, low), bench.point(count - 15, high)
+
+
+def test_the_numbers_are_those_of_a_plain_sum() -> None:
+    from desktop.chart.data.model import ChartModel  # noqa: PLC0415 - of this test alone
+
+    series = random_series(50, skip=frozenset({20, 21}))
+    model = ChartModel()
+    model.set_series(series, "")
+    model.set_forming(forming_after(series))
+    assert model.forming is not None
+    start, end = Mark(series[10].open_time_ms, 200.0), Mark(model.forming.open_time_ms, 150.0)
+    found = measured(Measurement(start, end), model)
+    volume = sum(series[index].volume for index in range(10, len(series))) + model.forming.volume
+    assert (found.change, found.share, found.candles) == (-50.0, -0.25, len(series) - 10)
+    assert found.volume == pytest.approx(volume)
+    assert found.duration_ms == end.time_ms - start.time_ms
+    back = measured(Measurement(end, start), model)
+    assert (back.candles, back.volume, back.change) == (found.candles, found.volume, 50.0)
+    nothing = measured(Measurement(Mark(start.time_ms, 0.0), Mark(start.time_ms, 1.0)), model)
+    assert nothing.share is None and nothing.candles == 0 and nothing.volume == series[10].volume
+
+
+@pytest.mark.parametrize("by_key", (False, True))
+def test_a_drag_measures_and_does_not_pan(bench: ToolBench, by_key: bool) -> None:
+    start, end = ends(bench)
+    right = bench.bench.chart.scale.right
+    if by_key:
+        bench.hover(start)
+        bench.key(Qt.Key.Key_M)
+    bench.drag(start, end, Qt.KeyboardModifier.NoModifier if by_key else SHIFT)
+    found = measured(shown(bench), bench.bench.chart.model)
+    assert found.candles == 25 and found.change > 0
+    assert bench.bench.chart.scale.right == right
+    assert bench.tools.measure.tool.stage is Stage.RESTING
+
+
+def test_it_follows_the_view_and_stays_until_the_next_click(bench: ToolBench) -> None:
+    start, end = ends(bench)
+    bench.drag(start, end, SHIFT)
+    before = shown(bench)
+    bench.bench.chart.zoom(1.4)
+    bench.key(Qt.Key.Key_Left)
+    bench.bench.chart.flush()
+    assert shown(bench) == before
+    bench.click(bench.middle(0.9))
+    assert bench.tools.measure.tool.shown is None
+
+
+def test_the_box_is_drawn_where_it_was_measured(bench: ToolBench) -> None:
+    start, end = ends(bench)
+    chart = bench.bench.chart
+    middle = QPoint((start.x() + end.x()) // 2 + 20, (start.y() + end.y()) // 2 + 15)
+    before = chart.grab().toImage().pixelColor(middle)
+    bench.drag(start, end, SHIFT)
+    bench.hover(bench.middle(0.95))
+    assert chart.grab().toImage().pixelColor(middle) != before
+
+
+def test_a_click_begins_and_another_ends(bench: ToolBench) -> None:
+    start, end = ends(bench)
+    bench.hover(start)
+    bench.key(Qt.Key.Key_M)
+    bench.click(start)
+    bench.hover(end)
+    bench.click(end)
+    assert measured(shown(bench), bench.bench.chart.model).candles == 25
+    assert bench.tools.measure.tool.stage is Stage.RESTING
+
+
+def test_by_keys_alone(bench: ToolBench) -> None:
+    spacing, right = bench.bench.chart.scale.spacing, bench.bench.chart.scale.right
+    bench.key(Qt.Key.Key_M)
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Up):
+        bench.key(key)
+    bench.key(Qt.Key.Key_Left, SHIFT)
+    found = shown(bench)
+    assert found.start == Mark(bench.newest.open_time_ms, bench.newest.close)
+    assert measured(found, bench.bench.chart.model).candles == 12
+    assert found.end.price > found.start.price
+    assert (bench.bench.chart.scale.spacing, bench.bench.chart.scale.right) == (spacing, right)
+    bench.key(Qt.Key.Key_Return)
+    bench.key(Qt.Key.Key_Left)
+    assert shown(bench) == found and bench.bench.chart.scale.right < right, "the arrows are the view's again"
+    bench.key(Qt.Key.Key_Escape)
+    assert bench.tools.measure.tool.shown is None
+
+
+def test_from_the_menu_it_follows_the_mouse(bench: ToolBench) -> None:
+    start, end = ends(bench)
+    bench.choose(start, "Measure from here")
+    bench.hover(end)
+    assert measured(shown(bench), bench.bench.chart.model).candles == 25
+    bench.click(end)
+    assert bench.tools.measure.tool.stage is Stage.RESTING
+
+
+def test_measuring_and_setting_a_line_end_each_other(bench: ToolBench) -> None:
+    actions = bench.bench.window.actions_of_window
+    bench.hover(bench.middle())
+    actions[ActionId.ADD_ALERT].trigger()
+    actions[ActionId.MEASURE].trigger()
+    assert not bench.tools.lines.is_placing and bench.tools.measure.tool.stage is Stage.READY
+    actions[ActionId.ADD_ALERT].trigger()
+    assert bench.tools.lines.is_placing and bench.tools.measure.tool.stage is Stage.RESTING
