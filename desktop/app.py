@@ -26,7 +26,7 @@ from core.commands import (
     SetPaused,
     StepOnce,
 )
-from core.events import ForecastScored, Severity, TrainerReady
+from core.events import Severity, TrainerReady
 from core.market.candle import Candle, Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
@@ -34,6 +34,7 @@ from core.settings import Settings
 from core.storage.errors import StorageError
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
+from desktop.charting.hindsight import Hindsight
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
@@ -76,6 +77,7 @@ class Application(QObject):
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self._chart_appearance = ChartAppearance(self.window, self.chart)
+        self._hindsight = Hindsight(self.window, self.chart, self.state, self._library.past)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -168,8 +170,6 @@ class Application(QObject):
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
         state.forecast_changed.connect(self._on_forecast)
-        state.scored.connect(self._on_scored)
-        self.chart.set_outcome_lookup(self._outcome)
 
     @Slot()
     def _on_start(self) -> None:
@@ -215,15 +215,6 @@ class Application(QObject):
 
     def _on_forecast(self) -> None:
         self.chart.set_forecast(self.state.forecast)
-
-    def _on_scored(self, scored: ForecastScored) -> None:
-        if scored.horizon == 1:
-            self.chart.add_outcome(scored)
-
-    def _outcome(self, open_time_ms: int) -> ForecastScored | None:
-        if self.state.run_id is None or self._series is None:
-            return None
-        return self._library.outcome(self.state.run_id, self._series, open_time_ms)
 
     def _save_settings(self, settings: Settings) -> None:
         try:

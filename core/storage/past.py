@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,9 @@ def _medians_before(blobs: Sequence[bytes | None]) -> NDArray[np.float64]:
     return np.frombuffer(heads, FLOAT).reshape(-1, _MEDIAN + 1)[:, _MEDIAN]
 
 
-def _past_rows(columns: Sequence[Sequence[object]], quantiles: NDArray[np.float64], before: NDArray[np.float64]) -> PastRows:
+def _past_rows(
+    columns: Sequence[Sequence[Any]], quantiles: NDArray[np.float64], before: NDArray[np.float64]
+) -> PastRows:
     target, origin, made_at, step, mode, checkpoint_id, origin_close, _, _, after_gap, in_50, in_90, hit = columns
     return PastRows(
         target_open_time_ms=np.array(target, dtype=np.int64),
@@ -58,7 +61,7 @@ def _past_rows(columns: Sequence[Sequence[object]], quantiles: NDArray[np.float6
         made_at_ms=np.array(made_at, dtype=np.int64),
         step=np.array(step, dtype=np.int64),
         mode=tuple(ForecastMode(name) for name in mode),
-        checkpoint_id=tuple(checkpoint_id),  # type: ignore[arg-type]
+        checkpoint_id=tuple(checkpoint_id),
         origin_close=np.array(origin_close, dtype=np.float64),
         quantiles=quantiles,
         before=before,

@@ -21,10 +21,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from core.clock import Clock
-from core.events import ForecastMade, ForecastScored
+from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
-from desktop.chart.data.model import ChartModel, OutcomeLookup
+from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane_heights import PaneHeights
@@ -153,7 +153,7 @@ class ChartWidget(QWidget):
         return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
     def set_series(self, series: CandleSeries | None, market_title: str = "") -> None:
-        """Show another market; forming candle, forecast and outcomes of the former one go, the view starts anew."""
+        """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         self._model.set_series(series, market_title)
         self._pointer.cancel()
         self._kinetic.stop()
@@ -180,16 +180,6 @@ class ChartWidget(QWidget):
         if forecast is not None and forecast.ghosts:
             self._scale.set_margin(len(forecast.ghosts) + _GHOST_MARGIN)
         self._frame_clock.request(Dirty.VIEW)
-
-    def add_outcome(self, scored: ForecastScored) -> None:
-        """Remember how a one-step forecast came out, for the tooltip of its candle."""
-        self._model.add_outcome(scored)
-        self._frame_clock.request(Dirty.CURSOR)
-
-    def set_outcome_lookup(self, lookup: OutcomeLookup | None) -> None:
-        """Ask this first for the outcome of a candle, by its opening time; it answers None where it knows nothing."""
-        self._model.set_outcome_lookup(lookup)
-        self._frame_clock.request(Dirty.CURSOR)
 
     def set_live(self, is_live: bool) -> None:
         """Whether ticks come from a market that is open now: only then is there a countdown to the close."""

@@ -10,7 +10,7 @@ _STYLE, _SCALE = "&Candles", "Price &scale"
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    return (*_moves(), *_styles(), *_scales(), *_shown())
+    return (*_moves(), *_styles(), *_scales(), *_shown(), *_past())
 
 
 def _moves() -> tuple[ActionInfo, ...]:
@@ -91,6 +91,40 @@ def _shown() -> tuple[ActionInfo, ...]:
             "chart-bell-curve-cumulative",
             (CHART,),
             section=2,
+            is_checkable=True,
+        ),
+    )
+
+
+def _past() -> tuple[ActionInfo, ...]:
+    return (
+        ActionInfo(
+            ActionId.HINDSIGHT,
+            "&Hindsight",
+            "Lay what had been forecast over what came",
+            "H",
+            "ghost-outline",
+            (CHART,),
+            section=3,
+            is_checkable=True,
+        ),
+        ActionInfo(
+            ActionId.HINDSIGHT_HORIZON,
+            "Ne&xt hindsight horizon",
+            "Compare with forecasts made one candle earlier; after the earliest, one candle before",
+            "Shift+H",
+            "history",
+            (CHART,),
+            section=3,
+        ),
+        ActionInfo(
+            ActionId.ERROR_STRIP,
+            "Forecast &errors",
+            "The error of each past forecast, and whether its bands held, in a pane below the prices",
+            "E",
+            "chart-histogram",
+            (CHART,),
+            section=3,
             is_checkable=True,
         ),
     )

@@ -1,4 +1,4 @@
-"""Past forecasts by the candles they were for: read in blocks, kept in a bounded cache, brought up to date by events."""
+"""Past forecasts by the candles they were for: read in blocks, kept in a bounded cache, updated by events."""
 
 from __future__ import annotations
 
