@@ -16,9 +16,9 @@ from core.storage.records import PastRows
 from desktop.chart.data import past
 from desktop.chart.data.past import PAST, Names, Past, PastForecast
 
-BLOCK = 256
+_BLOCK = 256
 """Targets in a block, by time: reading one takes about 1.5 ms. Candles that come late shift indices, not times."""
-MOST_BLOCKS = 512
+_MOST_BLOCKS = 512
 """In the cache, and so in one view: 131,072 candles, 16 MB."""
 _MAKERS_KEPT = 256
 """Newest forecasts that scores are matched with; more than the longest horizon."""
@@ -70,7 +70,8 @@ class PastForecasts:
     """Belongs to one run at a time. Painting and the mouse only ask what is here; what is missing is noted, and
     `load_next` reads it, called by whoever has the time. Without a reader, it knows what events told it."""
 
-    def __init__(self) -> None:
+    def __init__(self, block: int = _BLOCK, most_blocks: int = _MOST_BLOCKS) -> None:
+        self._block, self._most_blocks = block, most_blocks
         self.on_wanted: Callable[[], None] = lambda: None
         """Called when something has to be read that was not before."""
         self.version = 0
@@ -111,6 +112,11 @@ class PastForecasts:
         return self._interval_ms
 
     @property
+    def most_candles(self) -> int:
+        """Of a view; of a wider one nothing is shown."""
+        return self._block * self._most_blocks
+
+    @property
     def is_waiting(self) -> bool:
         """Whether `load_next` has something to do."""
         return self._reader is not None and (self._wants_span or bool(self._wanted))
@@ -136,7 +142,7 @@ class PastForecasts:
         key, slot = self._place(scored.horizon, scored.target_open_time_ms)
         self._stretch_span(scored)
         if self._reader is None and key not in self._blocks:
-            self._keep(key, np.zeros(BLOCK, PAST))
+            self._keep(key, np.zeros(self._block, PAST))
         block = self._blocks.get(key)
         if block is None or block["is_known"][slot]:
             return
@@ -206,7 +212,7 @@ class PastForecasts:
         times, first = times[begin:end], first + int(begin)
         numbers = times // self._block_ms
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-        if len(starts) > MOST_BLOCKS:
+        if len(starts) > self._most_blocks:
             self._want([])
             return _nothing(is_too_wide=True)
         return self._gather(series, first, times, numbers, starts)
@@ -221,7 +227,7 @@ class PastForecasts:
     ) -> PastView:
         """Times and block numbers of the candles from `first` on; starts: where each block begins among them."""
         found, missing = np.zeros(len(times), PAST), []
-        slots = times % self._block_ms // (self._block_ms // BLOCK)
+        slots = times % self._block_ms // (self._block_ms // self._block)
         for begin, end in zip(starts, [*starts[1:], len(times)], strict=True):
             key = (self._horizon, int(numbers[begin]))
             block = self._blocks.get(key)
@@ -261,24 +267,24 @@ class PastForecasts:
     def _read(self, reader: PastReader, key: _BlockKey) -> Past:
         horizon, number = key
         first_ms = number * self._block_ms
-        rows = reader.past_forecasts(horizon, first_ms, first_ms + self._block_ms, BLOCK)
-        block = np.zeros(BLOCK, PAST)
-        slots = (rows.target_open_time_ms - first_ms) // (self._block_ms // BLOCK)
+        rows = reader.past_forecasts(horizon, first_ms, first_ms + self._block_ms, self._block)
+        block = np.zeros(self._block, PAST)
+        slots = (rows.target_open_time_ms - first_ms) // (self._block_ms // self._block)
         block[slots] = past.from_rows(rows, self._names)
         return block
 
     def _keep(self, key: _BlockKey, block: Past) -> None:
         self._blocks[key] = block
         self._blocks.move_to_end(key)
-        if len(self._blocks) > MOST_BLOCKS:
+        if len(self._blocks) > self._most_blocks:
             dropped, _ = self._blocks.popitem(last=False)
             self._stale.discard(dropped)
 
     def _place(self, horizon: int, time_ms: int) -> tuple[_BlockKey, int]:
-        slot = time_ms % self._block_ms // (self._block_ms // BLOCK)
+        slot = time_ms % self._block_ms // (self._block_ms // self._block)
         return (horizon, time_ms // self._block_ms), slot
 
     @property
     def _block_ms(self) -> int:
         assert self._interval_ms is not None, "there is a run"
-        return BLOCK * self._interval_ms
+        return self._block * self._interval_ms

@@ -12,11 +12,12 @@ from PySide6.QtGui import QColor, QPainter
 
 from core.events import ForecastMode
 from desktop import formatting
+from desktop.chart.data.columns import group_size
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import PastForecast
-from desktop.chart.data.past_forecasts import BLOCK, MOST_BLOCKS, PastView
+from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.drawing.primitives import fill_rects, rects
-from desktop.chart.drawing.text import Row, Span
+from desktop.chart.drawing.text import Row, Span, row_width
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import Pane
 from desktop.chart.layers.layer import PaneScale
@@ -24,7 +25,8 @@ from desktop.theme import Palette
 
 ERROR_PANE = "forecast error"
 
-_LATER_SHARE = 0.5
+_LATER_SHARE = 0.65
+_MIDDLE_SHARE = 0.55
 _ROW_PX = 3
 _CLASSES = 3
 """Inside the 50 % band, inside the 90 % band, outside."""
@@ -36,6 +38,8 @@ class ErrorStripLayer:
 
     def __init__(self) -> None:
         self._reach = 0.0
+        self._width_px = 0
+        """The plot's, as it was last painted: how many candles go into a bar follows from it."""
 
     @property
     def pane(self) -> str:
@@ -43,8 +47,8 @@ class ErrorStripLayer:
 
     @property
     def pane_scale(self) -> PaneScale:
-        small = 0 if self._reach <= 0.0 else 1 - math.floor(math.log10(self._reach))
-        return PaneScale(decimals=min(max(small, 2), 8), is_symmetric=True)
+        level, decimals = round_level(self._reach)
+        return PaneScale(levels=(-level, 0.0, level), decimals=decimals, is_symmetric=True)
 
     def key(self, model: ChartModel) -> Hashable:
         return (model.past.version, model.past.horizon)
@@ -53,11 +57,13 @@ class ErrorStripLayer:
         view = _view(model, frame_first, frame_stop)
         if view is None or not len(view):
             return None
-        low, high = float(view.error.min()), float(view.error.max())
-        self._reach = max(abs(low), abs(high))
-        return low, high
+        group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
+        sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size
+        self._reach = float(sizes.max())
+        return -self._reach, self._reach
 
     def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        self._width_px = frame.layout.plot_right
         view = _view(model, frame.first, frame.stop)
         if view is None or not len(view):
             return
@@ -83,7 +89,31 @@ class ErrorStripLayer:
         if view is None:
             return (title,)
         under = None if index is None else model.past_forecast(index)
-        return (title, *_candle_row(under, palette), *_in_view(view, palette))
+        spans = (*title, *_of_candle(under, palette), *_in_view(view, palette, model.past.most_candles))
+        return (_fitting(spans, frame),)
+
+
+def _fitting(spans: Sequence[Span], frame: Frame) -> Row:
+    """As many of them as there is room for, with what is glued to them."""
+    most = frame.layout.plot_right - frame.scaled(20)
+    pieces: list[Row] = []
+    for span in spans:
+        pieces[-1:] = [(*pieces[-1], span)] if span.glue and pieces else [*pieces[-1:], (span,)]
+    row: Row = ()
+    for piece in pieces:
+        if row and row_width((*row, *piece), frame.fonts) > most:
+            break
+        row += piece
+    return row
+
+
+def round_level(reach: float) -> tuple[float, int]:
+    """The largest of 1, 2 or 5 times a power of ten below `reach`, and the decimals that it needs; 1 for nothing."""
+    if not (math.isfinite(reach) and reach > 0.0):
+        return 1.0, 2
+    power = math.floor(math.log10(reach))
+    level = max(step * 10.0**power for step in (1.0, 2.0, 5.0) if step * 10.0**power <= reach or step == 1.0)
+    return level, min(max(2, -power), 8)
 
 
 def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
@@ -92,7 +122,11 @@ def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
 
 def class_colours(palette: Palette) -> tuple[QColor, QColor, QColor]:
     """Of a close inside the 50 % band, inside the 90 % band, and outside both."""
-    return palette.ghost_up, _mixed(palette.ghost_up, palette.background, 0.5), palette.warning
+    return palette.ghost_up, _mixed(palette.ghost_up, palette.background, _MIDDLE_SHARE), palette.warning
+
+
+def _shade(colour: QColor, palette: Palette, *, is_later: bool) -> QColor:
+    return _mixed(colour, palette.background, _LATER_SHARE) if is_later else colour
 
 
 def _mixed(colour: QColor, ground: QColor, share: float) -> QColor:
@@ -112,7 +146,7 @@ def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> 
     kinds, later = _class_of(view), view.is_later
     for kind, colour in enumerate(class_colours(palette)):
         for is_later in (False, True):
-            shade = _mixed(colour, palette.background, _LATER_SHARE) if is_later else colour
+            shade = _shade(colour, palette, is_later=is_later)
             fill_rects(painter, np.ascontiguousarray(bars[(kinds == kind) & (later == is_later)]), shade)
 
 
@@ -124,7 +158,7 @@ def _paint_directions(painter: QPainter, frame: Frame, pane: Pane, view: PastVie
     later = view.is_later
     for hit, colour in ((1, palette.good), (0, palette.bad)):
         for is_later in (False, True):
-            shade = _mixed(colour, palette.background, _LATER_SHARE) if is_later else colour
+            shade = _shade(colour, palette, is_later=is_later)
             chosen = (view.past["hit"] == hit) & (later == is_later)
             fill_rects(painter, np.ascontiguousarray(row[chosen]), shade)
 
@@ -168,42 +202,44 @@ def grouped(view: PastView, group: int) -> Groups:
     return Groups(numbers[starts] * group + (group - 1) / 2.0, sizes, np.array(shares))
 
 
-def _candle_row(forecast: PastForecast | None, palette: Palette) -> list[Row]:
+def _of_candle(forecast: PastForecast | None, palette: Palette) -> list[Span]:
     if forecast is None:
         return []
     kind = 0 if forecast.inside_50 else 1 if forecast.inside_90 else 2
-    where = ("inside 50 % band", "inside 90 % band", "outside 90 % band")[kind]
+    where = ("inside 50 %", "inside 90 %", "outside 90 %")[kind]
     colour = palette.warning if kind == 2 else palette.ghost_up
-    spans = [Span(formatting.format_percent(forecast.error, 3, signed=True), palette.text), Span(where, colour)]
+    error = formatting.format_percent(forecast.error, 3, signed=True)
+    spans = [Span(error, palette.text, bold=True), Span(where, colour)]
     if forecast.direction_hit is not None:
         said, shade = ("direction hit", palette.good) if forecast.direction_hit else ("direction missed", palette.bad)
         spans.append(Span(said, shade))
     if forecast.mode is not ForecastMode.LIVE:
         spans.append(Span(f"({forecast.mode.value})", palette.muted_text))
-    return [tuple(spans)]
+    return spans
 
 
-def _in_view(view: PastView, palette: Palette) -> list[Row]:
-    """Numbers of what is in view, each with what it was counted over."""
+def _in_view(view: PastView, palette: Palette, most: int) -> list[Span]:
+    """Numbers of what is in view, each with what it was counted over. The squares say what the colours mean."""
     muted = palette.muted_text
     if view.is_too_wide:
-        most = formatting.format_count(BLOCK * MOST_BLOCKS)
-        return [(Span(f"zoom in: at most {most} candles are compared at once", muted),)]
+        return [Span(f"zoom in: at most {formatting.format_count(most)} candles are compared at once", muted)]
     if not len(view):
-        return [(Span("none in view" if view.is_complete else "reading …", muted),)]
-    counted = view.past["hit"] >= 0
-    parts = [
-        f"in view: n {formatting.format_count(len(view))}",
-        f"mean size {formatting.format_number(float(np.abs(view.error).mean()), 3)} %",
-        f"90 % band held {_of(int(view.past['inside_90'].sum()), len(view))}",
-        f"direction hit {_of(int((view.past['hit'] == 1).sum()), int(counted.sum()))}",
-    ]
+        return [Span("none in view" if view.is_complete else "reading …", muted)]
+    count, counted = len(view), int((view.past["hit"] >= 0).sum())
+    in_50, in_90 = int(view.past["inside_50"].sum()), int(view.past["inside_90"].sum())
+    mean = formatting.format_number(float(np.abs(view.error).mean()), 3)
     later = int(view.is_later.sum())
+    colours = [_shade(colour, palette, is_later=later == count) for colour in class_colours(palette)]
+    spans = [Span(f"in view: n {formatting.format_count(count)}", muted), Span(f"mean |error| {mean} %", muted)]
+    said = (f"in 50 %: {_of(in_50, count)}", f"in 90 %: {_of(in_90, count)}", f"outside: {_of(count - in_90, count)}")
+    for colour, text in zip(colours, said, strict=True):
+        spans += [Span("■", colour), Span(f" {text}", muted, glue=True)]
+    spans.append(Span(f"direction hit: {_of(int((view.past['hit'] == 1).sum()), counted)}", muted))
     if later:
-        parts.append(f"{formatting.format_count(later)} not made live (paler)")
+        spans.append(Span("not made live" if later == count else f"paler: {_of(later, count)} not made live", muted))
     if not view.is_complete:
-        parts.append("reading …")
-    return [tuple(Span(part, muted) for part in (" · ".join(parts),))]
+        spans.append(Span("reading …", muted))
+    return spans
 
 
 def _of(count: int, total: int) -> str:

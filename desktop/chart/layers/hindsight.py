@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import LATER_MODES, Past
-from desktop.chart.data.past_forecasts import BLOCK, MOST_BLOCKS, PastView
+from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.drawing.primitives import Rects, draw_polyline, fill_rects, fill_ribbon, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
@@ -23,18 +23,16 @@ from desktop.chart.layers.layer import PaneScale
 _NARROWEST_GHOST_PX = 7
 """Logical pixels between candles below which ghosts would blur: the median line stands in for them."""
 _FLATTEST_FRAMED_PX = 3
-_LATER_SHARE = 0.55
+_NARROWEST_WHISKERS_PX = 14
+_NARROWEST_WIDE_LINE_PX = 3
+_LATER_SHARE = 0.65
 _HALO_ALPHA = 170
-_FILL_ALPHA = 34
-_LINE_WIDTH = 1.5
-_NARROWEST_CAPPED_PX = 13
+_EDGE_ALPHA = 120
+_WHISKER_ALPHA = 150
 
 
 class HindsightLayer:
     """Ghosts of the horizon that is shown, with their bands as a ribbon. Paler where they were not made live."""
-
-    def __init__(self) -> None:
-        self.shows_bands = True
 
     @property
     def pane(self) -> str:
@@ -51,8 +49,7 @@ class HindsightLayer:
         view = _view(model, frame_first, frame_stop)
         if view is None or not len(view):
             return None
-        low, high = ("low_90", "high_90")
-        return float(view.past[low].min()), float(view.past[high].max())
+        return float(view.past["low_90"].min()), float(view.past["high_90"].max())
 
     def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         view = _view(model, frame.first, frame.stop)
@@ -74,9 +71,9 @@ class HindsightLayer:
         if model.other_interval is not None:
             return ()
         palette, view = frame.palette, _view(model, frame.first, frame.stop)
-        said = f"what was forecast {candles_before(model.past.horizon)}"
+        said = f"forecasts made {candles_before(model.past.horizon)}: close, and 50 % and 90 % band"
         if view is not None and view.is_too_wide:
-            said = f"zoom in: at most {formatting.format_count(MOST_BLOCKS * BLOCK)} candles are compared at once"
+            said = f"zoom in: at most {formatting.format_count(model.past.most_candles)} candles are compared at once"
         elif view is not None and view.is_complete and not len(view):
             said = f"nothing in view was forecast {candles_before(model.past.horizon)}"
         return ((Span("Hindsight", palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
@@ -108,13 +105,19 @@ def _runs(view: PastView, group: int) -> Iterator[_Run]:
 def _paint_band(painter: QPainter, frame: Frame, run: _Run) -> None:
     half = frame.group / 2.0
     index = np.concatenate(([run.index[0] - half], run.index, [run.index[-1] + half]))
-    columns = frame.layout.plot_right - (frame.right - index) * frame.spacing
+    columns = frame.layout.plot_right - (frame.right - index) * frame.spacing + 0.5
+    edge = QColor(frame.palette.ghost_text)
+    edge.setAlpha(_EDGE_ALPHA)
+    pen = QPen(_paler(edge, is_later=run.is_later), frame.pixel)
     for low, high, colour in (
         (run.low_90, run.high_90, frame.palette.band_90),
         (run.low_50, run.high_50, frame.palette.band_50),
     ):
-        lower, upper = (np.pad(frame.ys(edge) + 0.5, 1, mode="edge") for edge in (low, high))
-        fill_ribbon(painter, columns + 0.5, lower, upper, _paler(colour, is_later=run.is_later))
+        lower, upper = (np.pad(frame.ys(each) + 0.5, 1, mode="edge") for each in (low, high))
+        fill_ribbon(painter, columns, lower, upper, _paler(colour, is_later=run.is_later))
+        painter.setPen(pen)
+        for line in (lower, upper) if low is run.low_90 else ():
+            draw_polyline(painter, columns, line)
 
 
 def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
@@ -131,6 +134,8 @@ def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
             chosen = (falling != is_rising) & (later == is_later)
             colour = _paler(frame.palette.ghost(is_rising), is_later=is_later)
             fill_rects(painter, _flat(lines[chosen]), colour)
+            if frame.spacing >= _NARROWEST_WHISKERS_PX * frame.ratio:
+                _paint_whiskers(painter, frame, lines[chosen], view.past[chosen], colour)
 
 
 def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -155,6 +160,18 @@ def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArr
     return (lines + grown).astype(np.int32), lines
 
 
+def _paint_whiskers(painter: QPainter, frame: Frame, lines: NDArray[np.int32], ghosts: Past, colour: QColor) -> None:
+    """From the frame's left edge to high and low: in the middle they would lie on the real wick."""
+    left = lines[:, 0, 0].astype(np.int64)
+    top, bottom = lines[:, 0, 1], lines[:, 1, 3]
+    right = left + frame.pixel - 1
+    shade = QColor(colour)
+    shade.setAlpha(min(colour.alpha(), _WHISKER_ALPHA))
+    up, down = frame.ys(ghosts["high"]), frame.ys(ghosts["low"])
+    whiskers = np.concatenate((rects(left, up, right, top - 1), rects(left, bottom + 1, right, down)))
+    fill_rects(painter, np.ascontiguousarray(whiskers[whiskers[:, 3] >= whiskers[:, 1]]), shade)
+
+
 def _ghost_width(frame: Frame) -> int:
     """A little wider than a candle's body, with a pixel left between neighbours."""
     body, wick = frame.widths.body, frame.widths.wick
@@ -172,7 +189,8 @@ def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
     gaps = np.flatnonzero(np.diff(index) > group) + 1
     xs = np.insert(frame.xs(index) + 0.5, gaps, np.nan)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(QPen(frame.palette.ghost_text, _LINE_WIDTH * frame.ratio))
+    width = 1.5 if frame.spacing >= _NARROWEST_WIDE_LINE_PX * frame.ratio else 1.0
+    painter.setPen(QPen(frame.palette.ghost_text, width * frame.ratio))
     draw_polyline(painter, xs, np.insert(rows, gaps, np.nan))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
