@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +107,9 @@ def scores_of(series: CandleSeries, index: int) -> list[StoredScore]:
 
 
 @contextmanager
-def open_recorded(folder: Path, series: CandleSeries, stop: int | None = None) -> Iterator[tuple[Database, TrainingRecord]]:
+def open_recorded(
+    folder: Path, series: CandleSeries, stop: int | None = None
+) -> Iterator[tuple[Database, TrainingRecord]]:
     """A database that holds the forecasts made at every candle of a series, and their scores."""
     with open_database(folder / "record.sqlite3") as db:
         record = open_record(db)
