@@ -230,16 +230,21 @@ def _in_view(view: PastView, palette: Palette, most: int) -> list[Span]:
     mean = formatting.format_number(float(np.abs(view.error).mean()), 3)
     later = int(view.is_later.sum())
     colours = [_shade(colour, palette, is_later=later == count) for colour in class_colours(palette)]
-    spans = [Span(f"in view: n {formatting.format_count(count)}", muted), Span(f"mean |error| {mean} %", muted)]
+    spans = [Span(f"in view: n {formatting.format_count(count)}{_how_made(later, count)}", muted)]
+    spans.append(Span(f"mean |error| {mean} %", muted))
     said = (f"in 50 %: {_of(in_50, count)}", f"in 90 %: {_of(in_90, count)}", f"outside: {_of(count - in_90, count)}")
     for colour, text in zip(colours, said, strict=True):
         spans += [Span("■", colour), Span(f" {text}", muted, glue=True)]
     spans.append(Span(f"direction hit: {_of(int((view.past['hit'] == 1).sum()), counted)}", muted))
-    if later:
-        spans.append(Span("not made live" if later == count else f"paler: {_of(later, count)} not made live", muted))
     if not view.is_complete:
         spans.append(Span("reading …", muted))
     return spans
+
+
+def _how_made(later: int, count: int) -> str:
+    if later == count:
+        return ", none made live"
+    return f", {formatting.format_count(later)} not made live (paler)" if later else ""
 
 
 def _of(count: int, total: int) -> str:
