@@ -11,8 +11,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPolygonF
-from shiboken6 import Shiboken, VoidPtr
+from PySide6.QtGui import QColor, QPainter
+from shiboken6 import Shiboken
 
 FIELDS = 4
 """A QRect in memory: left, top, right, bottom, each an int32, the last two inclusive."""
@@ -49,17 +49,3 @@ def draw_polyline(painter: QPainter, xs: Any, ys: Any) -> None:
         return
     first = cast(Any, Shiboken.wrapInstance(segments.ctypes.data, QLineF))
     cast(Any, painter).drawLines(first, len(segments))
-
-
-def fill_ribbon(painter: QPainter, xs: Any, lower: Any, upper: Any, colour: QColor) -> None:
-    """Fill between two lines that share their xs, ascending. xs, lower, upper: shape (n,), all finite."""
-    points = np.concatenate((np.stack((xs, lower), axis=-1), np.stack((xs, upper), axis=-1)[::-1])).astype(np.float64)
-    if len(points) == 0:
-        return
-    polygon = QPolygonF()
-    polygon.resize(len(points))
-    memory = cast(Any, VoidPtr)(polygon.data(), points.nbytes, True)
-    np.frombuffer(memory, dtype=np.float64).reshape(points.shape)[:] = points
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(colour)
-    painter.drawPolygon(polygon)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import LATER_MODES, Past
 from desktop.chart.data.past_forecasts import PastView
-from desktop.chart.drawing.primitives import Rects, draw_polyline, fill_rects, fill_ribbon, rects
+from desktop.chart.drawing.primitives import Rects, draw_polyline, fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
@@ -24,7 +23,7 @@ _NARROWEST_GHOST_PX = 7
 """Logical pixels between candles below which ghosts would blur: the median line stands in for them."""
 _FLATTEST_FRAMED_PX = 3
 _NARROWEST_WHISKERS_PX = 14
-_NARROWEST_WIDE_LINE_PX = 3
+_NARROWEST_EDGES_PX = 3
 _LATER_SHARE = 0.65
 _HALO_ALPHA = 170
 _EDGE_ALPHA = 120
@@ -55,10 +54,7 @@ class HindsightLayer:
         view = _view(model, frame.first, frame.stop)
         if view is None or not len(view):
             return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        for run in _runs(view, frame.group):
-            _paint_band(painter, frame, run)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        _paint_bands(painter, frame, _Ribbon(view, frame.group), pane)
         if frame.spacing >= _NARROWEST_GHOST_PX * frame.ratio:
             _paint_ghosts(painter, frame, view)
         else:
@@ -83,41 +79,62 @@ def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
     return None if model.series is None else model.past.view(model.series, first, stop)
 
 
-class _Run:
-    """Neighbouring forecasts of one kind: the ribbon does not bridge what was not forecast."""
+class _Ribbon:
+    """The bands as points, one for each group of candles; where a run of neighbours begins or ends, one more half a
+    group away, so that the ribbon is as wide as the candles and bridges nothing that was not forecast."""
 
-    def __init__(self, index: NDArray[np.float64], past: Past, is_later: bool, group: int) -> None:
-        self.is_later = is_later
-        starts = np.flatnonzero(np.diff(index // group, prepend=-1.0))
-        self.index = index[starts] // group * group + (group - 1) / 2.0
-        self.low_90, self.low_50 = (np.minimum.reduceat(past[name], starts) for name in ("low_90", "low_50"))
-        self.high_50, self.high_90 = (np.maximum.reduceat(past[name], starts) for name in ("high_50", "high_90"))
+    def __init__(self, view: PastView, group: int) -> None:
+        numbers = view.index // group
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1.0))
+        centres = numbers[starts]
+        cuts = np.flatnonzero(np.diff(centres) > 1.0) + 1
+        begins, ends = np.concatenate(([0], cuts)), np.concatenate((cuts, [len(centres)])) - 1
+        self._order = np.sort(np.concatenate((np.arange(len(centres)), begins, ends)))
+        shift = np.zeros(len(self._order))
+        shift[np.searchsorted(self._order, begins)] = -0.5
+        shift[np.searchsorted(self._order, ends, side="right") - 1] = 0.5
+        self.index = (centres[self._order] + shift) * group + (group - 1) / 2.0
+        self.breaks = np.searchsorted(self._order, cuts)
+        self.numbers, self.is_later = centres, view.is_later[starts]
+        past = view.past
+        self.low_90, self.low_50 = (self._points(np.minimum, past[name], starts) for name in ("low_90", "low_50"))
+        self.high_50, self.high_90 = (self._points(np.maximum, past[name], starts) for name in ("high_50", "high_90"))
+
+    def _points(self, extreme: np.ufunc, values: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(extreme.reduceat(values, starts)[self._order], dtype=np.float64)
 
 
-def _runs(view: PastView, group: int) -> Iterator[_Run]:
-    later = view.is_later
-    cuts = np.flatnonzero((np.diff(view.index) > 1.0) | np.diff(later)) + 1
-    edges = [0, *cuts.tolist(), len(view)]
-    for begin, end in pairwise(edges):
-        yield _Run(view.index[begin:end], view.past[begin:end], bool(later[begin]), group)
-
-
-def _paint_band(painter: QPainter, frame: Frame, run: _Run) -> None:
-    half = frame.group / 2.0
-    index = np.concatenate(([run.index[0] - half], run.index, [run.index[-1] + half]))
-    columns = frame.layout.plot_right - (frame.right - index) * frame.spacing + 0.5
-    edge = QColor(frame.palette.ghost_text)
-    edge.setAlpha(_EDGE_ALPHA)
-    pen = QPen(_paler(edge, is_later=run.is_later), frame.pixel)
+def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -> None:
+    """Filled by narrow columns: one call, however often the ribbon breaks. A polygon costs twenty times as much."""
+    step = max(min(int(frame.spacing) // 4, 2 * frame.pixel), 1)
+    columns = np.arange(0, frame.layout.plot_right, step)
+    index = frame.right - (frame.layout.plot_right - columns - (step - 1) / 2.0) / frame.spacing
+    numbers = np.floor((index + 0.5) / frame.group)
+    place = np.minimum(np.searchsorted(ribbon.numbers, numbers), len(ribbon.numbers) - 1)
+    is_there, is_later = ribbon.numbers[place] == numbers, ribbon.is_later[place]
     for low, high, colour in (
-        (run.low_90, run.high_90, frame.palette.band_90),
-        (run.low_50, run.high_50, frame.palette.band_50),
+        (ribbon.low_90, ribbon.high_90, frame.palette.band_90),
+        (ribbon.low_50, ribbon.high_50, frame.palette.band_50),
     ):
-        lower, upper = (np.pad(frame.ys(each) + 0.5, 1, mode="edge") for each in (low, high))
-        fill_ribbon(painter, columns, lower, upper, _paler(colour, is_later=run.is_later))
-        painter.setPen(pen)
-        for line in (lower, upper) if low is run.low_90 else ():
-            draw_polyline(painter, columns, line)
+        top, bottom = (frame.ys(np.interp(index, ribbon.index, edge)) for edge in (high, low))
+        strips = rects(columns, np.maximum(top, pane.top), columns + step - 1, np.minimum(bottom, pane.bottom))
+        for later in (False, True):
+            chosen = strips[is_there & (is_later == later)]
+            fill_rects(painter, np.ascontiguousarray(chosen), _paler(colour, is_later=later))
+    if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio:
+        _paint_edges(painter, frame, ribbon)
+
+
+def _paint_edges(painter: QPainter, frame: Frame, ribbon: _Ribbon) -> None:
+    colour = QColor(frame.palette.ghost_text)
+    colour.setAlpha(round(_EDGE_ALPHA * (_LATER_SHARE if ribbon.is_later.all() else 1.0)))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(QPen(colour, frame.pixel))
+    columns = frame.layout.plot_right - (frame.right - ribbon.index) * frame.spacing + 0.5
+    for edge in (ribbon.low_90, ribbon.high_90):
+        rows = np.insert(frame.ys(edge) + 0.5, ribbon.breaks, np.nan)
+        draw_polyline(painter, np.insert(columns, ribbon.breaks, np.nan), rows)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
 def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
@@ -189,7 +206,7 @@ def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
     gaps = np.flatnonzero(np.diff(index) > group) + 1
     xs = np.insert(frame.xs(index) + 0.5, gaps, np.nan)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    width = 1.5 if frame.spacing >= _NARROWEST_WIDE_LINE_PX * frame.ratio else 1.0
+    width = 1.5 if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio else 1.0
     painter.setPen(QPen(frame.palette.ghost_text, width * frame.ratio))
     draw_polyline(painter, xs, np.insert(rows, gaps, np.nan))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
