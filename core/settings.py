@@ -234,6 +234,11 @@ class ChartSettings:
     )
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
+    hindsight: bool = Field(default=False, description="Past forecasts laid over the candles that came.")
+    hindsight_horizon: int = Field(
+        default=1, ge=1, le=64, description="How many candles before their target past forecasts were made."
+    )
+    error_strip: bool = Field(default=False, description="The error of each past forecast, in a pane below the prices.")
     show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
     alert_notifications: bool = Field(
         default=True, description="Tell with a banner and on the desktop when the price crosses an alert."

@@ -25,7 +25,7 @@ from core.commands import (
     SetPaused,
     StepOnce,
 )
-from core.events import ForecastScored, Severity, TrainerReady
+from core.events import Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
@@ -36,6 +36,7 @@ from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
 from desktop.charting.candles import ChartCandles
 from desktop.charting.go_to_date import GoToDate
+from desktop.charting.hindsight import Hindsight
 from desktop.charting.saving import ChartSaving
 from desktop.charting.studies import ChartStudies
 from desktop.charting.tools import ChartTools
@@ -83,6 +84,7 @@ class Application(QObject):
         GoToDate(self.window, self.chart)
         ChartStudies(self.window, self.chart)
         self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
+        self._hindsight = Hindsight(self.window, self.chart, self.state, self._library.past)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -182,8 +184,6 @@ class Application(QObject):
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
         state.forecast_changed.connect(self._on_forecast)
-        state.scored.connect(self._on_scored)
-        self.chart.set_outcome_lookup(self._outcome)
 
     @Slot()
     def _on_start(self) -> None:
@@ -221,15 +221,6 @@ class Application(QObject):
 
     def _on_forecast(self) -> None:
         self.candles.set_forecast(self.state.forecast)
-
-    def _on_scored(self, scored: ForecastScored) -> None:
-        if scored.horizon == 1 and self.candles.is_own_interval:
-            self.chart.add_outcome(scored)
-
-    def _outcome(self, open_time_ms: int) -> ForecastScored | None:
-        if self.state.run_id is None or self.series is None or not self.candles.is_own_interval:
-            return None
-        return self._library.outcome(self.state.run_id, self.series, open_time_ms)
 
     def _save_settings(self, settings: Settings) -> None:
         try:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.clock import Clock
-from core.events import CheckpointInfo, ForecastMade, ForecastScored, Incident, StepDone
+from core.events import CheckpointInfo, ForecastMade, Incident, StepDone
 from core.market.candle import Interval
-from core.market.series import CandleSeries
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
-from core.training.issued import from_rows, scored_event
+from core.training.issued import from_rows
 from desktop.database import WindowDatabase
 
 
@@ -54,12 +53,6 @@ class Library:
         rows = [] if origin is None else reader.forecasts_of(origin)
         return from_rows(rows, interval).event(run_id) if rows else None
 
-    def outcome(self, run_id: str, series: CandleSeries, open_time_ms: int) -> ForecastScored | None:
-        """What was forecast for this candle one step ahead, and how it came out."""
-        index = series.index_at(open_time_ms)
-        found = None if index is None else self._reader(run_id).outcome(open_time_ms)
-        if index is None or found is None:
-            return None
-        forecast, score = found
-        issued = from_rows([forecast], series.interval)
-        return scored_event(score, issued.ghosts[0], series[index], run_id)
+    def past(self, run_id: str) -> RecordReader:
+        """Past forecasts of one run, for the chart."""
+        return self._reader(run_id)

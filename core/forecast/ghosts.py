@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -57,3 +58,36 @@ def overlap(ghost_low: float, ghost_high: float, low: float, high: float) -> flo
     if union <= 0.0:
         return 1.0
     return max(shared, 0.0) / union
+
+
+@dataclass(frozen=True, slots=True)
+class GhostColumns:
+    """Ghosts of one horizon and many origins: prices [n], close quantiles [n, level]."""
+
+    open: FloatArray
+    high: FloatArray
+    low: FloatArray
+    close: FloatArray
+    close_quantiles: FloatArray
+
+
+def ghost_columns(natural: FloatArray, before: FloatArray, origin_close: FloatArray) -> GhostColumns:
+    """What `ghosts` draws, for many origins at once.
+
+    natural: [n, quantity, level] of the horizon. before: [n], the median close return of the horizon before it, 0 for
+    the first. origin_close: [n].
+    """
+    median = natural[:, :, MEDIAN]
+    opening, closing = origin_close * np.exp(before), origin_close * np.exp(median[:, Quantity.CLOSE])
+    body = np.abs(np.log(closing / opening))
+    rest = np.maximum(np.exp(median[:, Quantity.RANGE]) - body, 0.0)
+    upper, lower = median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK]
+    both = upper + lower
+    share = np.divide(upper, both, out=np.full_like(both, 0.5), where=both > 0.0)
+    return GhostColumns(
+        open=opening,
+        high=np.maximum(opening, closing) * np.exp(rest * share),
+        low=np.minimum(opening, closing) * np.exp(-rest * (1.0 - share)),
+        close=closing,
+        close_quantiles=origin_close[:, None] * np.exp(natural[:, Quantity.CLOSE]),
+    )

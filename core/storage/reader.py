@@ -6,11 +6,15 @@ import hashlib
 import struct
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from core.events import Incident, StepDone
 from core.storage.database import select, translated
-from core.storage.records import Counts, StoredForecast, StoredScore
+from core.storage.past import PAST_SQL, SPAN_SQL, to_past_rows
+from core.storage.records import Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
     FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
@@ -92,6 +96,16 @@ class RecordReader:
         score = to_score(rows[0])
         condition = "origin_open_time_ms = ? AND horizon = ?"
         return self._forecasts(condition, (score.origin_open_time_ms, horizon))[0], score
+
+    def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
+        """The scored forecasts of one horizon whose targets open in first_ms..stop_ms - 1, at most `most` of them."""
+        rows = to_past_rows(self._select(PAST_SQL, horizon, first_ms, stop_ms, most))
+        return replace(rows, before=np.zeros(len(rows))) if horizon == 1 else rows
+
+    def scored_span(self, horizon: int) -> tuple[int, int] | None:
+        """Opening times of the first and the last target that was scored at this horizon; None before there is one."""
+        first, last = self._select(SPAN_SQL, horizon)[0]
+        return None if first is None else (first, last)
 
     def counts(self) -> Counts:
         """How much there is. It counts rows, so call it now and then, not with every candle."""

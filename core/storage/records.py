@@ -54,6 +54,32 @@ class StoredScore:
     scored_at_ms: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PastRows:
+    """Scored forecasts of one horizon, as columns of n rows, ascending by target; one row a target.
+
+    quantiles: [n, quantity, level], what was shown. before: [n], the median close return of the horizon before; 0 for
+    the first horizon, NaN where it is not in the record. direction_hit: 1 hit, 0 missed, -1 not counted.
+    """
+
+    target_open_time_ms: NDArray[np.int64]
+    origin_open_time_ms: NDArray[np.int64]
+    made_at_ms: NDArray[np.int64]
+    step: NDArray[np.int64]
+    mode: tuple[ForecastMode, ...]
+    checkpoint_id: tuple[str | None, ...]
+    origin_close: NDArray[np.float64]
+    quantiles: NDArray[np.float64]
+    before: NDArray[np.float64]
+    after_gap: NDArray[np.bool_]
+    inside_50: NDArray[np.bool_]
+    inside_90: NDArray[np.bool_]
+    direction_hit: NDArray[np.int8]
+
+    def __len__(self) -> int:
+        return len(self.target_open_time_ms)
+
+
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How much the record holds.

@@ -21,10 +21,10 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from core.clock import Clock
-from core.events import ForecastMade, ForecastScored
+from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
-from desktop.chart.data.model import ChartModel, OutcomeLookup
+from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane_heights import PaneHeights
@@ -145,7 +145,7 @@ class ChartWidget(QWidget):
         return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
     def set_series(self, series: CandleSeries | None, market_title: str = "") -> None:
-        """Show another market; forming candle, forecast and outcomes of the former one go, the view starts anew."""
+        """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         self._model.set_series(series, market_title)
         self._hands.let_go()
         self._held.release()
@@ -181,16 +181,6 @@ class ChartWidget(QWidget):
             self._scale.set_margin(len(forecast.ghosts) + _GHOST_MARGIN)
         self._frame_clock.request(Dirty.VIEW)
 
-    def add_outcome(self, scored: ForecastScored) -> None:
-        """Remember how a one-step forecast came out, for the tooltip of its candle."""
-        self._model.add_outcome(scored)
-        self._frame_clock.request(Dirty.CURSOR)
-
-    def set_outcome_lookup(self, lookup: OutcomeLookup | None) -> None:
-        """Ask this first for the outcome of a candle, by its opening time; it answers None where it knows nothing."""
-        self._model.set_outcome_lookup(lookup)
-        self._frame_clock.request(Dirty.CURSOR)
-
     def set_live(self, is_live: bool) -> None:
         """Whether ticks come from a market that is open now: only then is there a countdown to the close."""
         self._is_live = is_live
@@ -221,11 +211,6 @@ class ChartWidget(QWidget):
         """Let go of a price range that was held by hand."""
         self._held.release()
         self.view_moved()
-
-    def set_note(self, text: str) -> None:
-        """A sentence under the title, while it holds; empty takes it away."""
-        self._model.note = text
-        self._frame_clock.request(Dirty.TICK)
 
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""

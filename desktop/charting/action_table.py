@@ -12,7 +12,8 @@ CHART_PLACE = "Chart"
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    return (*_moves(), *_intervals(), *_styles(), *_scales(), *_zones(), *_shown(), *_tools(), *_saved())
+    parts = (_moves, _intervals, _styles, _scales, _zones, _past, _shown, _tools, _saved)
+    return tuple(info for part in parts for info in part())
 
 
 def _moves() -> tuple[ActionInfo, ...]:
@@ -211,4 +212,38 @@ def _saved() -> tuple[ActionInfo, ...]:
     )
     return tuple(
         ActionInfo(id_, text, tooltip, keys, name, (CHART,), section=3) for id_, text, tooltip, keys, name in rows
+    )
+
+
+def _past() -> tuple[ActionInfo, ...]:
+    return (
+        ActionInfo(
+            ActionId.HINDSIGHT,
+            "&Hindsight",
+            "Lay what had been forecast over what came",
+            "H",
+            "ghost-outline",
+            (CHART,),
+            section=3,
+            is_checkable=True,
+        ),
+        ActionInfo(
+            ActionId.HINDSIGHT_HORIZON,
+            "Ne&xt hindsight horizon",
+            "Compare with forecasts made one candle earlier; after the earliest, one candle before",
+            "Shift+H",
+            "history",
+            (CHART,),
+            section=3,
+        ),
+        ActionInfo(
+            ActionId.ERROR_STRIP,
+            "Forecast &errors",
+            "The error of each past forecast, and whether its bands held, in a pane below the prices",
+            "E",
+            "chart-histogram",
+            (CHART,),
+            section=3,
+            is_checkable=True,
+        ),
     )

@@ -93,7 +93,7 @@ class ChartCandles(QObject):
         self._show_forming()
 
     def set_forecast(self, forecast: ForecastMade | None) -> None:
-        """Ghosts belong to the stored interval: at another they are not drawn, and the chart says so."""
+        """Of the stored interval; at another the chart draws no ghosts and says so."""
         self._forecast = forecast
         self._show_forecast()
 
@@ -121,10 +121,7 @@ class ChartCandles(QObject):
             self._chart.refresh()
 
     def _show_forecast(self) -> None:
-        is_hidden = self._coarse is not None and self._market is not None
-        own = self._market.interval if self._market is not None else ""
-        self._chart.set_note(f"Forecasts are for {own} candles. Press 0 to see them." if is_hidden else "")
-        self._chart.set_forecast(None if is_hidden else self._forecast)
+        self._chart.set_forecast(self._forecast)
 
     def _choose(self, name: ChartInterval) -> None:
         settings = self._window.settings

@@ -66,6 +66,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         await _gradients(application, folder)
         await _tooltip(application, folder)
         await _tools(application, folder)
+        await _hindsight(application, folder)
     finally:
         application.window.close()
         await application.close()
@@ -109,11 +110,37 @@ async def _gradients(application: Application, folder: Path) -> None:
     window.reset_layout()
 
 
+async def _hindsight(application: Application, folder: Path) -> None:
+    """Past forecasts over what came, and the strip of their errors, in both themes."""
+    window, chart = application.window, application.chart
+    QApplication.sendEvent(chart, QEvent(QEvent.Type.Leave))
+    window.resize(*SIZES[0])
+    shown = dataclasses.replace(window.settings.chart, hindsight=True, hindsight_horizon=3, error_strip=True)
+    window.apply_settings(dataclasses.replace(window.settings, chart=shown))
+    for theme in THEMES:
+        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
+        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        await _until(lambda: not chart.model.past.is_waiting)
+        await asyncio.sleep(0.8)
+        assert chart.grab().save(str(folder / f"hindsight-{theme}.png"))
+
+
 async def _tooltip(application: Application, folder: Path) -> None:
     """The mouse on a candle of the past: what was forecast for it, and how it came out."""
     chart, series = application.chart, application.series
     assert series is not None
     index = len(series) - 24
+    until_s = asyncio.get_running_loop().time() + 30.0
+    while chart.overlay.tooltip is None:  # the replay goes on meanwhile, and the forecast has to be read first
+        assert asyncio.get_running_loop().time() < until_s, "no forecast is known of that candle"
+        _hover(application, index)
+        await asyncio.sleep(0.1)
+    assert chart.grab().save(str(folder / "chart-hindsight.png"))
+
+
+def _hover(application: Application, index: int) -> None:
+    chart, series = application.chart, application.series
+    assert series is not None
     middle = (series[index].open + series[index].close) / 2.0
     place = QPointF(chart.frame.x(index), chart.frame.y(middle)) / chart.devicePixelRatio()
     event = QMouseEvent(
@@ -125,8 +152,7 @@ async def _tooltip(application: Application, folder: Path) -> None:
         Qt.KeyboardModifier.NoModifier,
     )
     QApplication.sendEvent(chart, event)
-    await asyncio.sleep(0.8)
-    assert chart.grab().save(str(folder / "chart-hindsight.png"))
+    chart.flush()
 
 
 async def _tools(application: Application, folder: Path) -> None:

@@ -1,23 +1,20 @@
-"""What the chart knows: the series, the forming candle, the forecast, and how earlier forecasts came out."""
+"""What the chart knows: the series, the forming candle, the forecast, and what was forecast before."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.events import QUANTILE_LEVELS, ForecastMade, ForecastScored, Ghost
-from core.market.candle import Candle
+from core.events import QUANTILE_LEVELS, ForecastMade, Ghost
+from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
 from desktop import formatting
-
-OutcomeLookup = Callable[[int], "ForecastScored | str | None"]
-"""From a candle's opening time to how its one-step forecast came out."""
+from desktop.chart.data.past import PastForecast
+from desktop.chart.data.past_forecasts import PastForecasts
 
 _DECIMALS_FROM = 200
-_MOST_OUTCOMES = 50_000
 _BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
 
 
@@ -35,13 +32,10 @@ class ChartModel:
 
     def __init__(self) -> None:
         self.title = ""
-        self.note = ""
-        """A sentence that stands under the title while it holds."""
         self.forming: Candle | None = None
         self._series: CandleSeries | None = None
         self._forecast: ForecastMade | None = None
-        self._outcomes: dict[int, ForecastScored] = {}
-        self._lookup: OutcomeLookup | None = None
+        self.past = PastForecasts()
         self._decimals = 2
         self._decimals_version = -1
         self._placed: tuple[PlacedGhost, ...] = ()
@@ -79,7 +73,7 @@ class ChartModel:
         """Another market: what belonged to the former one is let go."""
         self._series, self.title = series, title
         self.forming, self._forecast = None, None
-        self._outcomes.clear()
+        self.past.forget()
         self._decimals, self._decimals_version = 2, -1
 
     def replace_series(self, series: CandleSeries) -> None:
@@ -105,22 +99,19 @@ class ChartModel:
     def set_forecast(self, forecast: ForecastMade | None) -> None:
         self._forecast = forecast
 
-    def set_outcome_lookup(self, lookup: OutcomeLookup | None) -> None:
-        self._lookup = lookup
+    def past_forecast(self, index: int) -> PastForecast | None:
+        """What was forecast for this closed candle, at the horizon that is shown; None where nothing is known."""
+        return None if self._series is None else self.past.at(self._series, index)
 
-    def add_outcome(self, scored: ForecastScored) -> None:
-        """Keep a one-step outcome; those of longer horizons are told apart elsewhere."""
-        if scored.horizon != 1:
-            return
-        self._outcomes.pop(scored.target_open_time_ms, None)
-        self._outcomes[scored.target_open_time_ms] = scored
-        if len(self._outcomes) > _MOST_OUTCOMES:
-            del self._outcomes[next(iter(self._outcomes))]
-
-    def outcome(self, open_time_ms: int) -> ForecastScored | str | None:
-        """How the one-step forecast of this candle came out: from the lookup, else as it was reported."""
-        found = self._lookup(open_time_ms) if self._lookup is not None else None
-        return found if found is not None else self._outcomes.get(open_time_ms)
+    @property
+    def other_interval(self) -> Interval | None:
+        """The interval that forecasts are for, where it is not that of the candles: then none is shown."""
+        own_ms = self.past.interval_ms
+        if own_ms is None and self._forecast is not None and self._forecast.ghosts:
+            own_ms = self._forecast.ghosts[0].open_time_ms - self._forecast.origin_open_time_ms
+        if own_ms is None or self._series is None or own_ms == self._series.interval.duration_ms:
+            return None
+        return Interval(own_ms)
 
     def candle(self, index: int) -> Candle | None:
         """The closed or forming candle at an index."""
@@ -176,7 +167,8 @@ class ChartModel:
         return max(0, (time - before) // self._series.interval.duration_ms - 1)
 
     def ghosts(self) -> tuple[PlacedGhost, ...]:
-        """The forecast's candles that have not closed yet, where they will stand; found anew only when one closed."""
+        """The forecast's candles that have not closed yet, where they will stand; found anew only when one
+        closed. None at another interval."""
         opens_at = None if self.forming is None else self.forming.open_time_ms
         key = (self._forecast, self._series, self.version, opens_at)
         if key != self._placed_key:
@@ -184,7 +176,7 @@ class ChartModel:
         return self._placed
 
     def _place_ghosts(self) -> tuple[PlacedGhost, ...]:
-        if self._forecast is None:
+        if self._forecast is None or self.other_interval is not None:
             return ()
         placed = (
             (self.index_of(ghost.open_time_ms), ahead, ghost)

@@ -154,11 +154,12 @@ class FrameBuilder:
 
     def _pane(self, area: PaneArea, layout: Layout, fonts: Fonts, model: ChartModel, view: tuple[int, int]) -> Pane:
         first_layer: Layer = self._layers.of_pane(area.name)[0]
+        edges = self._edges(area.name, model, view)
         scale = first_layer.pane_scale
         if scale.fixed is not None:
             shown = PriceRange(*scale.fixed)
         else:
-            shown = price_scale.fitted(*_spread(self._edges(area.name, model, view), is_symmetric=scale.is_symmetric))
+            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric))
         top = min(area.top + round(fonts.line * _PANE_TITLE_LINES), area.bottom - 2)
         bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
         bounds = (area.top, area.bottom, top, bottom, layout.plot_right)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QColor
 
-from core.events import ForecastMode, ForecastScored, Ghost
+from core.events import Ghost
 from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE
+from desktop.chart.labels.past import past_rows
 from desktop.chart.layers.layer import LayerSet
-from desktop.theme import Palette
 
 _GROUND_ALPHA = 215
 _REACH_PX = 14
@@ -59,8 +58,6 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None) -> list[Ro
     palette = frame.palette
     shown = _newest_index(model) if index is None else index
     rows: list[Row] = [(Span(model.title, palette.text, bold=True),)] if model.title else []
-    if model.note:
-        rows.append((Span(model.note, palette.ghost_text),))
     candle = model.candle(shown)
     if candle is not None:
         rows.append(_candle_row(frame, candle, _close_before(model, shown)))
@@ -151,50 +148,13 @@ def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> 
     candle = model.candle(index) if index < model.count else None
     if candle is None or not is_over_candle(frame, candle, cursor):
         return None
-    outcome = model.outcome(candle.open_time_ms)
-    if outcome is None:
+    forecast = model.past_forecast(index)
+    if forecast is None:
         return None
-    rows = outcome_rows(outcome, frame.palette, frame.decimals)
+    rows = past_rows(forecast, frame)
     size = box_size(rows, frame.fonts, is_table=True)
     rect = QRect(_beside(frame, cursor, size), size)
     return Box(rect, tuple(rows), frame.palette.raised, frame.palette.border, is_table=True)
-
-
-def outcome_rows(outcome: ForecastScored | str, palette: Palette, decimals: int) -> list[Row]:
-    """The rows of the tooltip. A text is shown as it is, line by line."""
-    if isinstance(outcome, str):
-        return [(Span(line, palette.text),) for line in outcome.splitlines()]
-    header = "Forecast made one candle before"
-    if outcome.mode is not ForecastMode.LIVE:
-        header += f" ({outcome.mode.value})"
-    facts: list[tuple[str, str, QColor]] = [
-        ("Forecast close", formatting.format_price(outcome.ghost.close, decimals), palette.ghost_text),
-        ("Actual close", formatting.format_price(outcome.actual_close, decimals), palette.text),
-        ("Error", _error_text(outcome.error), palette.text),
-        ("50 % band", *_inside(outcome.inside_50, palette)),
-        ("90 % band", *_inside(outcome.inside_90, palette)),
-        ("Direction", *_direction(outcome.direction_hit, palette)),
-    ]
-    rows: list[Row] = [(Span(header, palette.text, bold=True),)]
-    rows += [(Span(name, palette.muted_text), Span(text, colour)) for name, text, colour in facts]
-    if outcome.after_gap:
-        rows.append((Span("Candles are missing before it", palette.warning),))
-    return rows
-
-
-def _error_text(error: float) -> str:
-    """The log error as the percentage by which the close missed the forecast."""
-    return formatting.format_percent(math.expm1(error), 3, signed=True) if math.isfinite(error) else formatting.MISSING
-
-
-def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:
-    return ("inside", palette.good) if is_inside else ("outside", palette.bad)
-
-
-def _direction(hit: bool | None, palette: Palette) -> tuple[str, QColor]:
-    if hit is None:
-        return "not counted (flat)", palette.muted_text
-    return ("hit", palette.good) if hit else ("missed", palette.bad)
 
 
 def _beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:

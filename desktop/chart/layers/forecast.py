@@ -36,7 +36,7 @@ class ForecastLayer:
     def paint(self, painter: QPainter, frame: Frame, model: ChartModel, wanted: QRegion) -> None:
         """Put the `wanted` device pixels of it on the plot. Nothing where there is no forecast ahead."""
         # The forecast itself is held, not its id: a later one may get the same.
-        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count))
+        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), model.other_interval)
         if self._key is None or key != self._key:
             self._repaint(frame, model)
             self._key = key
@@ -44,16 +44,32 @@ class ForecastLayer:
             draw_parts(painter, self._pixmap, self._area.topLeft(), wanted)
 
     def _repaint(self, frame: Frame, model: ChartModel) -> None:
-        ghosts = model.ghosts()
-        self._area = _area(frame, ghosts)
+        ghosts, note = model.ghosts(), _interval_note(frame, model)
+        self._area = _area(frame, ghosts) if note is None else note.rect
         if self._area.isEmpty():
             return
         self._pixmap = QPixmap(self._area.size())
         self._pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(self._pixmap)
         painter.translate(-self._area.topLeft())
-        _paint_forecast(painter, frame, model, ghosts)
+        if note is None:
+            _paint_forecast(painter, frame, model, ghosts)
+        else:
+            paint_box(painter, note, frame.fonts)
         painter.end()
+
+
+def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
+    """Why there are no ghosts, where the candles are not those that the run learns from; in the upper right corner."""
+    other = model.other_interval
+    if other is None:
+        return None
+    row = (Span(f"Forecasts are for {other} candles", frame.palette.ghost_text),)
+    size = box_size((row,), frame.fonts)
+    margin = frame.scaled(6)
+    left = max(frame.layout.plot_right - size.width() - margin, 0)
+    top = max(frame.layout.price_top - size.height() - margin, 0)
+    return Box(QRect(QPoint(left, top), size), (row,), frame.palette.raised, frame.palette.border)
 
 
 def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:

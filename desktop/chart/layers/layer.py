@@ -36,7 +36,7 @@ class Layer(Protocol):
 
     @property
     def pane_scale(self) -> PaneScale:
-        """Asked of the first layer of a pane of its own."""
+        """Asked of the first layer of a pane of its own, after its `extent` of the same frame."""
 
     def key(self, model: ChartModel) -> Hashable:
         """What `paint` depends on beside frame and candles: while it stays, the picture is kept."""

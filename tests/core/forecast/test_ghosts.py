@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from core.forecast.ghosts import ghosts, overlap
+from core.forecast.ghosts import ghost_columns, ghosts, overlap
 from core.forecast.quantities import LEVELS, MEDIAN, QUANTITIES, Quantity, within_bounds
 from tests.support.candles import MINUTE, START_MS
 
@@ -47,3 +47,19 @@ def test_a_market_without_volume_gets_none() -> None:
 )
 def test_overlap(ghost: tuple[float, float], real: tuple[float, float], expected: float) -> None:
     assert overlap(*ghost, *real) == pytest.approx(expected)
+
+
+@settings(max_examples=100)
+@given(raw=arrays(np.float64, (4, 3, QUANTITIES, len(LEVELS)), elements=st.floats(-0.5, 0.5)))
+def test_columns_are_the_ghosts_of_each_origin(raw: np.ndarray) -> None:
+    natural = within_bounds(np.sort(raw, axis=-1))
+    natural[:, :, Quantity.RANGE] -= 5.0
+    closes = np.array([1e-8, 1.0, 19_700.25, 1e9])
+    made = [ghosts(each, float(close), START_MS, MINUTE) for each, close in zip(natural, closes, strict=True)]
+    for horizon in range(3):
+        before = natural[:, horizon - 1, Quantity.CLOSE, MEDIAN] if horizon else np.zeros(len(closes))
+        columns = ghost_columns(natural[:, horizon], before, closes)
+        for origin, ahead in enumerate(made):
+            for name in ("open", "high", "low", "close"):
+                assert getattr(columns, name)[origin] == pytest.approx(getattr(ahead[horizon], name), rel=1e-12)
+            np.testing.assert_allclose(columns.close_quantiles[origin], ahead[horizon].close_quantiles, rtol=1e-12)

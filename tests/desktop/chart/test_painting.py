@@ -169,7 +169,7 @@ def test_parts_painted_anew_equal_the_whole(show_chart: ShowChart, scene: str) -
     chart.set_forming(forming_after(series))
     chart.set_live(True)
     for index in range(300, 400):
-        chart.add_outcome(outcome_of(series[index]))
+        chart.model.past.add(outcome_of(series[index]))
     settle(chart)
     paints = chart.closed_paints
     for step in range(25):

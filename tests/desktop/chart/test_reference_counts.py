@@ -25,7 +25,7 @@ def test_two_hundred_repaints_leave_the_count_of_none_steady(show_chart: ShowCha
     chart.set_live(True)
     chart.set_forecast(forecast_after(series))
     for index in range(350, 400):
-        chart.add_outcome(outcome_of(series[index]))
+        chart.model.past.add(outcome_of(series[index]))
 
     def repaint(step: int) -> None:
         chart.set_forming(forming_after(series, (step % 9) / 2))

@@ -85,15 +85,13 @@ def test_ghosts_are_hidden_at_another_interval_and_the_chart_says_so(shown: Show
     chart = shown.bench.chart
     shown.candles.set_forecast(forecast_after(shown.source))
     chart.flush()
-    assert chart.model.ghosts() and chart.model.note == ""
+    assert chart.model.ghosts() and chart.model.other_interval is None
     shown.press(Qt.Key.Key_3)
-    assert chart.model.ghosts() == () and "1m" in chart.model.note
-    texts = [span.text for row in chart.overlay.readout.rows for span in row]
-    assert chart.model.note in texts
+    assert chart.model.ghosts() == () and str(chart.model.other_interval) == "1m"
     shown.candles.set_forecast(forecast_after(shown.source))
     assert chart.model.ghosts() == ()
     shown.press(Qt.Key.Key_0)
-    assert chart.model.ghosts() and chart.model.note == ""
+    assert chart.model.ghosts() and chart.model.other_interval is None
 
 
 def test_ticks_and_closed_candles_reach_the_coarse_chart(shown: Shown) -> None:

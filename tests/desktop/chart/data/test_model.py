@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle
+from core.market.candle import Candle, Interval
+from core.market.series import CandleSeries
 from desktop.chart.data.model import ChartModel, band
 from tests.desktop.chart.support import (
     MINUTE_MS,
@@ -114,15 +115,34 @@ def test_decimals_only_grow_within_a_market() -> None:
     assert model.decimals() == 3
 
 
-def test_only_one_step_outcomes_of_the_newest_report_are_kept() -> None:
+def test_the_first_report_of_an_outcome_stays() -> None:
     series = random_series(20)
     model = model_of(series)
-    first, second = outcome_of(series[3]), outcome_of(series[3], loss=9.0)
-    model.add_outcome(first)
-    model.add_outcome(outcome_of(series[3], horizon=2, loss=7.0))
-    model.add_outcome(second)
-    assert model.outcome(series[3].open_time_ms) == second
-    assert model.outcome(series[4].open_time_ms) is None
+    model.past.add(outcome_of(series[3]))
+    model.past.add(outcome_of(series[3], horizon=2, origin_open_time_ms=series[1].open_time_ms, inside_50=True))
+    model.past.add(outcome_of(series[3], inside_90=False))
+    found = model.past_forecast(3)
+    assert found is not None and found.horizon == 1 and found.inside_90 and not found.inside_50
+    assert model.past_forecast(4) is None
+
+
+def test_at_another_interval_nothing_of_the_forecast_is_shown() -> None:
+    series = random_series(20)
+    model = model_of(series)
+    model.past.begin(None, MINUTE_MS)
+    forecast = forecast_after(series)
+    model.set_forecast(forecast)
+    assert model.other_interval is None and model.ghosts()
+    coarser = CandleSeries(Interval.parse("5m"))
+    coarser.extend(series[index] for index in range(0, 20, 5))
+    model.set_series(coarser, "five minutes")
+    model.set_forecast(forecast)
+    model.past.add(outcome_of(series[5]))
+    assert str(model.other_interval) == "1m"
+    assert model.ghosts() == () and model.past_forecast(1) is None
+    model.set_series(series, "one minute")
+    model.set_forecast(forecast)
+    assert model.other_interval is None and len(model.ghosts()) == 8
 
 
 def test_another_series_lets_go_of_the_former_markets_things() -> None:
@@ -130,10 +150,10 @@ def test_another_series_lets_go_of_the_former_markets_things() -> None:
     model = model_of(series)
     model.set_forecast(forecast_after(series))
     model.set_forming(forming_after(series))
-    model.add_outcome(outcome_of(series[3]))
+    model.past.add(outcome_of(series[3]))
     model.set_series(random_series(20), "other")
     assert model.forming is None and model.forecast is None
-    assert model.outcome(series[3].open_time_ms) is None
+    assert model.past_forecast(3) is None
 
 
 def test_missing_candles_are_counted() -> None:

@@ -1,5 +1,6 @@
 """What the chart says about candles, ghosts and outcomes."""
 
+from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -7,7 +8,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 
 from core.clock import ManualClock
-from core.events import ForecastMode, ForecastScored
+from core.events import ForecastMode
 from desktop import formatting
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -113,7 +114,7 @@ def test_a_past_candle_tells_its_forecast_and_how_it_came_out(show_chart: ShowCh
     series = random_series(100)
     chart = show_chart(series)
     outcome = outcome_of(series[80])
-    chart.add_outcome(outcome)
+    chart.model.past.add(outcome)
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
     told = texts(chart.overlay.tooltip.rows)
@@ -126,8 +127,8 @@ def test_a_past_candle_tells_its_forecast_and_how_it_came_out(show_chart: ShowCh
 def test_the_tooltip_is_only_for_the_candle_itself(show_chart: ShowChart) -> None:
     series = random_series(100)
     chart = show_chart(series)
-    chart.add_outcome(outcome_of(series[80]))
-    chart.add_outcome(outcome_of(series[82], horizon=3))
+    chart.model.past.add(outcome_of(series[80]))
+    chart.model.past.add(outcome_of(series[82], horizon=3, origin_open_time_ms=series[79].open_time_ms))
     for index, price in ((79, series[79].close), (82, series[82].close), (80, chart.frame.prices.low)):
         hover(chart, index, price)
         assert chart.overlay.tooltip is None
@@ -139,37 +140,53 @@ def test_the_tooltip_is_only_for_the_candle_itself(show_chart: ShowChart) -> Non
         ({"direction_hit": None}, "not counted"),
         ({"direction_hit": False}, "missed"),
         ({"mode": ForecastMode.REPLAY}, "replay"),
-        ({"error": float("nan")}, formatting.MISSING),
+        ({"mode": ForecastMode.SIMULATED}, "simulated"),
+        ({"after_gap": True}, "missing before it"),
     ],
 )
 def test_outcomes_are_told_as_they_are(show_chart: ShowChart, changes: dict[str, object], words: str) -> None:
     series = random_series(100)
     chart = show_chart(series)
-    chart.add_outcome(outcome_of(series[80], **changes))
+    chart.model.past.add(outcome_of(series[80], **changes))
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
     told = texts(chart.overlay.tooltip.rows)
     assert words in told and "nan" not in told
 
 
-def test_the_lookup_is_asked_by_opening_time_and_goes_before_what_was_reported(show_chart: ShowChart) -> None:
+def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: ShowChart) -> None:
     series = random_series(100)
     chart = show_chart(series)
-    asked: list[int] = []
-
-    def lookup(open_time_ms: int) -> ForecastScored | str | None:
-        asked.append(open_time_ms)
-        return "made by checkpoint 7\nmissed" if open_time_ms == series[80].open_time_ms else None
-
-    chart.add_outcome(outcome_of(series[80]))
-    chart.add_outcome(outcome_of(series[81]))
-    chart.set_outcome_lookup(lookup)
+    past, outcome = chart.model.past, outcome_of(series[80])
+    made = replace(
+        forecast_after(series),
+        origin_open_time_ms=outcome.origin_open_time_ms,
+        checkpoint_id="20201201-120000-abcd-00001230-c0ffee",
+        step=1_234,
+    )
+    past.remember(made)
+    past.add(outcome)
+    past.add(outcome_of(series[81]))
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
-    assert texts(chart.overlay.tooltip.rows) == "made by checkpoint 7  | missed "
+    told = texts(chart.overlay.tooltip.rows)
+    assert "1 candle before" in told and "c0ffee, step 1,234" in told
+    assert f"live, {formatting.format_time(made.made_at_ms, seconds=True)}" in told
     hover(chart, 81, series[81].close)
-    assert chart.overlay.tooltip is not None and "Forecast close" in texts(chart.overlay.tooltip.rows)
-    assert asked == [series[80].open_time_ms, series[81].open_time_ms]
+    assert chart.overlay.tooltip is not None
+    assert f"Checkpoint {formatting.MISSING}" in texts(chart.overlay.tooltip.rows)
+
+
+def test_the_tooltip_follows_the_horizon(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    third = outcome_of(series[80], horizon=3, origin_open_time_ms=series[77].open_time_ms, inside_90=False)
+    chart.model.past.add(third)
+    chart.model.past.set_horizon(3)
+    hover(chart, 80, series[80].close)
+    assert chart.overlay.tooltip is not None
+    told = texts(chart.overlay.tooltip.rows)
+    assert "3 candles before" in told and "90 % band outside" in told
 
 
 def test_tooltips_stay_inside_the_plot(show_chart: ShowChart) -> None:
@@ -177,7 +194,7 @@ def test_tooltips_stay_inside_the_plot(show_chart: ShowChart) -> None:
     chart = show_chart(series, width=500, height=320)
     first, stop = chart.frame.first, chart.frame.stop
     for index in range(first, stop):
-        chart.add_outcome(outcome_of(series[index]))
+        chart.model.past.add(outcome_of(series[index]))
     for index in range(first + 1, stop):
         hover(chart, index, series[index].close)
         assert chart.overlay.tooltip is not None

@@ -1,0 +1,64 @@
+"""What is said of a past forecast: what it was, how it came out, and who made it when."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor
+
+from core.events import ForecastMode
+from desktop import formatting
+from desktop.chart.data.past import PastForecast
+from desktop.chart.drawing.text import Row, Span
+from desktop.chart.framing.frame import Frame
+from desktop.theme import Palette
+
+
+def past_rows(forecast: PastForecast, frame: Frame) -> list[Row]:
+    """The rows of the tooltip: what was forecast, how it came out, and who made it when."""
+    palette, decimals = frame.palette, frame.decimals
+    facts: list[tuple[str, str, QColor]] = [
+        ("Forecast close", formatting.format_price(forecast.close, decimals), palette.ghost_text),
+        ("Actual close", formatting.format_price(forecast.actual_close, decimals), palette.text),
+        ("Error", formatting.format_percent(forecast.error, 3, signed=True), palette.text),
+        ("50 % band", *_inside(forecast.inside_50, palette)),
+        ("90 % band", *_inside(forecast.inside_90, palette)),
+        ("Direction", *_direction(forecast.direction_hit, palette)),
+        ("Made", _made_text(forecast, frame), palette.text),
+        ("Checkpoint", _checkpoint_text(forecast), palette.text),
+    ]
+    rows: list[Row] = [(Span(f"Forecast made {candles_before(forecast.horizon)}", palette.text, bold=True),)]
+    rows += [(Span(name, palette.muted_text), Span(text, colour)) for name, text, colour in facts]
+    if forecast.after_gap:
+        rows.append((Span("Candles are missing before it", palette.warning),))
+    return rows
+
+
+def candles_before(horizon: int) -> str:
+    """``1 candle before``, ``3 candles before``."""
+    return f"{horizon} candle{'' if horizon == 1 else 's'} before"
+
+
+def _made_text(forecast: PastForecast, frame: Frame) -> str:
+    how = "live" if forecast.mode is ForecastMode.LIVE else f"in {forecast.mode.value}"
+    if forecast.mode is ForecastMode.SIMULATED:
+        how = "in a simulated market"
+    if forecast.made_at_ms is None:
+        return how
+    return f"{how}, {formatting.format_time(forecast.made_at_ms, frame.time_zone, seconds=True)}"
+
+
+def _checkpoint_text(forecast: PastForecast) -> str:
+    """The last part of its id, which tells it from others of the run, and the steps that had been learned by then."""
+    if forecast.step is None:
+        return formatting.MISSING
+    name = "none yet" if forecast.checkpoint_id is None else forecast.checkpoint_id.rsplit("-", 1)[-1]
+    return f"{name}, step {formatting.format_count(forecast.step)}"
+
+
+def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:
+    return ("inside", palette.good) if is_inside else ("outside", palette.bad)
+
+
+def _direction(hit: bool | None, palette: Palette) -> tuple[str, QColor]:
+    if hit is None:
+        return "not counted (flat)", palette.muted_text
+    return ("hit", palette.good) if hit else ("missed", palette.bad)

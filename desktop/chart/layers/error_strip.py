@@ -1,0 +1,251 @@
+"""The strip below the prices: by how much each forecast missed, whether its bands held, and its direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor, QPainter
+
+from core.events import ForecastMode
+from desktop import formatting
+from desktop.chart.data.columns import group_size
+from desktop.chart.data.model import ChartModel
+from desktop.chart.data.past import PastForecast
+from desktop.chart.data.past_forecasts import PastView
+from desktop.chart.drawing.primitives import fill_rects, rects
+from desktop.chart.drawing.text import Row, Span, row_width
+from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import Pane
+from desktop.chart.layers.layer import PaneScale
+from desktop.theme import Palette
+
+ERROR_PANE = "forecast error"
+
+_LATER_SHARE = 0.65
+_MIDDLE_SHARE = 0.55
+_ROW_PX = 3
+_CLASSES = 3
+"""Inside the 50 % band, inside the 90 % band, outside."""
+
+
+class ErrorStripLayer:
+    """A bar for each forecast: the close against the forecast close, in percent. Zoomed out, a bar stands for the
+    mean size of a group's errors, parted by the shares of its forecasts whose bands held."""
+
+    def __init__(self) -> None:
+        self._reach = 0.0
+        self._width_px = 0
+        """The plot's, as it was last painted: how many candles go into a bar follows from it."""
+
+    @property
+    def pane(self) -> str:
+        return ERROR_PANE
+
+    @property
+    def pane_scale(self) -> PaneScale:
+        level, decimals = round_level(self._reach)
+        return PaneScale(levels=(-level, 0.0, level), decimals=decimals, is_symmetric=True)
+
+    def key(self, model: ChartModel) -> Hashable:
+        return (model.past.version, model.past.horizon)
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        view = _view(model, frame_first, frame_stop)
+        if view is None or not len(view):
+            return None
+        group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
+        sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size
+        self._reach = float(sizes.max())
+        return -self._reach, self._reach
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        self._width_px = frame.layout.plot_right
+        view = _view(model, frame.first, frame.stop)
+        if view is None or not len(view):
+            return
+        if frame.group > 1:
+            _paint_groups(painter, frame, pane, view)
+        else:
+            _paint_bars(painter, frame, pane, view)
+            _paint_directions(painter, frame, pane, view)
+        zero = pane.y(0.0)
+        line = rects(0, zero, frame.layout.plot_right - 1, zero + frame.pixel - 1)
+        fill_rects(painter, line, frame.palette.border)
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        return
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        palette = frame.palette
+        ahead = f"{model.past.horizon} candle{'' if model.past.horizon == 1 else 's'} ahead"
+        title = (Span("Forecast error", palette.ghost_text, bold=True), Span(ahead, palette.muted_text))
+        if model.other_interval is not None:
+            return ((*title, Span(f"forecasts are for {model.other_interval} candles", palette.muted_text)),)
+        view = _view(model, frame.first, frame.stop)
+        if view is None:
+            return (title,)
+        under = None if index is None else model.past_forecast(index)
+        spans = (*title, *_of_candle(under, palette), *_in_view(view, palette, model.past.most_candles))
+        return (_fitting(spans, frame),)
+
+
+def _fitting(spans: Sequence[Span], frame: Frame) -> Row:
+    """As many of them as there is room for, with what is glued to them."""
+    most = frame.layout.plot_right - frame.scaled(20)
+    pieces: list[Row] = []
+    for span in spans:
+        pieces[-1:] = [(*pieces[-1], span)] if span.glue and pieces else [*pieces[-1:], (span,)]
+    row: Row = ()
+    for piece in pieces:
+        if row and row_width((*row, *piece), frame.fonts) > most:
+            break
+        row += piece
+    return row
+
+
+def round_level(reach: float) -> tuple[float, int]:
+    """The largest of 1, 2 or 5 times a power of ten below `reach`, and the decimals that it needs; 1 for nothing."""
+    if not (math.isfinite(reach) and reach > 0.0):
+        return 1.0, 2
+    power = math.floor(math.log10(reach))
+    level = max(step * 10.0**power for step in (1.0, 2.0, 5.0) if step * 10.0**power <= reach or step == 1.0)
+    return level, min(max(2, -power), 8)
+
+
+def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
+    return None if model.series is None else model.past.view(model.series, first, stop)
+
+
+def class_colours(palette: Palette) -> tuple[QColor, QColor, QColor]:
+    """Of a close inside the 50 % band, inside the 90 % band, and outside both."""
+    return palette.ghost_up, _mixed(palette.ghost_up, palette.background, _MIDDLE_SHARE), palette.warning
+
+
+def _shade(colour: QColor, palette: Palette, *, is_later: bool) -> QColor:
+    return _mixed(colour, palette.background, _LATER_SHARE) if is_later else colour
+
+
+def _mixed(colour: QColor, ground: QColor, share: float) -> QColor:
+    channels = zip(colour.getRgb()[:3], ground.getRgb()[:3], strict=True)  # type: ignore[index]
+    return QColor(*(round(share * one + (1.0 - share) * other) for one, other in channels))
+
+
+def _class_of(view: PastView) -> NDArray[np.int64]:
+    return np.where(view.past["inside_50"], 0, np.where(view.past["inside_90"], 1, 2))
+
+
+def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
+    palette, zero = frame.palette, pane.y(0.0)
+    left, right = _columns(frame, view.index)
+    ends = pane.ys(view.error)
+    bars = rects(left, np.minimum(ends, zero), right, np.maximum(ends, zero))
+    kinds, later = _class_of(view), view.is_later
+    for kind, colour in enumerate(class_colours(palette)):
+        for is_later in (False, True):
+            shade = _shade(colour, palette, is_later=is_later)
+            fill_rects(painter, np.ascontiguousarray(bars[(kinds == kind) & (later == is_later)]), shade)
+
+
+def _paint_directions(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
+    """A thin row at the foot: filled where the direction was hit, faint where it was missed."""
+    palette, height = frame.palette, frame.scaled(_ROW_PX)
+    left, right = _columns(frame, view.index)
+    row = rects(left, pane.bottom - height, right, pane.bottom - 1)
+    later = view.is_later
+    for hit, colour in ((1, palette.good), (0, palette.bad)):
+        for is_later in (False, True):
+            shade = _shade(colour, palette, is_later=is_later)
+            chosen = (view.past["hit"] == hit) & (later == is_later)
+            fill_rects(painter, np.ascontiguousarray(row[chosen]), shade)
+
+
+def _columns(frame: Frame, index: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    left = frame.xs(index) - frame.widths.wick // 2 - (frame.widths.body - frame.widths.wick) // 2
+    return left, left + frame.widths.body - 1
+
+
+def _paint_groups(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
+    """From zero outwards to both sides: the share inside the 50 % band, inside the 90 % band, outside."""
+    groups = grouped(view, frame.group)
+    left, right = _columns(frame, groups.index)
+    inner = np.zeros_like(groups.mean_size)
+    for kind, colour in enumerate(class_colours(frame.palette)):
+        outer = inner + groups.mean_size * groups.shares[kind]
+        for sign in (1.0, -1.0):
+            edges = pane.ys(sign * inner), pane.ys(sign * outer)
+            bars = rects(left, np.minimum(*edges), right, np.maximum(*edges))
+            fill_rects(painter, np.ascontiguousarray(bars[groups.shares[kind] > 0.0]), colour)
+        inner = outer
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """index, mean_size (of the error, in percent): [n]; shares: [3, n], of the three classes."""
+
+    index: NDArray[np.float64]
+    mean_size: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+
+def grouped(view: PastView, group: int) -> Groups:
+    """What is in view in groups of `group` candles that begin at multiples of it; len(view) > 0."""
+    numbers = view.index // group
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1.0))
+    counts = np.diff(starts, append=len(view)).astype(np.float64)
+    kinds = _class_of(view)
+    shares = [np.add.reduceat((kinds == kind).astype(np.float64), starts) / counts for kind in range(_CLASSES)]
+    sizes = np.add.reduceat(np.abs(view.error), starts) / counts
+    return Groups(numbers[starts] * group + (group - 1) / 2.0, sizes, np.array(shares))
+
+
+def _of_candle(forecast: PastForecast | None, palette: Palette) -> list[Span]:
+    if forecast is None:
+        return []
+    kind = 0 if forecast.inside_50 else 1 if forecast.inside_90 else 2
+    where = ("inside 50 %", "inside 90 %", "outside 90 %")[kind]
+    colour = palette.warning if kind == 2 else palette.ghost_up
+    error = formatting.format_percent(forecast.error, 3, signed=True)
+    spans = [Span(error, palette.text, bold=True), Span(where, colour)]
+    if forecast.direction_hit is not None:
+        said, shade = ("direction hit", palette.good) if forecast.direction_hit else ("direction missed", palette.bad)
+        spans.append(Span(said, shade))
+    if forecast.mode is not ForecastMode.LIVE:
+        spans.append(Span(f"({forecast.mode.value})", palette.muted_text))
+    return spans
+
+
+def _in_view(view: PastView, palette: Palette, most: int) -> list[Span]:
+    """Numbers of what is in view, each with what it was counted over. The squares say what the colours mean."""
+    muted = palette.muted_text
+    if view.is_too_wide:
+        return [Span(f"zoom in: at most {formatting.format_count(most)} candles are compared at once", muted)]
+    if not len(view):
+        return [Span("none in view" if view.is_complete else "reading …", muted)]
+    count, counted = len(view), int((view.past["hit"] >= 0).sum())
+    in_50, in_90 = int(view.past["inside_50"].sum()), int(view.past["inside_90"].sum())
+    mean = formatting.format_number(float(np.abs(view.error).mean()), 3)
+    later = int(view.is_later.sum())
+    colours = [_shade(colour, palette, is_later=later == count) for colour in class_colours(palette)]
+    spans = [Span(f"in view: n {formatting.format_count(count)}{_how_made(later, count)}", muted)]
+    spans.append(Span(f"mean |error| {mean} %", muted))
+    said = (f"in 50 %: {_of(in_50, count)}", f"in 90 %: {_of(in_90, count)}", f"outside: {_of(count - in_90, count)}")
+    for colour, text in zip(colours, said, strict=True):
+        spans += [Span("■", colour), Span(f" {text}", muted, glue=True)]
+    spans.append(Span(f"direction hit: {_of(int((view.past['hit'] == 1).sum()), counted)}", muted))
+    if not view.is_complete:
+        spans.append(Span("reading …", muted))
+    return spans
+
+
+def _how_made(later: int, count: int) -> str:
+    if later == count:
+        return ", none made live"
+    return f", {formatting.format_count(later)} not made live (paler)" if later else ""
+
+
+def _of(count: int, total: int) -> str:
+    return f"{formatting.format_count(count)} of {formatting.format_count(total)}"

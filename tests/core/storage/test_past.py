@@ -1,0 +1,81 @@
+"""Past forecasts as columns equal what is stored row by row, and are found by an index."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sqlite_utils import Database
+
+from core.storage.past import PAST_SQL, SPAN_SQL
+from core.storage.reader import RecordReader
+from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecasts, open_record, score
+
+ORIGINS = (3, 4, 5, 9, 10, 11, 12, 40)
+
+
+@pytest.fixture
+def reader(db: Database) -> RecordReader:
+    """Two runs over the same candles; the second's is read."""
+    for seed in (1, 2):
+        record = open_record(db, create_run(db))
+        with record.write():
+            for origin in ORIGINS:
+                record.add_forecasts(forecasts(origin, seed=seed))
+                record.add_scores(score(origin, horizon) for horizon in range(1, HORIZONS + 1))
+    return record.reader
+
+
+@pytest.mark.parametrize("horizon", [1, 2, HORIZONS])
+def test_the_columns_are_what_was_stored(reader: RecordReader, horizon: int) -> None:
+    first, stop = 6 * MINUTE_MS, 18 * MINUTE_MS
+    rows = reader.past_forecasts(horizon, first, stop, 100)
+    expected = [origin for origin in ORIGINS if first <= (origin + horizon) * MINUTE_MS < stop]
+    assert len(rows) == len(expected) > 2
+    for index, origin in enumerate(expected):
+        stored = reader.forecasts_of(origin * MINUTE_MS)
+        ours, came = stored[horizon - 1], reader.outcome((origin + horizon) * MINUTE_MS, horizon=horizon)
+        assert came is not None
+        assert rows.target_open_time_ms[index] == came[1].target_open_time_ms
+        assert rows.origin_open_time_ms[index] == ours.origin_open_time_ms
+        assert (rows.made_at_ms[index], rows.step[index]) == (ours.made_at_ms, ours.step)
+        assert rows.checkpoint_id[index] == ours.checkpoint_id
+        assert rows.mode[index] is came[1].mode
+        assert rows.origin_close[index] == ours.origin_close
+        np.testing.assert_array_equal(rows.quantiles[index], ours.quantiles)
+        assert rows.before[index] == (0.0 if horizon == 1 else stored[horizon - 2].quantiles[0, 3])
+        flags = (rows.after_gap[index], rows.inside_50[index], rows.inside_90[index])
+        assert flags == (came[1].after_gap, came[1].inside_50, came[1].inside_90)
+        assert rows.direction_hit[index] == {None: -1, False: 0, True: 1}[came[1].direction_hit]
+
+
+def test_no_more_rows_come_than_were_asked_for(reader: RecordReader) -> None:
+    assert len(reader.past_forecasts(1, 0, 10**15, 3)) == 3
+    assert len(reader.past_forecasts(1, 0, 10**15, 100)) == len(ORIGINS)
+
+
+def test_where_nothing_was_scored_there_are_no_rows(reader: RecordReader) -> None:
+    assert len(reader.past_forecasts(2, 20 * MINUTE_MS, 30 * MINUTE_MS, 100)) == 0
+    assert len(reader.past_forecasts(1, 20 * MINUTE_MS, 30 * MINUTE_MS, 100)) == 0
+
+
+def test_a_missing_horizon_before_is_no_number(db: Database) -> None:
+    record = open_record(db)
+    with record.write():
+        record.add_forecasts(forecasts(3)[1:])
+        record.add_scores([score(3, 2)])
+    assert np.isnan(record.reader.past_forecasts(2, 0, 10**15, 10).before).all()
+
+
+def test_the_span_is_the_first_and_the_last_target(reader: RecordReader, db: Database) -> None:
+    assert reader.scored_span(2) == ((ORIGINS[0] + 2) * MINUTE_MS, (ORIGINS[-1] + 2) * MINUTE_MS)
+    assert reader.scored_span(HORIZONS + 1) is None
+    assert RecordReader(db, "no such run").scored_span(1) is None
+
+
+@pytest.mark.parametrize(("sql", "values"), [(PAST_SQL, (2, 0, 10**15, 50)), (SPAN_SQL, (2,))], ids=("block", "span"))
+def test_the_queries_follow_an_index(reader: RecordReader, db: Database, sql: str, values: tuple[int, ...]) -> None:
+    plan = [str(row[3]) for row in db.conn.execute(f"EXPLAIN QUERY PLAN {sql}", (reader.run_id, *values))]
+    searches = [step for step in plan if "SCAN" in step or "SEARCH" in step]
+    assert not [step for step in searches if step.startswith("SCAN") and "CONSTANT" not in step], plan
+    assert not [step for step in plan if "TEMP B-TREE" in step], plan
+    assert any("scores_by_target" in step for step in searches), plan

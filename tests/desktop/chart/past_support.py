@@ -1,0 +1,117 @@
+"""A real record of past forecasts for the chart's tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.events import ForecastMode, ForecastScored
+from core.market.candle import Candle, Interval
+from core.market.series import CandleSeries
+from core.storage.database import open_database
+from core.storage.record import TrainingRecord
+from core.storage.records import StoredForecast, StoredScore
+from core.training.issued import IssuedForecast, from_rows, scored_event
+from tests.core.storage.samples import open_record
+from tests.desktop.chart.support import MINUTE_MS
+
+HORIZONS = 3
+_HORIZONS = range(1, HORIZONS + 1)
+_MINUTE = Interval.parse("1m")
+MODES = (ForecastMode.LIVE, ForecastMode.CATCH_UP)
+
+
+def natural(random: np.random.Generator, horizon: int) -> np.ndarray:
+    """Quantiles [quantity, level] of a plausible candle, ascending."""
+    rows = np.sort(random.normal(0.0, 4e-4, (6, 7)), axis=1)
+    rows[0] *= np.sqrt(horizon)
+    rows[2:4] = np.abs(rows[2:4])
+    rows[2:4].sort(axis=1)
+    rows[4:] = np.log(1e-3) + rows[4:] * 100
+    return rows
+
+
+def stored(candle: Candle) -> list[StoredForecast]:
+    """All horizons of the forecast made at this candle; the same at each call."""
+    random = np.random.default_rng(candle.open_time_ms)
+    number = candle.open_time_ms // MINUTE_MS
+    return [
+        StoredForecast(
+            origin_open_time_ms=candle.open_time_ms,
+            horizon=horizon,
+            inputs_until_ms=candle.open_time_ms + MINUTE_MS,
+            made_at_ms=candle.open_time_ms + MINUTE_MS + 250,
+            mode=MODES[number % len(MODES)],
+            step=number % 10_000,
+            checkpoint_id=None if number % 5 == 0 else f"run-{number // 10:08d}-c{number // 10 % 4096:05x}",
+            origin_close=candle.close,
+            scale=1e-3,
+            quantiles=natural(random, horizon),
+            experts=random.normal(size=(3, 6, 7)),
+        )
+        for horizon in range(1, HORIZONS + 1)
+    ]
+
+
+def issued(candle: Candle) -> IssuedForecast:
+    return from_rows(stored(candle), _MINUTE)
+
+
+def score_of(made: IssuedForecast, horizon: int, target: Candle) -> StoredScore:
+    """A score that agrees with the forecast."""
+    quantiles = made.ghosts[horizon - 1].close_quantiles
+    number = target.open_time_ms // MINUTE_MS
+    return StoredScore(
+        origin_open_time_ms=made.origin_open_time_ms,
+        horizon=horizon,
+        target_open_time_ms=target.open_time_ms,
+        mode=made.mode,
+        after_gap=number % 7 == 0,
+        loss=0.1,
+        model_loss=0.1,
+        reference_loss=0.1,
+        range_loss=0.1,
+        range_model_loss=0.1,
+        range_reference_loss=0.1,
+        inside_50=quantiles[2] <= target.close <= quantiles[4],
+        inside_90=quantiles[0] <= target.close <= quantiles[6],
+        direction_hit=(None, True, False)[number % 3],
+        overlap=0.5,
+        reference_overlap=0.5,
+        scored_at_ms=target.open_time_ms + MINUTE_MS,
+    )
+
+
+def event_of(made: IssuedForecast, horizon: int, target: Candle, run_id: str) -> ForecastScored:
+    return scored_event(score_of(made, horizon, target), made.ghosts[horizon - 1], target, run_id)
+
+
+def store(record: TrainingRecord, series: CandleSeries, first: int, stop: int) -> None:
+    """Forecasts made at the candles first..stop - 1, and the scores of those whose targets lie before `stop`."""
+    with record.write():
+        for index in range(first, stop):
+            record.add_forecasts(stored(series[index]))
+        for index in range(first, stop):
+            record.add_scores(scores_of(series, index))
+
+
+def scores_of(series: CandleSeries, index: int) -> list[StoredScore]:
+    """The scores of this target, from origins that are in the series."""
+    target = series[index]
+    origins = ((horizon, series.index_at(target.open_time_ms - horizon * MINUTE_MS)) for horizon in _HORIZONS)
+    return [score_of(issued(series[origin]), horizon, target) for horizon, origin in origins if origin is not None]
+
+
+@contextmanager
+def open_recorded(
+    folder: Path, series: CandleSeries, stop: int | None = None
+) -> Iterator[tuple[Database, TrainingRecord]]:
+    """A database that holds the forecasts made at every candle of a series, and their scores."""
+    with open_database(folder / "record.sqlite3") as db:
+        record = open_record(db)
+        store(record, series, 0, len(series) if stop is None else stop)
+        yield db, record
