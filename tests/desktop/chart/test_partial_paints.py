@@ -56,7 +56,7 @@ def test_any_mixture_leaves_the_picture_that_a_whole_paint_gives(
     chart.set_forming(forming_after(series))
     chart.set_live(True)
     for index in range(300, 400):
-        chart.add_outcome(outcome_of(series[index]))
+        chart.model.past.add(outcome_of(series[index]))
     settle(chart)
     random, done = np.random.default_rng(seed), []
     for _ in range(60):
