@@ -153,12 +153,13 @@ class FrameBuilder:
         return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
 
     def _pane(self, area: PaneArea, layout: Layout, fonts: Fonts, model: ChartModel, view: tuple[int, int]) -> Pane:
+        edges = self._edges(area.name, model, view)
         first_layer: Layer = self._layers.of_pane(area.name)[0]
-        scale = first_layer.pane_scale
+        scale = first_layer.pane_scale  # after its extent: asked for that, a layer looks at the candles
         if scale.fixed is not None:
             shown = PriceRange(*scale.fixed)
         else:
-            shown = price_scale.fitted(*_spread(self._edges(area.name, model, view), is_symmetric=scale.is_symmetric))
+            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric))
         top = min(area.top + round(fonts.line * _PANE_TITLE_LINES), area.bottom - 2)
         bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
         bounds = (area.top, area.bottom, top, bottom, layout.plot_right)

@@ -5,6 +5,8 @@ import pytest
 
 from core.indicators.series import IndicatorSeries
 from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Interval
+from core.market.series import CandleSeries
 from desktop.chart.framing.pane import PRICE_PANE
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
@@ -129,3 +131,12 @@ def test_a_study_far_away_does_not_make_the_candles_small(show_chart: ShowChart)
     settle(chart)
     assert before > 0 and chart.frame.prices.span <= candles_alone * 1.9
     assert far.pane == PRICE_PANE
+
+
+def test_a_new_pane_has_the_markets_decimals_in_its_first_picture(show_chart: ShowChart) -> None:
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(60):
+        series.add(candle(index, 0.5 + index % 7 / 10_000, reach=0.0003))
+    chart = show_chart(series)
+    chart.add_layer(StudyLayer(IndicatorSpec.of(IndicatorKind.ATR), 0))
+    assert [pane.decimals for pane in chart.frame.panes] == [chart.model.decimals()] == [4]
