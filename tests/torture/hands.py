@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import shiboken6
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
@@ -68,8 +69,11 @@ class Hands:
         start, stop = self._place(), self._place(_BEYOND_PX)
         QTest.mousePress(self._widget, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
         for share in (0.2, 0.5, 0.8, 1.0):
+            if not shiboken6.isValid(self._widget):
+                return "drag, and it was gone"
             move_mouse(self._widget, start + (stop - start) * share, Qt.MouseButton.LeftButton)
-        QTest.mouseRelease(self._widget, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, stop)
+        if shiboken6.isValid(self._widget):
+            QTest.mouseRelease(self._widget, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, stop)
         return f"drag {start.x()},{start.y()} to {stop.x()},{stop.y()}"
 
     def double_click(self) -> str:
@@ -102,8 +106,9 @@ class Hands:
         """To this widget, or to whichever `target` finds."""
         key, modifier = KEYS[int(self._random.integers(len(KEYS)))], self._modifier()
         receiver = self._widget if target is None else target()
+        name = type(receiver).__name__
         QTest.keyClick(receiver, key, modifier)
-        return f"{modifier.name}+{key.name} to {type(receiver).__name__}"
+        return f"{modifier.name}+{key.name} to {name}"
 
     def rest(self) -> None:
         """Nothing is held."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QToolButton, QWidget
 
 from core.clock import ManualClock
 from core.events import CheckpointsChanged, TrainerState
@@ -83,13 +83,13 @@ class WindowActs:
     def click_somewhere(self) -> str:
         """On some button or box that is shown, with the wheel as well."""
         shown = [child for child in self._top().findChildren(QWidget) if child.isVisible() and child.isEnabled()]
-        shown = [child for child in shown if child is not self.chart_acts.chart]
+        shown = [child for child in shown if child is not self.chart_acts.chart and not _nests(child)]
         if not shown:
             return "nothing is shown"
         child = shown[int(self._random.integers(len(shown)))]
-        hands = Hands(self._random, child)
+        hands, name = Hands(self._random, child), f"{type(child).__name__} {child.objectName()}"
         done = hands.wheel() if self._random.random() < 0.4 else hands.drag()
-        return f"{done} on {type(child).__name__} {child.objectName()}"
+        return f"{done} on {name}"
 
     def trigger(self) -> str:
         """An action, as its menu or key does; only what is offered."""
@@ -202,3 +202,9 @@ class WindowActs:
         top = self._top()
         focused = QApplication.focusWidget()
         return focused if focused is not None and top.isAncestorOf(focused) else top
+
+
+def _nests(widget: QWidget) -> bool:
+    """Whether a press lets Qt open a menu in an event loop of its own, which would wait for hands that wait for it:
+    the button of a tool bar that is too narrow does."""
+    return isinstance(widget, QToolButton) and widget.menu() is not None
