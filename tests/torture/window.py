@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import shiboken6
 from PySide6.QtWidgets import QApplication, QDialog, QToolButton, QWidget
 
 from core.clock import ManualClock
@@ -82,7 +83,9 @@ class WindowActs:
 
     def click_somewhere(self) -> str:
         """On some button or box that is shown, with the wheel as well."""
-        shown = [child for child in self._top().findChildren(QWidget) if child.isVisible() and child.isEnabled()]
+        # PySide may hand out the wrapper of a popup's list that is gone already.
+        found = [child for child in self._top().findChildren(QWidget) if shiboken6.isValid(child)]
+        shown = [child for child in found if child.isVisible() and child.isEnabled()]
         shown = [child for child in shown if child is not self.chart_acts.chart and not _nests(child)]
         if not shown:
             return "nothing is shown"
