@@ -103,3 +103,13 @@ def test_room_for_a_longer_forecast_is_made_only_at_rest() -> None:
     scale.pan_to(300)
     scale.set_margin(20)
     assert scale.right == 300
+
+
+def test_taking_hold_of_a_resting_view_does_not_move_it_where_few_candles_fit() -> None:
+    scale = TimeScale(margin=10)
+    scale.set_width(640)
+    scale.set_count(500)
+    scale.zoom(16.0)
+    right = scale.right
+    scale.pan_to(right)
+    assert scale.right == right
