@@ -189,7 +189,7 @@ class ChartActs:
 def stop_running_on(chart: ChartWidget, clock: ManualClock, turn: Callable[[], object]) -> None:
     """A throw runs out within a second of the clock."""
     for _ in range(50):
-        if not chart._kinetic.is_running:
+        if not chart._hands.is_moving:
             return
         clock.advance_ms(1_000)
         turn()
