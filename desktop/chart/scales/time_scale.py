@@ -93,7 +93,7 @@ class TimeScale:
         was_empty = self._count == 0
         added = count - self._count
         self._count = count
-        self._is_resting = was_empty or (self._is_resting and follows)
+        self._is_resting = (was_empty and count > 0) or (self._is_resting and follows)
         self._right += added if follows else inserted_before
         self._settle()
 
@@ -147,8 +147,8 @@ class TimeScale:
     def _settle(self) -> None:
         if self._is_resting:
             self._right = self._resting_place()
-        if self._is_resting or self._count == 0:
             return
+        # With none closed the one that forms, at index 0, is kept.
         self._right = min(max(self._right, self._kept - 1.0), self._count - self._kept + self._page)
 
     @property
