@@ -17,7 +17,7 @@ from tests.desktop.chart.test_painting import picture, screen
 from tests.torture.census import Census, assert_nothing_is_left, take
 from tests.torture.chart import ChartActs, stop_running_on
 from tests.torture.run import LONG_SECONDS, Torture, chosen_seed
-from tests.torture.twin import difference, settle
+from tests.torture.twin import difference, settle, where
 
 SEED = 20_261_121
 WARM_UP = 1_500
@@ -43,7 +43,8 @@ def torture(acts: ChartActs, qtbot: QtBot, part: int) -> Torture:
         chart.show()
         stop_running_on(chart, acts.clock, lambda: qtbot.wait(20))
         settle(chart)
-        assert np.array_equal(screen(chart), picture(chart)), "what was painted in parts is not the whole"
+        differs = where([screen(chart), picture(chart)])
+        assert not differs, f"what was painted in parts is not the whole: {differs}"
         differs = difference(chart, acts.theme, acts.clock)
         assert not differs, f"the chart is not what a fresh one shows: {differs}"
 

@@ -63,7 +63,7 @@ def settle(chart: ChartWidget) -> None:
 
 
 def keep(pictures: list[NDArray[np.uint32]]) -> None:
-    """Where GHOSTCANDLE_PICTURES names a folder: the chart's picture and its twin's, to be looked at."""
+    """Where GHOSTCANDLE_PICTURES names a folder: the chart's picture and the one that it should be, to be looked at."""
     if folder := os.environ.get("GHOSTCANDLE_PICTURES"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, pixels in zip(("chart", "twin"), pictures, strict=True):
@@ -85,11 +85,16 @@ def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
     finally:
         twin.close()
         twin.deleteLater()
+    return where(pictures)
+
+
+def where(pictures: list[NDArray[np.uint32]]) -> str:
+    """Where two pictures differ; empty where they do not."""
     if pictures[0].shape != pictures[1].shape:
         return f"sizes {pictures[0].shape} and {pictures[1].shape}"
     rows, columns = np.nonzero(pictures[0] != pictures[1])
     if not rows.size:
         return ""
     keep(pictures)
-    area = f"{columns.min()}..{columns.max()} x {rows.min()}..{rows.max()}"
-    return f"{rows.size} pixels differ in {area} of {chart.width()} x {chart.height()}"
+    height, width = pictures[0].shape
+    return f"{rows.size} pixels in {columns.min()}..{columns.max()} x {rows.min()}..{rows.max()} of {width} x {height}"
