@@ -35,6 +35,7 @@ class Picture:
         self._overlay: Overlay | None = None
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
+        self._ahead_ms: int | None = None
 
     @property
     def closed_paints(self) -> int:
@@ -70,13 +71,16 @@ class Picture:
     def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
+        ahead_ms, self._ahead_ms = self._ahead_ms, self._model.time_at(self._model.count)
         self._overlay = None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
         frame = build()
         overlay()
         is_new_view = former is None or bool(dirty & (Dirty.VIEW | Dirty.DATA))
-        if former is None or is_new_view or former.base_key(0) != frame.base_key(0):
+        # A candle that forms after a hole takes grid, times and ghosts ahead of the closed ones along.
+        has_moved = ahead_ms != self._ahead_ms
+        if former is None or is_new_view or has_moved or former.base_key(0) != frame.base_key(0):
             return None
         ticked = (live, self._live) if dirty & Dirty.TICK else ()
         return changed_region(patches, self._patches, ticked, frame.ratio)

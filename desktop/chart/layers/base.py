@@ -26,7 +26,9 @@ class BaseLayer:
 
     def pixmap(self, frame: Frame, model: ChartModel) -> QPixmap:
         """The picture for this frame, in device pixels."""
-        key = (*frame.base_key(model.version), id(model.series), self._layers.key(model))
+        # Grid lines ahead of the closed candles go on from the forming one.
+        ahead_ms = model.time_at(model.count)
+        key = (*frame.base_key(model.version), id(model.series), ahead_ms, self._layers.key(model))
         if key != self._key:
             self._paint(frame, model)
             self._key = key

@@ -93,7 +93,7 @@ class TimeScale:
         was_empty = self._count == 0
         added = count - self._count
         self._count = count
-        self._is_resting = was_empty or (self._is_resting and follows)
+        self._is_resting = (was_empty and count > 0) or (self._is_resting and follows)
         self._right += added if follows else inserted_before
         self._settle()
 
@@ -141,14 +141,22 @@ class TimeScale:
 
     def _resting_place(self) -> float:
         # A wide zoom must not fill the view with margin alone.
-        most = 0.6 * self._width / self._spacing
+        most = min(0.6 * self._page, self._page - self._kept + 1)
         return self._count - 1 + min(self._margin, most)
 
     def _settle(self) -> None:
         if self._is_resting:
             self._right = self._resting_place()
-        if self._is_resting or self._count == 0:
             return
-        page = self._width / self._spacing
-        kept = max(1, min(_ALWAYS_VISIBLE, self._count, int(page)))
-        self._right = min(max(self._right, kept - 1.0), self._count - kept + page)
+        # With none closed the one that forms, at index 0, is kept.
+        self._right = min(max(self._right, self._kept - 1.0), self._count - self._kept + self._page)
+
+    @property
+    def _page(self) -> float:
+        """Candles that fit into the view."""
+        return self._width / self._spacing
+
+    @property
+    def _kept(self) -> int:
+        """Candles that stay in view."""
+        return max(1, min(_ALWAYS_VISIBLE, self._count, int(self._page)))

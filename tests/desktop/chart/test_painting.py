@@ -326,3 +326,19 @@ def test_a_flat_ghost_has_a_whole_body(show_chart: ShowChart) -> None:
     row, centre = frame.y(flat.close), frame.x(104)
     around = shown[row, centre - frame.widths.body : centre + frame.widths.body + 1]
     assert (around == (frame.palette.ghost_up.rgb() & 0xFFFFFF)).sum() == frame.widths.body
+
+
+def test_a_candle_that_forms_after_a_hole_takes_times_and_ghosts_ahead_along(show_chart: ShowChart) -> None:
+    series = random_series(200)
+    newest = series[-1]
+    late = Candle(newest.open_time_ms + 4 * MINUTE_MS, newest.close, newest.close, newest.close, newest.close, 1.0)
+    told_before, told_after = show_chart(series), show_chart(series)
+    for chart, pieces in ((told_before, 1), (told_after, 2)):
+        chart.set_forecast(forecast_after(series))
+        if pieces == 2:
+            settle(chart)
+        chart.set_forming(late)
+        settle(chart)
+    told_before.reset_view()
+    settle(told_before)
+    assert np.array_equal(screen(told_after), picture(told_before))

@@ -5,12 +5,15 @@ import pytest
 
 from core.indicators.series import IndicatorSeries
 from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Interval
+from core.market.series import CandleSeries
+from desktop.chart.drawing.text import box_size
 from desktop.chart.framing.pane import PRICE_PANE
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forming_after, random_series
-from tests.desktop.chart.test_painting import picture
+from tests.desktop.chart.test_painting import picture, screen
 
 OVER_THE_CANDLES = {IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.VWAP}
 
@@ -129,3 +132,30 @@ def test_a_study_far_away_does_not_make_the_candles_small(show_chart: ShowChart)
     settle(chart)
     assert before > 0 and chart.frame.prices.span <= candles_alone * 1.9
     assert far.pane == PRICE_PANE
+
+
+def test_a_new_pane_has_the_markets_decimals_in_its_first_picture(show_chart: ShowChart) -> None:
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(60):
+        series.add(candle(index, 0.5 + index % 7 / 10_000, reach=0.0003))
+    chart = show_chart(series)
+    chart.add_layer(StudyLayer(IndicatorSpec.of(IndicatorKind.ATR), 0))
+    assert [pane.decimals for pane in chart.frame.panes] == [chart.model.decimals()] == [4]
+
+
+def test_words_of_a_pane_end_where_it_ends(show_chart: ShowChart) -> None:
+    series = random_series(400)
+    chart = show_chart(series, width=260, height=400)
+    chart.add_layer(StudyLayer(IndicatorSpec.of(IndicatorKind.MACD), 0))
+    settle(chart)
+    with_words = picture(chart)
+    box = chart.overlay.pane_readouts[0]
+    assert box_size(box.rows, chart.frame.fonts).width() > box.rect.width()
+    for move in (2.0, -30.0, 45.0):
+        chart.set_forming(forming_after(series, move))
+        settle(chart)
+        assert np.array_equal(screen(chart), picture(chart))
+    beyond = slice(box.rect.right() + 2, None)
+    rows = slice(box.rect.top(), box.rect.bottom() + 1)
+    colours = [colour.rgb() & 0xFFFFFF for colour in chart.frame.palette.studies]
+    assert not np.isin(with_words[rows, beyond], colours).any()

@@ -103,3 +103,26 @@ def test_room_for_a_longer_forecast_is_made_only_at_rest() -> None:
     scale.pan_to(300)
     scale.set_margin(20)
     assert scale.right == 300
+
+
+def test_taking_hold_of_a_resting_view_does_not_move_it_where_few_candles_fit() -> None:
+    scale = TimeScale(margin=10)
+    scale.set_width(640)
+    scale.set_count(500)
+    scale.zoom(16.0)
+    right = scale.right
+    scale.pan_to(right)
+    assert scale.right == right
+
+
+@given(widths, st.floats(-1_000, 1_000))
+def test_a_forming_candle_alone_cannot_be_lost_and_stays_where_it_was_put(width: float, right: float) -> None:
+    scale = TimeScale()
+    scale.set_width(width)
+    scale.pan_to(right)
+    assert 0 <= scale.x_at(0) <= width
+    put = scale.right
+    scale.set_count(0)
+    assert scale.right == put
+    scale.set_count(1)
+    assert scale.is_newest_in_view

@@ -1,0 +1,283 @@
+"""The scenes of the golden images. A new one is a row in `SCENES`, and a function where none of these fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache, partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from core.events import ForecastMade, ForecastMode
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Candle, Interval
+from core.market.series import CandleSeries
+from core.market.time_zones import find
+from desktop.benchmark import scenario
+from desktop.chart.layers.study import StudyLayer
+from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.style import CandleStyle
+from tests.desktop.chart.support import (
+    MINUTE_MS,
+    START_MS,
+    forecast_after,
+    forming_after,
+    outcome_of,
+    random_series,
+)
+from tests.golden.stage import Scene, Stage
+
+TITLE = "BTC/USDT · 1m · test"
+EVERY_SCALE = (1.0, 1.5, 2.0)
+COUNT = 120
+_GAPS = frozenset((*range(70, 79), 90, 100, 101))
+_OVER_PRICES = (IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.VWAP)
+_IN_PANES = (IndicatorKind.RSI, IndicatorKind.MACD, IndicatorKind.ATR)
+
+
+def candles(stage: Stage, style: CandleStyle = CandleStyle.CANDLES, scale: ScaleKind = ScaleKind.LINEAR) -> None:
+    """Closed candles and one that forms."""
+    series = random_series(COUNT)
+    stage.chart.restyle(candles=style, scale=scale)
+    stage.chart.set_series(series, TITLE)
+    stage.chart.set_forming(forming_after(series))
+
+
+def wide_range(stage: Stage, scale: ScaleKind) -> None:
+    """Prices that grow a hundredfold."""
+    series = CandleSeries(Interval.parse("1m"))
+    for index, candle in enumerate(random_series(40)):
+        factor = 10.0 ** (index / 20) / 1_000
+        prices = (candle.open, candle.high + 800, candle.low - 600, candle.close)
+        opened, high, low, close = (round(price * factor, 2) for price in prices)
+        close = round(close * (1.1 if index % 3 else 0.97), 2)
+        series.add(Candle(candle.open_time_ms, opened, max(high, close), min(low, close), close, candle.volume))
+    stage.chart.restyle(scale=scale)
+    stage.chart.set_series(series, "GROWN/USDT · 1m · test")
+
+
+def gaps(stage: Stage) -> None:
+    stage.chart.set_series(random_series(COUNT, skip=_GAPS), TITLE)
+
+
+def ghosts(stage: Stage, mode: ForecastMode = ForecastMode.LIVE, *, is_forming: bool = True) -> None:
+    """A forecast with its bands; the first ghost lies behind the candle that forms."""
+    series = random_series(COUNT)
+    stage.chart.set_series(series, TITLE)
+    stage.chart.set_forecast(forecast_after(series, mode=mode))
+    if is_forming:
+        stage.chart.set_forming(forming_after(series, -4.0))
+
+
+def zoomed_ghosts(stage: Stage, factor: float, mode: ForecastMode = ForecastMode.LIVE) -> None:
+    ghosts(stage, mode)
+    stage.chart.zoom(factor)
+
+
+def plain(stage: Stage) -> None:
+    """Neither volume nor bands."""
+    ghosts(stage)
+    stage.chart.restyle(shows_volume=False, shows_bands=False)
+
+
+@cache
+def _million_candles() -> CandleSeries:
+    """Made once for all scenes of it: that takes two seconds."""
+    return scenario.series(1_000_000)
+
+
+def million(stage: Stage, style: CandleStyle = CandleStyle.CANDLES) -> None:
+    """All of a million candles in view."""
+    stage.chart.restyle(candles=style)
+    stage.chart.set_series(_million_candles(), TITLE)
+    stage.settle()
+    stage.chart.zoom(1e-6)
+
+
+def grouped(stage: Stage) -> None:
+    """A few candles to a pixel."""
+    stage.chart.set_series(random_series(4_000), TITLE)
+    stage.settle()
+    stage.chart.zoom(0.02)
+
+
+def one_candle(stage: Stage) -> None:
+    stage.chart.set_series(random_series(1), TITLE)
+
+
+def forming_alone(stage: Stage) -> None:
+    stage.chart.set_series(CandleSeries(Interval.parse("1m")), TITLE)
+    stage.chart.set_forming(random_series(1)[0])
+
+
+def no_candles(stage: Stage) -> None:
+    stage.chart.set_series(CandleSeries(Interval.parse("1m")), TITLE)
+    stage.chart.set_empty_text("Waiting for the first candle of BTC/USDT …")
+
+
+def flat(stage: Stage, price: float = 1.0) -> None:
+    """Nothing ever happens."""
+    series = CandleSeries(Interval.parse("1m"))
+    series.extend(Candle(START_MS + i * MINUTE_MS, price, price, price, price, 0.0) for i in range(COUNT))
+    stage.chart.set_series(series, "FLAT/USDT · 1m · test")
+
+
+def priced(stage: Stage, factor: float, decimals: int) -> None:
+    """The same walk at another price."""
+    series = CandleSeries(Interval.parse("1m"))
+    for candle in random_series(COUNT):
+        prices = (candle.open, candle.high, candle.low, candle.close)
+        series.add(Candle(candle.open_time_ms, *(round(price * factor, decimals) for price in prices), candle.volume))
+    stage.chart.set_series(series, f"ODD/USDT · 1m · × {factor:g}")
+    stage.chart.set_forecast(_forecast_at(series, factor))
+
+
+def _forecast_at(series: CandleSeries, factor: float) -> ForecastMade:
+    """The zigzag of `forecast_after`, about prices of any size."""
+    plain_series = random_series(COUNT)
+    made = forecast_after(plain_series)
+    scaled = tuple(
+        replace(
+            ghost,
+            open=ghost.open * factor,
+            high=ghost.high * factor,
+            low=ghost.low * factor,
+            close=ghost.close * factor,
+            close_quantiles=tuple(price * factor for price in ghost.close_quantiles),
+        )
+        for ghost in made.ghosts
+    )
+    return replace(made, origin_close=series[-1].close, ghosts=scaled)
+
+
+def crosshair(stage: Stage) -> None:
+    """Over a candle of the past, of which nothing is known but itself."""
+    ghosts(stage)
+    stage.point_at(92, stage_price(stage, 0.7))
+
+
+def crosshair_over_ghost(stage: Stage) -> None:
+    ghosts(stage)
+    stage.point_at(COUNT + 3, stage_price(stage, 0.5))
+
+
+def dodged(stage: Stage) -> None:
+    """The cursor is where the readout stands otherwise."""
+    ghosts(stage)
+    stage.settle()
+    stage.move_mouse(60, 20)
+
+
+def outcome(stage: Stage) -> None:
+    """Over a candle that had been forecast."""
+    ghosts(stage)
+    series = stage.chart.model.series
+    assert series is not None
+    stage.chart.model.past.add(outcome_of(series[95]))
+    stage.point_at(95, (series[95].open + series[95].close) / 2)
+
+
+def missing_told(stage: Stage) -> None:
+    """Over the first candle after a gap."""
+    gaps(stage)
+    stage.point_at(70, stage_price(stage, 0.6))
+
+
+def stage_price(stage: Stage, share: float) -> float:
+    """The price at a share of the height, from the bottom."""
+    stage.settle()
+    return stage.chart.frame.prices.value_at(share)
+
+
+def countdown(stage: Stage) -> None:
+    """A market that is open: 43 s until the candle closes."""
+    candles(stage)
+    forming = stage.chart.model.forming
+    assert forming is not None
+    stage.clock.advance_ms(forming.open_time_ms + 17_000 - stage.clock.now_ms())
+    stage.chart.set_live(True)
+
+
+def panned_back(stage: Stage) -> None:
+    """The newest candle is out of view, and the button offers it."""
+    ghosts(stage)
+    stage.settle()
+    QTest.keyClick(stage.chart, Qt.Key.Key_Home)
+
+
+def held_prices(stage: Stage) -> None:
+    """The price range was stretched by hand: candles leave it above and below."""
+    ghosts(stage)
+    stage.settle()
+    stage.chart.hold_prices(stage.chart.frame.prices.between(0.35, 0.7))
+
+
+def studies(stage: Stage, kinds: tuple[IndicatorKind, ...]) -> None:
+    ghosts(stage)
+    for number, kind in enumerate(kinds):
+        stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+
+
+def in_zone(stage: Stage, name: str) -> None:
+    candles(stage)
+    stage.chart.restyle(time_zone=find(name))
+
+
+def _each_style() -> tuple[Scene, ...]:
+    """All shapes of candles in both themes; those with thin lines at every scale."""
+    built: list[Scene] = []
+    for style in CandleStyle:
+        build: Callable[[Stage], object] = partial(candles, style=style)
+        name = style.value.replace("_", "-")
+        built.append(Scene(f"{name}-dark", build, scales=EVERY_SCALE))
+        built.append(Scene(f"{name}-light", build, "light"))
+    return tuple(built)
+
+
+SCENES: tuple[Scene, ...] = (
+    *_each_style(),
+    Scene("colour-blind-dark", ghosts, colours="blue-orange"),
+    Scene("colour-blind-light", ghosts, "light", colours="blue-orange"),
+    Scene("swapped-colours", ghosts, is_swapped=True),
+    Scene("log-scale", partial(wide_range, scale=ScaleKind.LOG)),
+    Scene("log-scale-light", partial(wide_range, scale=ScaleKind.LOG), "light"),
+    Scene("wide-linear-scale", partial(wide_range, scale=ScaleKind.LINEAR)),
+    Scene("percent-scale", partial(candles, scale=ScaleKind.PERCENT)),
+    Scene("wide-percent-scale", partial(wide_range, scale=ScaleKind.PERCENT)),
+    Scene("gaps-dark", gaps, scales=EVERY_SCALE),
+    Scene("gaps-light", gaps, "light"),
+    Scene("ghosts-dark", ghosts, scales=EVERY_SCALE),
+    Scene("ghosts-light", ghosts, "light"),
+    Scene("ghosts-no-forming", partial(ghosts, is_forming=False)),
+    Scene("ghosts-catch-up", partial(zoomed_ghosts, factor=1.8, mode=ForecastMode.CATCH_UP)),
+    Scene("ghosts-near", partial(zoomed_ghosts, factor=4.0), scales=EVERY_SCALE),
+    Scene("ghosts-far", partial(zoomed_ghosts, factor=0.3)),
+    Scene("plain", plain),
+    Scene("grouped", grouped, scales=EVERY_SCALE),
+    Scene("million-dark", million),
+    Scene("million-light", million, "light"),
+    Scene("million-line", partial(million, style=CandleStyle.LINE)),
+    Scene("one-candle", one_candle),
+    Scene("forming-alone", forming_alone),
+    Scene("no-candles", no_candles),
+    Scene("flat", flat),
+    Scene("flat-tiny", partial(flat, price=1e-8)),
+    Scene("price-1e-8", partial(priced, factor=5e-13, decimals=14)),
+    Scene("price-1e9", partial(priced, factor=5e4, decimals=2)),
+    Scene("crosshair-dark", crosshair, scales=EVERY_SCALE),
+    Scene("crosshair-light", crosshair, "light"),
+    Scene("crosshair-over-ghost", crosshair_over_ghost),
+    Scene("readout-dodges", dodged),
+    Scene("outcome-dark", outcome),
+    Scene("outcome-light", outcome, "light"),
+    Scene("missing-told", missing_told),
+    Scene("countdown", countdown, scales=EVERY_SCALE),
+    Scene("panned-back", panned_back),
+    Scene("held-prices", held_prices),
+    Scene("studies-over-dark", partial(studies, kinds=_OVER_PRICES)),
+    Scene("studies-over-light", partial(studies, kinds=_OVER_PRICES), "light"),
+    Scene("studies-panes", partial(studies, kinds=_IN_PANES), size=(640, 520), scales=EVERY_SCALE),
+    Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
+    Scene("small", ghosts, size=(240, 160)),
+)

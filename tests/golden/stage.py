@@ -1,0 +1,101 @@
+"""Where a scene is built: a shown chart whose font, clock, time zone and style are the same everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC
+from pathlib import Path
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontDatabase, QImage, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.clock import ManualClock
+from desktop.chart.widget import ChartWidget
+from desktop.theme import Colours, Mode, Theme
+from tests.desktop.chart.support import START_MS
+
+FONTS = Path(__file__).with_name("fonts")
+FAMILY = "Golden Sans"
+FONT_PX = 13
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a scene may touch. The chart is shown and has its size; the clock moves only by hand."""
+
+    chart: ChartWidget
+    clock: ManualClock
+    theme: Theme
+
+    def settle(self) -> None:
+        """Let the chart catch up with what it was told."""
+        self.chart.flush()
+        QApplication.processEvents()
+
+    def point_at(self, index: float, price: float) -> None:
+        """Put the mouse over a candle at a price."""
+        self.settle()
+        frame = self.chart.frame
+        self.move_mouse(round(frame.x(index) / frame.ratio), round(frame.y(price) / frame.ratio))
+
+    def move_mouse(self, x: int, y: int) -> None:
+        """Put the mouse at a logical pixel. Sent by hand: QTest moves no mouse that an earlier scene left there."""
+        at, none = QPointF(x, y), Qt.MouseButton.NoButton
+        kind, plain = QMouseEvent.Type.MouseMove, Qt.KeyboardModifier.NoModifier
+        QApplication.sendEvent(self.chart, QMouseEvent(kind, at, self.chart.mapToGlobal(at), none, none, plain))
+        self.settle()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One picture. `build` puts the chart into the state that is to be seen; `size` is in logical pixels."""
+
+    name: str
+    build: Callable[[Stage], object]
+    mode: Mode = "dark"
+    scales: tuple[float, ...] = (1.0,)
+    colours: Colours = "green-red"
+    is_swapped: bool = False
+    size: tuple[int, int] = (640, 400)
+
+
+def golden_font() -> QFont:
+    """The shipped font. Without hinting and subpixels its glyphs depend on nothing that a machine is set to.
+
+    Raises FileNotFoundError where a file of it cannot be read.
+    """
+    for path in sorted(FONTS.glob("*.ttf")):
+        if QFontDatabase.addApplicationFont(str(path)) < 0:
+            raise FileNotFoundError(f"{path} could not be loaded as a font")
+    font = QFont(FAMILY)
+    font.setPixelSize(FONT_PX)
+    font.setHintingPreference(QFont.HintingPreference.PreferNoHinting)
+    font.setStyleStrategy(QFont.StyleStrategy.PreferAntialias | QFont.StyleStrategy.NoSubpixelAntialias)
+    return font
+
+
+def shoot(scene: Scene, application: QApplication, font: QFont) -> QImage:
+    """The scene's picture, in device pixels."""
+    theme, clock = Theme(scene.mode), ManualClock(START_MS)
+    theme.set_colours(scene.colours, is_swapped=scene.is_swapped)
+    theme.apply_to(application)
+    application.setFont(font)
+    chart = ChartWidget(theme, clock)
+    chart.setFont(font)
+    chart.restyle(time_zone=UTC)
+    chart.resize(*scene.size)
+    chart.show()
+    if not QTest.qWaitForWindowExposed(chart):
+        raise RuntimeError(f"the chart of the scene {scene.name} was not shown")
+    stage = Stage(chart, clock, theme)
+    scene.build(stage)
+    stage.settle()
+    picture = chart.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    picture.setDevicePixelRatio(1.0)
+    chart.close()
+    chart.deleteLater()
+    QApplication.processEvents()
+    return picture

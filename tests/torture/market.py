@@ -1,0 +1,119 @@
+"""A market that does what markets do to a chart: it ticks, closes candles, forgets some and sends them later."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.clock import ManualClock
+from core.events import ForecastMade, ForecastMode, ForecastScored
+from core.market.candle import Candle, Interval
+from core.market.series import CandleSeries
+from tests.desktop.chart.support import ghost, outcome_of
+
+SECOND = Interval.parse("1s")
+TICK_MS = 10
+"""A hundred ticks a second, on the clock that is handed in."""
+FIRST_COUNT = 400
+_PRICES = (1e-8, 0.5, 100.0, 64_250.0, 1e9)
+
+
+class Market:
+    """One series, its forming candle, and what is still to come late."""
+
+    def __init__(self, random: np.random.Generator, clock: ManualClock, count: int = FIRST_COUNT) -> None:
+        self._random, self._clock = random, clock
+        self.series = CandleSeries(SECOND)
+        self.price = float(random.choice(_PRICES))
+        self._late: list[Candle] = []
+        start_ms = SECOND.open_time_ms(clock.now_ms()) - count * SECOND.duration_ms
+        for index in range(count):
+            self._append(self._made(start_ms + index * SECOND.duration_ms))
+        self.forming: Candle | None = None
+
+    @property
+    def title(self) -> str:
+        return f"TORTURE/{self.price:.3g} · 1s · test"
+
+    def tick(self) -> Candle:
+        """The forming candle after one more trade. Where its second is over, it has closed."""
+        self._clock.advance_ms(TICK_MS)
+        opened_ms = SECOND.open_time_ms(self._clock.now_ms())
+        if self.forming is not None and opened_ms > self.forming.open_time_ms:
+            self.close()
+        if self.forming is None:
+            self.forming = Candle(opened_ms, self.price, self.price, self.price, self.price, 0.0)
+        jump = 0.05 if self._random.random() < 0.003 else 2e-4
+        self.price *= float(np.exp(self._random.normal(0.0, jump)))
+        now = self.forming
+        self.forming = replace(
+            now,
+            high=max(now.high, self.price),
+            low=min(now.low, self.price),
+            close=self.price,
+            volume=now.volume + float(self._random.gamma(2.0)),
+        )
+        return self.forming
+
+    def close(self) -> None:
+        """The forming candle closes; now and then it goes missing, to come later or never."""
+        if self.forming is not None:
+            self._append(self.forming)
+        self.forming = None
+
+    def come_late(self) -> None:
+        """A candle that was missing is there."""
+        if self._late:
+            self.series.add(self._late.pop(int(self._random.integers(len(self._late)))))
+
+    def correct(self) -> None:
+        """The venue sends a closed candle again, with other numbers."""
+        if len(self.series):
+            index = int(self._random.integers(len(self.series)))
+            self.series.add(self._made(self.series[index].open_time_ms))
+
+    def remember(self, count: int) -> None:
+        """Older history arrives, the newest of it first."""
+        if not len(self.series):
+            return
+        oldest = int(self.series.open_time_ms[0])
+        for back in range(1, count + 1):
+            self.series.add(self._made(oldest - back * SECOND.duration_ms))
+
+    def forecast(self) -> ForecastMade | None:
+        """Ghosts after the newest closed candle; at times ones that lie in the past by now, or beyond a gap."""
+        if not len(self.series):
+            return None
+        back = int(self._random.integers(0, 4))
+        origin = self.series[max(len(self.series) - 1 - back, 0)]
+        horizon, opened, ghosts = int(self._random.integers(1, 13)), origin.close, []
+        for ahead in range(1, horizon + 1):
+            close = opened * float(np.exp(self._random.normal(0.0, 4e-4)))
+            made = ghost(origin.open_time_ms + ahead * SECOND.duration_ms, opened, close, origin.close * 1e-3)
+            reach = origin.close * 2e-4
+            ghosts.append(replace(made, high=max(opened, close) + reach, low=min(opened, close) - reach))
+            opened = close
+        closed_ms = SECOND.close_time_ms(origin.open_time_ms)
+        mode = ForecastMode(self._random.choice([mode.value for mode in ForecastMode]))
+        made_at = (origin.open_time_ms, closed_ms, closed_ms)
+        return ForecastMade("torture", *made_at, mode, 1, None, origin.close, tuple(ghosts))
+
+    def outcome(self) -> ForecastScored | None:
+        """How a forecast of some candle came out."""
+        if not len(self.series):
+            return None
+        return outcome_of(self.series[int(self._random.integers(len(self.series)))])
+
+    def _append(self, candle: Candle) -> None:
+        if self._random.random() < 0.03:
+            self._late.append(candle)
+        else:
+            self.series.add(candle)
+
+    def _made(self, open_time_ms: int) -> Candle:
+        opened = self.price
+        self.price *= float(np.exp(self._random.normal(0.0, 1e-3)))
+        high, low = max(opened, self.price), min(opened, self.price)
+        reach = float(self._random.exponential(3e-4))
+        return Candle(open_time_ms, opened, high * (1 + reach), low / (1 + reach), self.price, 10.0)

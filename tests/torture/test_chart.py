@@ -1,0 +1,81 @@
+"""The chart under ticks, hands and candles in any order: nothing is raised, nothing is left, nothing is drawn wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from desktop.chart.widget import ChartWidget
+from desktop.theme import Theme
+from tests.desktop.chart.support import START_MS
+from tests.desktop.chart.test_painting import picture, screen
+from tests.torture.census import Census, assert_nothing_is_left, take
+from tests.torture.chart import ChartActs, stop_running_on
+from tests.torture.run import LONG_SECONDS, Torture, chosen_seed
+from tests.torture.twin import difference, settle, where
+
+SEED = 20_261_121
+WARM_UP = 1_500
+SHORT = 2_500
+
+
+@pytest.fixture
+def acts(qtbot: QtBot) -> ChartActs:
+    clock, theme = ManualClock(START_MS), Theme("dark")
+    chart = ChartWidget(theme, clock)
+    qtbot.addWidget(chart)
+    chart.resize(900, 560)
+    with qtbot.waitExposed(chart):
+        chart.show()
+    return ChartActs(chart, theme, clock, np.random.default_rng(chosen_seed(SEED)))
+
+
+def torture(acts: ChartActs, qtbot: QtBot, part: int) -> Torture:
+    chart = acts.chart
+
+    def check() -> None:
+        acts.hands.rest()
+        chart.show()
+        stop_running_on(chart, acts.clock, lambda: qtbot.wait(20))
+        settle(chart)
+        differs = where([screen(chart), picture(chart)])
+        assert not differs, f"what was painted in parts is not the whole: {differs}"
+        differs = difference(chart, acts.theme, acts.clock)
+        assert not differs, f"the chart is not what a fresh one shows: {differs}"
+
+    return Torture(
+        chosen_seed(SEED),
+        acts.data_acts() | acts.hand_acts() | acts.look_acts(),
+        acts.tick,
+        chart.flush,
+        check,
+        part,
+    )
+
+
+def at_rest(acts: ChartActs) -> Census:
+    acts.rest()
+    settle(acts.chart)
+    QApplication.processEvents()
+    return take(acts.chart)
+
+
+def test_nothing_breaks_and_nothing_is_left(acts: ChartActs, qtbot: QtBot, qtlog: Any) -> None:
+    torture(acts, qtbot, 0).run(qtlog, steps=WARM_UP)
+    before = at_rest(acts)
+    torture(acts, qtbot, 1).run(qtlog, steps=SHORT)
+    assert_nothing_is_left(before, at_rest(acts))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_200)
+def test_nothing_grows_over_minutes(acts: ChartActs, qtbot: QtBot, qtlog: Any) -> None:
+    torture(acts, qtbot, 0).run(qtlog, seconds=LONG_SECONDS / 4)
+    before = at_rest(acts)
+    torture(acts, qtbot, 1).run(qtlog, seconds=LONG_SECONDS * 3 / 4)
+    assert_nothing_is_left(before, at_rest(acts))

@@ -1,0 +1,100 @@
+"""A fresh chart that is told at once what a tortured one was told in a thousand pieces."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.clock import ManualClock
+from desktop.chart.layers.study import StudyLayer
+from desktop.chart.widget import ChartWidget
+from desktop.theme import Theme
+from tests.desktop.chart.test_painting import picture
+from tests.torture.hands import move_mouse
+
+
+def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget:
+    """Shows the same candles in the same view and style. The caller deletes it.
+
+    Taken over as they are: the view, which is what hands have made of it, and what is remembered on purpose so that
+    labels and plot stay still, the decimals of the prices and the width of their axis.
+    """
+    model, style = chart.model, chart.style_shown
+    twin = ChartWidget(theme, clock)
+    twin.setFont(chart.font())
+    twin.resize(chart.size())
+    twin.set_series(model.series, model.title)
+    twin.restyle(**{field.name: getattr(style, field.name) for field in fields(style)})
+    twin.heights.set_chosen(chart.heights.chosen)
+    for layer in chart._layers:
+        assert isinstance(layer, StudyLayer)
+        twin.add_layer(StudyLayer(layer.spec, layer._number))
+    twin.set_forecast(model.forecast)
+    twin.set_forming(model.forming)
+    twin.model._outcomes.update(model._outcomes)
+    twin.set_live(chart._is_live)
+    twin.set_empty_text(chart._empty_text)
+    twin.show()
+    QTest.qWaitForWindowExposed(twin)
+    twin.flush()
+    vars(twin.scale).update(vars(chart.scale))
+    if (held := chart._held.range) is not None:
+        twin.hold_prices(held)
+    twin.model._decimals, twin.model._decimals_version = model._decimals, model._decimals_version
+    twin._picture._builder._axis_width = chart._picture._builder._axis_width
+    twin.refresh()
+    twin.restyle()
+    settle(twin)
+    return twin
+
+
+def settle(chart: ChartWidget) -> None:
+    """Serve what waits, and paint it."""
+    chart.flush()
+    QApplication.processEvents()
+
+
+def keep(pictures: list[NDArray[np.uint32]]) -> None:
+    """Where GHOSTCANDLE_PICTURES names a folder: the chart's picture and the one that it should be, to be looked at."""
+    if folder := os.environ.get("GHOSTCANDLE_PICTURES"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, pixels in zip(("chart", "twin"), pictures, strict=True):
+            data = np.ascontiguousarray(pixels | np.uint32(0xFF000000))
+            height, width = data.shape
+            image = QImage(data.data, width, height, 4 * width, QImage.Format.Format_RGB32)
+            image.save(str(Path(folder) / f"torture-{name}.png"))
+
+
+def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
+    """Where the chart's picture is not its twin's; empty where it is. The mouse goes to the middle of both."""
+    pictures = []
+    twin = twin_of(chart, theme, clock)
+    try:
+        for each in (chart, twin):
+            move_mouse(each, QPoint(each.width() // 2, each.height() // 2))
+            settle(each)
+            pictures.append(picture(each))
+    finally:
+        twin.close()
+        twin.deleteLater()
+    return where(pictures)
+
+
+def where(pictures: list[NDArray[np.uint32]]) -> str:
+    """Where two pictures differ; empty where they do not."""
+    if pictures[0].shape != pictures[1].shape:
+        return f"sizes {pictures[0].shape} and {pictures[1].shape}"
+    rows, columns = np.nonzero(pictures[0] != pictures[1])
+    if not rows.size:
+        return ""
+    keep(pictures)
+    height, width = pictures[0].shape
+    return f"{rows.size} pixels in {columns.min()}..{columns.max()} x {rows.min()}..{rows.max()} of {width} x {height}"
