@@ -39,7 +39,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
         twin.add_layer(StudyLayer(layer.spec, layer._number))
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
-    twin.model._outcomes.update(model._outcomes)
+    twin.model.past = model.past
     twin.set_live(chart._is_live)
     twin.set_empty_text(chart._empty_text)
     twin.show()

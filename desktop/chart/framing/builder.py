@@ -153,10 +153,9 @@ class FrameBuilder:
         return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
 
     def _pane(self, area: PaneArea, layout: Layout, fonts: Fonts, model: ChartModel, view: tuple[int, int]) -> Pane:
-        edges = self._edges(area.name, model, view)
         first_layer: Layer = self._layers.of_pane(area.name)[0]
         edges = self._edges(area.name, model, view)
-        scale = first_layer.pane_scale
+        scale = first_layer.pane_scale  # after its extent: asked for that, a layer looks at the candles
         if scale.fixed is not None:
             shown = PriceRange(*scale.fixed)
         else:
