@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import psutil
 import shiboken6
@@ -65,11 +67,14 @@ MOST_OF_A_KIND = 50
 """More of one kind of object: a view needs a few labels more, a panel that is in front now a few dozen bars."""
 
 
-def assert_nothing_is_left(before: Census, after: Census) -> None:
-    """Compare two moments of rest."""
+def assert_nothing_is_left(before: Census, after: Census, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
+    """Compare two moments of rest. bounds: how many there may be of a type that is kept up to a bound."""
     told = f"None {after.none - before.none:+d}, {before.memory_mb:.0f} MB, then {after.memory_mb:.0f} MB"
     print(told)
     grown = after.grown_since(before, MOST_OF_A_KIND)
+    for name, most in bounds.items():
+        grown.pop(name, None)
+        assert after.objects[name] <= most, f"{after.objects[name]} of {name}, at most {most} are kept"
     assert not grown, f"left behind: {grown}"
     assert after.timers == before.timers, "timers were left behind"
     assert abs(after.none - before.none) < MOST_NONE, told

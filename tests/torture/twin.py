@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from core.clock import ManualClock
 from desktop.chart.layers.study import StudyLayer
@@ -79,6 +79,8 @@ def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
     twin = twin_of(chart, theme, clock)
     try:
         for each in (chart, twin):
+            for button in each.findChildren(QAbstractButton):
+                button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # lit by a mouse that was elsewhere
             move_mouse(each, QPoint(each.width() // 2, each.height() // 2))
             settle(each)
             pictures.append(picture(each))

@@ -186,7 +186,6 @@ class WindowActs:
         self.window.reset_layout()
         self.window.resize(1_280, 720)
         self.chart_acts.rest()
-        self.state.begin(None)
         self.begin()
 
     def close_popups(self) -> None:
