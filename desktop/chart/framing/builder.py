@@ -97,7 +97,7 @@ class FrameBuilder:
             (round(size.width() * ratio), round(size.height() * ratio)),
             round(self._axis_width * ratio),
             fonts.line + fonts.line // 2,
-            round(fonts.line * _READOUT_LINES),
+            round(fonts.line * (_READOUT_LINES + self._layers.readout_lines(PRICE_PANE))),
             has_volume=style.shows_volume,
             shares=self._heights.shares(self._layers.pane_names()),
         )

@@ -24,10 +24,13 @@ _REACH_PX = 14
 def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
     """The readout of the candle at `index` (None: the newest), in the top left corner, or in the bottom left one
     while the cursor is near that."""
-    rows = _readout_rows(frame, model, index)
-    rows += [row for layer in layers.of_pane(PRICE_PANE) for row in layer.rows(frame, model, index)]
+    further = [row for layer in layers.of_pane(PRICE_PANE) for row in layer.rows(frame, model, index)]
     width = max(frame.layout.plot_right - frame.scaled(24), 1)
-    lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
+    for with_range in (True, False):  # the range is the first to go where a line would have to be broken for it
+        rows = [*_readout_rows(frame, model, index, with_range=with_range), *further]
+        lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
+        if len(lines) == len(rows):
+            break
     size = box_size(lines, frame.fonts)
     margin = frame.scaled(6)
     rect = QRect(QPoint(margin, margin), size)
@@ -54,13 +57,13 @@ def _ground(frame: Frame) -> QColor:
     return ground
 
 
-def _readout_rows(frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
+def _readout_rows(frame: Frame, model: ChartModel, index: int | None, *, with_range: bool) -> list[Row]:
     palette = frame.palette
     shown = _newest_index(model) if index is None else index
     rows: list[Row] = [(Span(model.title, palette.text, bold=True),)] if model.title else []
     candle = model.candle(shown)
     if candle is not None:
-        rows.append(_candle_row(frame, candle, _close_before(model, shown)))
+        rows.append(_candle_row(frame, candle, _close_before(model, shown), with_range=with_range))
         missing = model.missing_before(shown) if index is not None else 0
         if missing:
             noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
@@ -80,7 +83,7 @@ def _close_before(model: ChartModel, index: int) -> float | None:
     return None if before is None else before.close
 
 
-def _candle_row(frame: Frame, candle: Candle, close_before: float | None) -> Row:
+def _candle_row(frame: Frame, candle: Candle, close_before: float | None, *, with_range: bool) -> Row:
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
@@ -92,9 +95,13 @@ def _candle_row(frame: Frame, candle: Candle, close_before: float | None) -> Row
     return (
         *_prices(frame, candle, colour),
         *(Span(text, colour_of_change) for text in texts),
-        Span("Range", frame.palette.muted_text),
-        Span(f" {formatting.format_price(candle.high - candle.low, frame.decimals)}", frame.palette.text, glue=True),
+        *(_range(frame, candle) if with_range else ()),
     )
+
+
+def _range(frame: Frame, candle: Candle) -> Row:
+    text = formatting.format_price(candle.high - candle.low, frame.decimals)
+    return Span("Range", frame.palette.muted_text), Span(f" {text}", frame.palette.text, glue=True)
 
 
 def _prices(frame: Frame, candle: Candle | Ghost, colour: QColor) -> Row:

@@ -76,9 +76,10 @@ def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
     """From the newest closed candle's column to past the last ghost, or as far as the divider's label reaches."""
     if not ghosts:
         return QRect()
-    left = frame.x(ghosts[0].index - 1)
+    divider = frame.x(ghosts[0].index - 1)
     label = frame.fonts.metrics.averageCharWidth() * _LABEL_CHARACTERS
-    right = max(frame.x(ghosts[-1].index + 1), left + label)
+    left = min(divider, frame.layout.plot_right - label)
+    right = max(frame.x(ghosts[-1].index + 1), divider + label)
     whole = QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1))
     return whole.intersected(frame.layout.main)
 
@@ -225,16 +226,15 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     painter.drawLine(x, 0, x, frame.layout.main_bottom)
     ground = QColor(frame.palette.background)
     ground.setAlpha(200)
-    for text in _divider_texts(model):
-        row = (Span(text, frame.palette.ghost_text),)
-        size = box_size((row,), frame.fonts)
-        corner = QPoint(x + frame.scaled(4), max(frame.layout.price_top - size.height(), 0))
-        if corner.x() + size.width() <= frame.layout.plot_right:
-            paint_box(painter, Box(QRect(corner, size), (row,), ground), frame.fonts)
-            return
+    row = (Span(_divider_text(model), frame.palette.ghost_text),)
+    size = box_size((row,), frame.fonts)
+    # Over the candles before the divider rather than cut: how a forecast was made is part of what it says.
+    column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
+    corner = QPoint(max(column, 0), max(frame.layout.price_top - size.height(), 0))
+    paint_box(painter, Box(QRect(corner, size), (row,), ground), frame.fonts)
 
 
-def _divider_texts(model: ChartModel) -> tuple[str, ...]:
-    """The first that fits is shown. Only a live forecast goes without saying how it was made."""
+def _divider_text(model: ChartModel) -> str:
+    """Only a live forecast goes without saying how it was made."""
     mode = ForecastMode.LIVE if model.forecast is None else model.forecast.mode
-    return ("forecast",) if mode is ForecastMode.LIVE else (f"forecast ({mode.value})", "forecast")
+    return "forecast" if mode is ForecastMode.LIVE else f"forecast ({mode.value})"

@@ -14,6 +14,8 @@ from desktop.chart.drawing.text import Box, Row
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 
+_MOST_READOUT_LINES = 5
+
 
 @dataclass(frozen=True, slots=True)
 class PaneScale:
@@ -108,6 +110,11 @@ class LayerSet:
         explainers = (layer for layer in reversed(self._layers) if isinstance(layer, Explainer))
         found = (layer.tooltip(frame, model, cursor) for layer in explainers)
         return next((box for box in found if box is not None), None)
+
+    def readout_lines(self, pane: str) -> int:
+        """How many lines of the readout its layers always take: room is left for them above the candles."""
+        lines = sum(getattr(layer, "readout_lines", 0) for layer in self.of_pane(pane))
+        return min(lines, _MOST_READOUT_LINES)
 
     def key(self, model: ChartModel) -> tuple[Hashable, ...]:
         """What all their kept pictures depend on."""

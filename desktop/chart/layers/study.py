@@ -31,6 +31,8 @@ Values = NDArray[np.float64]
 class StudyLayer:
     """Follows whatever series the chart shows. `number` tells two of one kind apart, and gives the colours."""
 
+    readout_lines = 1
+
     def __init__(self, spec: IndicatorSpec, number: int) -> None:
         self.spec = spec
         self._info: IndicatorInfo = INDICATORS[spec.kind]
