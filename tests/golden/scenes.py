@@ -12,9 +12,17 @@ from PySide6.QtTest import QTest
 from core.events import ForecastMade, ForecastMode
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.candle import Candle, Interval
+from core.market.price_lines import LineKind, PriceLine
 from core.market.series import CandleSeries
 from core.market.time_zones import find
 from desktop.benchmark import scenario
+from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
+from desktop.chart.data.measurement import Mark, Measurement
+from desktop.chart.layers.error_strip import ErrorStripLayer
+from desktop.chart.layers.hindsight import HindsightLayer
+from desktop.chart.layers.markers import MarkersLayer
+from desktop.chart.layers.measure import MeasureLayer
+from desktop.chart.layers.price_lines import PriceLinesLayer
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.scales.price_scale import ScaleKind
 from desktop.chart.style import CandleStyle
@@ -23,6 +31,7 @@ from tests.desktop.chart.support import (
     START_MS,
     forecast_after,
     forming_after,
+    ghost,
     outcome_of,
     random_series,
 )
@@ -235,6 +244,47 @@ def _each_style() -> tuple[Scene, ...]:
     return tuple(built)
 
 
+def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> None:
+    """Past forecasts over what came, and their errors below; every fifth was made while catching up."""
+    series = random_series(COUNT)
+    stage.chart.set_series(series, TITLE)
+    stage.chart.set_forecast(forecast_after(series))
+    stage.chart.add_layer(HindsightLayer())
+    if has_strip:
+        stage.chart.add_layer(ErrorStripLayer())
+    for index in range(COUNT):
+        candle, miss = series[index], ((index * 7) % 11 - 5) / 4_000
+        forecast = ghost(candle.open_time_ms, candle.open, candle.close / (1.0 + miss), spread=25.0)
+        mode = ForecastMode.CATCH_UP if index % 5 == 0 else ForecastMode.LIVE
+        inside = {"inside_50": abs(miss) < 0.0006, "inside_90": abs(miss) < 0.0011, "direction_hit": index % 3 > 0}
+        stage.chart.model.past.add(outcome_of(candle, ghost=forecast, error=miss, mode=mode, **inside))
+    stage.chart.layers_changed()
+    stage.chart.zoom(factor)
+
+
+def lines(stage: Stage) -> None:
+    """An alert, one that was crossed, a note that is selected, a measurement and marks of what training had."""
+    series = random_series(COUNT)
+    stage.chart.set_series(series, TITLE)
+    newest = series[-1]
+    crossed_at_ms = newest.open_time_ms
+    shown = (
+        PriceLine(newest.close + 40.0, LineKind.ALERT, "breakout", is_armed=True, line_id=1),
+        PriceLine(newest.close - 25.0, LineKind.ALERT, crossed_at_ms=crossed_at_ms, line_id=2),
+        PriceLine(newest.close + 15.0, LineKind.NOTE, "bought here", line_id=3),
+    )
+    price_lines, measure, markers = PriceLinesLayer(), MeasureLayer(), MarkersLayer()
+    price_lines.shown = replace(price_lines.shown, lines=shown, selected=3)
+    start, end = series[COUNT - 40], series[COUNT - 20]
+    measure.shown = Measurement(Mark(start.open_time_ms, start.low), Mark(end.open_time_ms, end.high))
+    for layer in (markers, price_lines, measure):
+        stage.chart.add_layer(layer)
+    kinds = list(MarkerKind) * 2
+    told = [Marker(series[COUNT - 50 + 4 * i].open_time_ms, kind, "", "", None) for i, kind in enumerate(kinds)]
+    markers.show(MarkerTrack(told))
+    stage.chart.layers_changed()
+
+
 SCENES: tuple[Scene, ...] = (
     *_each_style(),
     Scene("colour-blind-dark", ghosts, colours="blue-orange"),
@@ -278,6 +328,12 @@ SCENES: tuple[Scene, ...] = (
     Scene("studies-over-dark", partial(studies, kinds=_OVER_PRICES)),
     Scene("studies-over-light", partial(studies, kinds=_OVER_PRICES), "light"),
     Scene("studies-panes", partial(studies, kinds=_IN_PANES), size=(640, 520), scales=EVERY_SCALE),
+    Scene("hindsight-dark", hindsight, size=(640, 480), scales=EVERY_SCALE),
+    Scene("hindsight-light", hindsight, "light", size=(640, 480)),
+    Scene("hindsight-near", partial(hindsight, factor=3.0)),
+    Scene("hindsight-far", partial(hindsight, factor=0.3)),
+    Scene("lines-dark", lines, size=(800, 480), scales=EVERY_SCALE),
+    Scene("lines-light", lines, "light", size=(800, 480)),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
     Scene("small", ghosts, size=(240, 160)),
 )
