@@ -33,6 +33,8 @@ _WHISKER_ALPHA = 150
 class HindsightLayer:
     """Ghosts of the horizon that is shown, with their bands as a ribbon. Paler where they were not made live."""
 
+    readout_lines = 1
+
     @property
     def pane(self) -> str:
         return PRICE_PANE
