@@ -31,22 +31,12 @@ class Forecaster:
 
     def forecast(self, reference: FloatArray) -> Quantiles:
         """Forecast the candles after the newest one. reference: what `reference()` says now."""
-        features, is_real = self._history.windows(self._newest, self._context)
+        newest = np.array([len(self._history) - 1], dtype=np.int64)
+        features, is_real = self._history.windows(newest, self._context)
         corrections = self._engine.corrections(features, is_real)[0]
-        return self._combined(np.stack([np.sort(reference + corrections, axis=-1), reference]))
-
-    def without_model(self, reference: FloatArray) -> Quantiles:
-        """The same where the model has nothing to say: it says what the reference says."""
-        return self._combined(np.stack([reference, reference]))
-
-    @property
-    def _newest(self) -> NDArray[np.int64]:
-        return np.array([len(self._history) - 1], dtype=np.int64)
-
-    def _combined(self, experts: FloatArray) -> Quantiles:
-        """experts: normalised quantiles [E, H, Q, L]."""
+        experts = np.stack([np.sort(reference + corrections, axis=-1), reference])
         shown = self.calibration.apply(self.weights.combine(experts))
-        factor, offset = (units[0][..., None] for units in self._history.units(self._newest))
+        factor, offset = (units[0][..., None] for units in self._history.units(newest))
         return Quantiles(within_bounds(offset + factor * shown), within_bounds(offset + factor * experts))
 
     def learn(self, origin: int, horizon: int, losses: FloatArray, shown: FloatArray, outcome: FloatArray) -> None:

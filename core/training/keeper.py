@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -153,7 +152,6 @@ class CheckpointKeeper:
         is_new_best = (
             session.ladder.is_sound
             and skill.value is not None
-            and math.isfinite(skill.value)
             and (self._best_skill is None or skill.value > self._best_skill)
         )
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import math
-import traceback
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,13 +22,12 @@ from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
-from core.training.device_faults import DeviceFault, classify
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
-from core.training.recovery.ladder import Recovered, RecoveryLadder
+from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.mishap import Mishap
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 
@@ -210,13 +208,10 @@ class TrainingSession:
         trained = self.ladder.train(batch, reference, self.step, self.losses.newest)
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self.is_paused = self.is_paused or trained.must_pause
-        self._note(trained.mishaps)
-        done = self._step_done(trained.result, batch.size, duration_ms)
         if self.step % self._options.known_good_every == 0 and self.ladder.is_sound:
-            remembered = self.ladder.remember(self.step)
-            self._heed(remembered)
-            return _left_spoiled(done) if remembered.mishaps else done
-        return done
+            self.ladder.known_good.remember(self.step)
+        self._note(trained.mishaps)
+        return self._step_done(trained.result, batch.size, duration_ms)
 
     def _note(self, mishaps: Sequence[Mishap]) -> None:
         now_ms = self._clock.now_ms()
@@ -278,27 +273,13 @@ class TrainingSession:
 
     def _sound_quantiles(self, reference: FloatArray) -> Quantiles:
         """A forecast of finite numbers: a model that gives others goes back to its known good state first."""
-        try:
-            quantiles = self.forecaster.forecast(reference)
-            if not quantiles.are_finite:
-                self._heed(self.ladder.model_is_spoiled(self.step))
-                quantiles = self.forecaster.forecast(reference)
-        except Exception as error:
-            if classify(error) is not DeviceFault.OUT_OF_MEMORY:
-                raise
-            lacked = traceback.format_exc()
-        else:
-            if quantiles.are_finite:
-                return quantiles
-            self._heed(self.ladder.forecast_is_spoiled())
-            return self.forecaster.without_model(reference)
-        # Outside the `except`, whose traceback holds on to what was computed.
-        self._heed(self.ladder.forecast_lacked_memory(lacked))
-        return self.forecaster.without_model(reference)
-
-    def _heed(self, recovered: Recovered) -> None:
-        self.is_paused = self.is_paused or recovered.must_pause
-        self._note(recovered.mishaps)
+        quantiles = self.forecaster.forecast(reference)
+        if quantiles.are_finite:
+            return quantiles
+        spoiled = self.ladder.model_is_spoiled(self.step)
+        self.is_paused = self.is_paused or spoiled.must_pause
+        self._note(spoiled.mishaps)
+        return self.forecaster.forecast(reference)
 
     def _recorded(self, origin_open_time_ms: int) -> IssuedForecast | None:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:

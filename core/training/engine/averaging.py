@@ -21,8 +21,8 @@ class AveragedWeights:
 
     def follow(self, is_skipped: Tensor) -> None:
         """average += (1 - decay) * (weights - average), or nothing at all, bit for bit, where the step was skipped."""
-        moved = self._average + (self._followed - self._average).mul_(1.0 - self._decay)
-        self._average.copy_(torch.where(is_skipped, self._average, moved))  # a share of 0 times NaN would be NaN
+        share = torch.where(is_skipped, 0.0, 1.0 - self._decay)
+        self._average.add_((self._followed - self._average).mul_(share))
 
     @property
     def live(self) -> list[Tensor]:

@@ -70,7 +70,6 @@ class TrainingEngine:
         self._replicas = replicas or SingleReplica(self.model)
         self._objective = QuantileObjective(device, self._flat.values.dtype)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
-        self._updates = 0
         self._gauge = Gauge(self._flat)
         self._clipper = Clipper(gradients, device, self._flat.layer_gradients())
         self._precision = Precision(training.precision, device)
@@ -213,20 +212,7 @@ class TrainingEngine:
         averages = [] if self._average is None else list(self._average.tensors().values())
         tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
         norms = torch._foreach_norm([tensor.detach() for tensor in tensors])
-        if torch.isfinite(torch.stack([norm.double() for norm in norms])).all():
-            return True
-        # The square of a finite number may be none: looked at one by one before anything is called spoiled.
-        return all(bool(torch.isfinite(tensor).all()) for tensor in tensors)
-
-    @property
-    def has_moved_on(self) -> bool:
-        """Whether the optimizer has done a step whose result nobody got: it failed after that."""
-        return self._moments_age() != self._updates
-
-    def _moments_age(self) -> int:
-        """How many steps the optimizer's state has seen."""
-        ages = (entry["step"] for entry in self.optimizer.state.values() if "step" in entry)
-        return int(next(iter(ages), 0))
+        return bool(torch.isfinite(torch.stack([norm.double() for norm in norms])).all())
 
     def _live(self) -> list[Tensor]:
         """Every tensor that a step changes, where it is."""
@@ -282,7 +268,7 @@ class TrainingEngine:
     def _judge(self, parts: Tensor, norm: Tensor) -> _Judgement:
         """Before clipping: clipping by a norm that is NaN makes every gradient NaN."""
         loss = parts.sum()
-        is_skipped = ~(torch.isfinite(loss) & torch.isfinite(norm))
+        is_skipped = ~torch.isfinite(loss * norm)  # infinity times zero is NaN: either spoils the product
         factor = self._one
         if self._spike_action == "skip":
             is_skipped = is_skipped | (loss > self._spike_limit)
@@ -299,13 +285,13 @@ class TrainingEngine:
         norm, norm_after, threshold, is_skipped, scale = numbers[:_HEAD]
         parts, measured = numbers[_HEAD : _HEAD + QUANTITIES], self._gauge.unpack(numbers[_HEAD + QUANTITIES :])
         loss = sum(parts)
+        is_spike = math.isfinite(loss) and loss > limit
         parameters_are_finite = math.isfinite(measured.parameter_norm)
         origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
         if is_skipped:
             self._flat.clear()
         else:
             self.schedule.advance()
-            self._updates += 1
         return StepResult(
             loss=None if is_skipped else loss,
             gradient_norm=finite(norm),
@@ -313,8 +299,7 @@ class TrainingEngine:
             threshold=finite(threshold),
             gradients=measured.statistics(norm_after, parts, scale if self._precision.has_scaler else None, origin),
             skipped_because=_reason(origin) if is_skipped else None,
-            is_spike=origin is None and loss > limit,
-            observed_loss=finite(loss),
+            is_spike=is_spike,
             parameters_are_finite=parameters_are_finite,
             learning_rate=rate,
         )
@@ -362,7 +347,6 @@ class TrainingEngine:
         moments = part_of(tensors, "optimizer")
         if is_usable(moments, self._flat):
             load_optimizer(self.optimizer, moments)
-            self._updates = self._moments_age()
             return True
         self.renew_optimizer()
         return not moments and not scalars["schedule"]["done"]
@@ -371,7 +355,6 @@ class TrainingEngine:
         """Begin with fresh moments."""
         self._forget_graph()
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
-        self._updates = 0
 
 
 def part_of(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:

@@ -34,9 +34,8 @@ def is_usable(moments: dict[str, Tensor], flat: FlatParameters) -> bool:
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
-    """Take copies: torch takes the count of steps as it is, and would count on in the caller's tensor."""
     entries: dict[int, dict[str, Tensor]] = {}
     for key, tensor in moments.items():
         index, _, name = key.partition(".")
-        entries.setdefault(int(index), {})[name] = tensor.detach().clone()
+        entries.setdefault(int(index), {})[name] = tensor
     optimizer.load_state_dict({"state": entries, "param_groups": optimizer.state_dict()["param_groups"]})

@@ -27,9 +27,6 @@ class StepResult:
     gradients: GradientStatistics | None
     skipped_because: str | None = None
     is_spike: bool = False
-    """Far above the usual loss, every number finite."""
-    observed_loss: float | None = None
-    """Of the forward pass, also where the step was not done; None where it was not finite."""
     parameters_are_finite: bool = True
     learning_rate: float = 0.0
 

@@ -43,11 +43,6 @@ class RateSchedule:
             return _cosine(min(1.0, (self._done - self._warmup) / self._length))
         return self._plateau
 
-    @property
-    def is_new(self) -> bool:
-        """Whether no step was done yet."""
-        return self._done == 0
-
     def advance(self) -> None:
         """An optimizer step was done."""
         self._done += 1

@@ -24,7 +24,7 @@ def name_operation(run_again: Callable[[], object]) -> str:
         with torch.autograd.detect_anomaly(check_nan=False):
             try:
                 run_again()
-            except Exception as error:
+            except RuntimeError as error:
                 told_texts = [str(warning.message) for warning in told if "Traceback" in str(warning.message)]
                 return "\n".join([*told_texts, str(error)])
     return "The same pass went well when it was run again, so the operation could not be named."

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import statistics
 import traceback
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,8 +33,6 @@ from core.training.recovery.quarantine import Quarantine, bad_parts
 from core.training.samples import Batch
 
 _FEWEST_FOR_A_SPIKE = 20
-_SPIKE_WINDOW = 100
-_FREE_OVERFLOWS = 3
 _RATE_AFTER_ROLLBACK = 0.5
 _AS_USUAL = "The step was done as usual."
 _CLIPS_NOTHING = ("off", "observe")
@@ -91,8 +88,6 @@ class RecoveryLadder:
         self._memory = MicroBatching(engine)
         self._budget = RollbackBudget(settings)
         self._skipped_in_a_row = 0
-        self._unscaled_in_a_row = 0
-        self._losses: deque[float] = deque(maxlen=_SPIKE_WINDOW)
         self._mishaps: list[Mishap] = []
         self._must_pause = False
 
@@ -104,52 +99,21 @@ class RecoveryLadder:
     def train(self, batch: Batch, reference: FloatArray, step: int, recent_losses: Sequence[float]) -> TrainedStep:
         """One step, whatever happens. Raises only what ends the process: a spoiled or vanished device.
 
-        recent_losses: of the steps before this ladder's first one, from which a spike is told until it has seen some.
+        recent_losses: of the steps before, from which a spike is told.
         """
         self._mishaps, self._must_pause = [], False
-        if not self._losses:
-            self._losses.extend(recent_losses)
         bad = bad_parts(batch, reference)
         if bad:
             result = self._set_aside(batch, reference, step, bad)
         else:
-            self._engine.expect_loss_below(_spike_limit(self._losses, self._settings.spike_factor))
+            self._engine.expect_loss_below(_spike_limit(recent_losses, self._settings.spike_factor))
             result = self._attempt(batch, reference, step)
         return TrainedStep(result, tuple(self._mishaps), self._must_pause)
 
     def model_is_spoiled(self, step: int) -> Recovered:
         """A forecast was not finite, so something in the model is not: go back."""
-        return self._gone_back(step, "The model's forecast was not finite.")
-
-    def remember(self, step: int) -> Recovered:
-        """Call the present state known good, or go back where a moment or an average in it is not finite."""
-        if self.known_good.remember(step):
-            return Recovered((), must_pause=False)
-        return self._gone_back(step, "A moment of the optimizer or an average of the weights was not finite.")
-
-    def forecast_is_spoiled(self) -> Recovered:
-        """It was not finite after going back either: a person has to look."""
         self._mishaps, self._must_pause = [], False
-        happened = "The model's forecast was not finite, also after going back. The reference's is shown in its place."
-        self._pause("no forecast of the model", happened)
-        return Recovered(tuple(self._mishaps), self._must_pause)
-
-    def forecast_lacked_memory(self, details: str) -> Recovered:
-        """One forecast is no reason to stop: memory may be there again for the next."""
-        self._mishaps, self._must_pause = [], False
-        self._tell(
-            Severity.WARNING,
-            "out of memory",
-            "The device had not enough memory for the model's forecast.",
-            "The reference's forecast is shown in its place. Training goes on.",
-            "The model's part in one forecast.",
-            details,
-        )
-        return Recovered(tuple(self._mishaps), self._must_pause)
-
-    def _gone_back(self, step: int, because: str) -> Recovered:
-        self._mishaps, self._must_pause = [], False
-        self._roll_back(step, because)
+        self._roll_back(step, "The model's forecast was not finite.")
         return Recovered(tuple(self._mishaps), self._must_pause)
 
     def resumed(self) -> None:
@@ -159,17 +123,10 @@ class RecoveryLadder:
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps, so that a run that was killed goes on as if it had not been."""
-        return {
-            "skipped_in_a_row": self._skipped_in_a_row,
-            "unscaled_in_a_row": self._unscaled_in_a_row,
-            "losses": list(self._losses),
-            "rollbacks": self._budget.state(),
-        }
+        return {"skipped_in_a_row": self._skipped_in_a_row, "rollbacks": self._budget.state()}
 
     def restore(self, state: dict[str, Any]) -> None:
         self._skipped_in_a_row = int(state["skipped_in_a_row"])
-        self._unscaled_in_a_row = int(state.get("unscaled_in_a_row", 0))
-        self._losses = deque(map(float, state.get("losses", ())), maxlen=_SPIKE_WINDOW)
         self._budget.restore(state["rollbacks"])
 
     def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
@@ -179,14 +136,11 @@ class RecoveryLadder:
             done = self._try(batch, reference)
             if isinstance(done, StepResult):
                 return self._after(done, batch, reference, step)
-            has_moved_on = self._engine.has_moved_on
-            if has_moved_on:
-                self._restore()  # or the same batch would be learned from twice
             if done.fault is DeviceFault.OUT_OF_MEMORY and self._memory.shrink(batch.size):
-                self._tell_memory(done, step, has_moved_on)
+                self._tell_memory(done)
             elif done.is_in_place:
                 return self._drop(batch, reference, done, step)
-            elif may_retry and self._budget.spend(step):
+            elif may_retry:
                 may_retry = False
                 self._go_back_and_retry(done, step)
             else:
@@ -205,28 +159,17 @@ class RecoveryLadder:
 
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """Judge a step that did not raise."""
-        if result.observed_loss is not None:
-            self._losses.append(result.observed_loss)  # of spikes too: what stays high becomes the usual
         if result.is_spike:
             self._tell_spike(result, batch, reference, step)
         if not result.parameters_are_finite:
             self._roll_back(step, "A parameter of the model was not finite.")
             return replace(result, loss=None, skipped_because=result.skipped_because or _TAKEN_BACK)
         if result.skipped_because is None or result.is_spike:
-            self._skipped_in_a_row = self._unscaled_in_a_row = 0
+            self._skipped_in_a_row = 0
             self._tell_growth()
-        elif not self._is_finding_scale(result):
+        elif not _is_finding_scale(result):
             self._count_skip(result, step)
         return result
-
-    def _is_finding_scale(self, result: StepResult) -> bool:
-        """An overflow under loss scaling is how fp16 finds its scale. Once steps were done it finds it within a few;
-        more in a row, or any at a scale of 1, are the gradients' fault."""
-        scale = None if result.gradients is None else result.gradients.loss_scale
-        if scale is None or scale <= 1.0 or result.origin is not NonFiniteOrigin.GRADIENTS:
-            return False
-        self._unscaled_in_a_row += 1
-        return self._engine.schedule.is_new or self._unscaled_in_a_row <= _FREE_OVERFLOWS
 
     def _set_aside(self, batch: Batch, reference: FloatArray, step: int, bad: list[str]) -> StepResult:
         where = self._quarantine.put(batch, reference, step, "not finite")
@@ -288,11 +231,9 @@ class RecoveryLadder:
         )
 
     def _give_up(self, failure: _Failure) -> StepResult:
-        """It failed twice, or too often the first time."""
         self._restore()
-        happened = f"The step failed again, or steps failed too often: {failure.sentence}."
-        self._pause("step failed again", happened, failure.details)
-        return self._engine.nothing_done("the step failed", None)
+        self._pause("step failed again", f"The step failed a second time: {failure.sentence}.", failure.details)
+        return self._engine.nothing_done("the step failed twice", None)
 
     def _drop(self, batch: Batch, reference: FloatArray, failure: _Failure, step: int) -> StepResult:
         account = name_operation(lambda: self._engine.rehearse(batch, reference))
@@ -321,16 +262,15 @@ class RecoveryLadder:
             details,
         )
 
-    def _tell_memory(self, failure: _Failure, step: int, has_moved_on: bool) -> None:
-        done = f"The batch is now split into {self._engine.micro_batches} micro-batches; the result is the same."
-        cost = "Time: each step takes a little longer. Larger pieces are tried again later."
-        if has_moved_on:
-            done = (
-                f"The step was done in part, so the known good state of step {self.known_good.step} was taken. {done}"
-            )
-            cost = f"What was learned in the {max(0, step - self.known_good.step)} steps since. {cost}"
-        happened = f"The device had not enough memory for the step ({failure.sentence})."
-        self._tell(Severity.WARNING, "out of memory", happened, done, cost, failure.details)
+    def _tell_memory(self, failure: _Failure) -> None:
+        self._tell(
+            Severity.WARNING,
+            "out of memory",
+            f"The device had not enough memory for the step ({failure.sentence}).",
+            f"The batch is now split into {self._engine.micro_batches} micro-batches; the result is the same.",
+            "Time: each step takes a little longer. Larger pieces are tried again later.",
+            failure.details,
+        )
 
     def _tell_growth(self) -> None:
         if self._memory.step_was_clean():
@@ -373,3 +313,9 @@ def _spike_limit(recent_losses: Sequence[float], factor: float) -> float | None:
     if len(recent_losses) < _FEWEST_FOR_A_SPIKE:
         return None
     return factor * statistics.median(recent_losses)
+
+
+def _is_finding_scale(result: StepResult) -> bool:
+    """An overflow under loss scaling is how fp16 finds its scale; only at a scale of 1 is it the gradients' fault."""
+    scale = None if result.gradients is None else result.gradients.loss_scale
+    return scale is not None and scale > 1.0 and result.origin is NonFiniteOrigin.GRADIENTS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import math
 from pathlib import Path
 
 import numpy as np
@@ -278,47 +277,6 @@ def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: P
     assert step.gradients is not None and step.gradients.non_finite is NonFiniteOrigin.PARAMETERS
     (verdict,) = [event for event in events if isinstance(event, Diagnosis)]
     assert verdict.disease is Disease.NOT_FINITE
-    session.close()
-
-
-@pytest.mark.faults
-def test_a_forecast_without_memory_is_the_references_and_training_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
-    engine = session._session.engine
-    corrections, calls = engine.corrections, list[int]()
-
-    def fail_once(features: np.ndarray, is_real: np.ndarray) -> np.ndarray:
-        calls.append(1)
-        if len(calls) == 1:
-            raise torch.OutOfMemoryError("CUDA out of memory")
-        return corrections(features, is_real)
-
-    monkeypatch.setattr(engine, "corrections", fail_once)
-    events = rigs.feed(session, CANDLES[20:24])
-    assert [event.kind for event in events if isinstance(event, Incident)] == ["out of memory"]
-    assert sum(isinstance(event, ForecastMade) for event in events) == 4
-    assert sum(isinstance(event, StepDone) for event in events) == 4
-    session.close()
-
-
-@pytest.mark.faults
-def test_a_model_that_cannot_be_mended_is_replaced_by_the_reference_and_a_person_is_asked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
-    engine = session._session.engine
-    corrections = engine.corrections
-    monkeypatch.setattr(engine, "corrections", lambda *given: corrections(*given) * np.nan)
-    events = rigs.feed(session, CANDLES[20:30])
-    kinds = [event.kind for event in events if isinstance(event, Incident)]
-    assert "no forecast of the model" in kinds and session._session.is_paused
-    made = [event for event in events if isinstance(event, ForecastMade)]
-    assert len(made) == 10 and all(math.isfinite(ghost.close) for each in made for ghost in each.ghosts)
-    assert all(math.isfinite(event.loss) for event in events if isinstance(event, ForecastScored))
     session.close()
 
 
