@@ -284,7 +284,7 @@ class TrainingEngine:
             threshold=finite(threshold),
             gradients=measured.statistics(norm_after, parts, scale, origin),
             skipped_because=_reason(origin) if is_skipped else None,
-            is_spike=is_spike,
+            is_spike=is_spike and origin is None,
             parameters_are_finite=parameters_are_finite,
             learning_rate=rate,
         )

@@ -350,6 +350,19 @@ def test_a_loss_spike_is_told_kept_aside_and_answered_as_set(tmp_path: Path, act
     assert bench.engine.rate_factor == 1.0 and bench.ladder.is_sound
 
 
+@pytest.mark.parametrize("action", ["mark", "clip", "skip"])
+def test_a_spike_whose_gradients_are_not_finite_is_no_spike_but_leads_back(tmp_path: Path, action: str) -> None:
+    bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
+    while len(bench.losses) < 25:
+        bench.train()
+    with nan_gradients(bench.engine):
+        steps = [bench.train(batch(77, scale=100.0)) for _ in range(3)]
+    assert [bench.kinds(step) for step in steps] == [["step skipped"], ["step skipped"], ["rolled back"]]
+    assert {step.result.origin for step in steps} == {NonFiniteOrigin.GRADIENTS}
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_factor == 0.5
+
+
 def test_the_ladder_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Path) -> None:
     """Two skips before, one after: the third in a row goes back."""
     first, second = Bench(tmp_path), Bench(tmp_path)
