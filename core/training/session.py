@@ -27,8 +27,7 @@ from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
-from core.training.recovery.ladder import RecoveryLadder
-from core.training.recovery.mishap import Mishap
+from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 
 _LATE_SHARE = 0.05
@@ -204,15 +203,16 @@ class TrainingSession:
         self.step += 1
         trained = self.ladder.train(batch, reference, self.step, self.losses.newest)
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
-        self.is_paused = self.is_paused or trained.must_pause
-        if self.step % self._options.known_good_every == 0 and self.ladder.is_sound:
-            self.ladder.known_good.remember(self.step)
-        self._note(trained.mishaps)
+        self._take(trained)
+        if self.step % self._options.known_good_every == 0:
+            self._take(self.ladder.look_for_known_good(self.step))
         return self._step_done(trained.result, batch.size, duration_ms)
 
-    def _note(self, mishaps: Sequence[Mishap]) -> None:
+    def _take(self, done: TrainedStep | Recovered) -> None:
+        """What the ladder did: its incidents, and whether training pauses."""
+        self.is_paused = self.is_paused or done.must_pause
         now_ms = self._clock.now_ms()
-        self._incidents.extend(mishap.incident(self.run_id, now_ms) for mishap in mishaps)
+        self._incidents.extend(mishap.incident(self.run_id, now_ms) for mishap in done.mishaps)
 
     def _take_incidents(self) -> tuple[TrainerEvent, ...]:
         incidents = tuple(self._incidents)
@@ -273,9 +273,7 @@ class TrainingSession:
         quantiles = self.forecaster.forecast(reference)
         if quantiles.are_finite:
             return quantiles
-        spoiled = self.ladder.model_is_spoiled(self.step)
-        self.is_paused = self.is_paused or spoiled.must_pause
-        self._note(spoiled.mishaps)
+        self._take(self.ladder.model_is_spoiled(self.step))
         return self.forecaster.forecast(reference)
 
     def _recorded(self, origin_open_time_ms: int) -> IssuedForecast | None:

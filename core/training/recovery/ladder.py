@@ -48,7 +48,7 @@ class TrainedStep:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was done outside of a step."""
+    """What was done outside of a step. must_pause: a person has to look."""
 
     mishaps: tuple[Mishap, ...]
     must_pause: bool
@@ -111,6 +111,17 @@ class RecoveryLadder:
         """A forecast was not finite, so something in the model is not: go back."""
         self._mishaps, self._must_pause = [], False
         self._roll_back(step, "The model's forecast was not finite.")
+        return Recovered(tuple(self._mishaps), self._must_pause)
+
+    def look_for_known_good(self, step: int) -> Recovered:
+        """Call the present state known good, where the newest step was done; a state that is not finite goes back.
+
+        Parameters are looked at in every step. Moments and the average show in nothing that a step measures: a second
+        moment of infinity makes steps of nothing, and the weights would stay as they are without a word.
+        """
+        self._mishaps, self._must_pause = [], False
+        if self.is_sound and not self.known_good.remember(step):
+            self._roll_back(step, "A weight, a moment or an average of the model was not finite.")
         return Recovered(tuple(self._mishaps), self._must_pause)
 
     def resumed(self) -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from core.clock import ManualClock
 from core.commands import ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
 from core.events import (
+    CheckpointsChanged,
     ForecastMade,
     ForecastMode,
     ForecastScored,
@@ -255,6 +256,21 @@ def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(tmp_path: P
     assert [event.kind for event in events if isinstance(event, Incident)] == ["rolled back"]
     assert sum(isinstance(event, ForecastMade) for event in events) == 2
     assert session._session.engine.is_finite()
+    session.close()
+
+
+@pytest.mark.faults
+def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(tmp_path: Path) -> None:
+    """It froze the weights without a word: no step was skipped, and no checkpoint could be written any more."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:35])
+    next(iter(session._session.engine.optimizer.state.values()))["exp_avg_sq"].fill_(torch.inf)
+    events = rigs.feed(session, CANDLES[35:])
+    kinds = [event.kind for event in events if isinstance(event, Incident)]
+    assert [kind for kind in kinds if kind != "gradient doctor"] == ["rolled back"]
+    saved = [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
+    assert [info.step for info in saved] == [40, 50] and all(info.is_known_good for info in saved)
+    assert session._session.ladder.known_good.step == 50 and session._session.engine.is_finite()
     session.close()
 
 

@@ -350,6 +350,48 @@ def test_a_loss_spike_is_told_kept_aside_and_answered_as_set(tmp_path: Path, act
     assert bench.engine.rate_factor == 1.0 and bench.ladder.is_sound
 
 
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("part", ["exp_avg_sq", "average"])
+def test_a_moment_or_an_average_that_is_not_finite_goes_back_when_it_is_looked_at(
+    tmp_path: Path, part: str, value: float
+) -> None:
+    """Loss, gradients and parameters do not show it: a second moment of infinity only makes steps of nothing."""
+    bench = Bench(tmp_path)
+    bench.train()
+    spoil_moment_or_average(bench.engine, part, value)
+    looked = bench.ladder.look_for_known_good(bench.step)
+    assert [mishap.kind for mishap in looked.mishaps] == ["rolled back"] and not looked.must_pause
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_factor == 0.5
+    bench.train()
+    assert bench.ladder.look_for_known_good(bench.step).mishaps == ()
+    assert bench.ladder.known_good.step == bench.step
+
+
+def test_a_moment_that_spoils_again_and_again_pauses(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, RecoverySettings(rollbacks=2))
+    pauses = []
+    for _ in range(3):
+        bench.train()
+        spoil_moment_or_average(bench.engine, "exp_avg_sq", torch.inf)
+        pauses.append(bench.ladder.look_for_known_good(bench.step).must_pause)
+    assert pauses == [False, False, True] and bench.engine.is_finite()
+
+
+def test_a_state_between_skipped_steps_is_not_called_known_good(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    with nan_gradients(bench.engine):
+        bench.train()
+    assert bench.ladder.look_for_known_good(bench.step).mishaps == ()
+    assert bench.ladder.known_good.step == 10
+
+
+def spoil_moment_or_average(trained: TrainingEngine, part: str, value: float) -> None:
+    chosen = [tensor for name, tensor in trained.tensors().items() if name.startswith(part) or name.endswith(part)]
+    with torch.no_grad():
+        chosen[0].view(-1)[0] = value
+
+
 @pytest.mark.parametrize("action", ["mark", "clip", "skip"])
 def test_a_spike_whose_gradients_are_not_finite_is_no_spike_but_leads_back(tmp_path: Path, action: str) -> None:
     bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
