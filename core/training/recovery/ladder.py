@@ -12,7 +12,6 @@ anything else        back to the known good state and one more try; then pause
 
 from __future__ import annotations
 
-import statistics
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +29,9 @@ from core.training.recovery.known_good import KnownGood
 from core.training.recovery.memory import MicroBatching
 from core.training.recovery.mishap import Mishap
 from core.training.recovery.quarantine import Quarantine, bad_parts
+from core.training.recovery.spikes import SpikeWatch
 from core.training.samples import Batch
 
-_FEWEST_FOR_A_SPIKE = 20
 _RATE_AFTER_ROLLBACK = 0.5
 _ONE_STEP = "One step. The candle was scored and forecast all the same."
 
@@ -84,6 +83,7 @@ class RecoveryLadder:
         self._quarantine = quarantine
         self._memory = MicroBatching(engine)
         self._budget = RollbackBudget(settings)
+        self._spikes = SpikeWatch(settings.spike_factor)
         self._skipped_in_a_row = 0
         self._mishaps: list[Mishap] = []
         self._must_pause = False
@@ -103,7 +103,7 @@ class RecoveryLadder:
         if bad:
             result = self._set_aside(batch, reference, step, bad)
         else:
-            self._engine.expect_loss_below(_spike_limit(recent_losses, self._settings.spike_factor))
+            self._engine.expect_loss_below(self._spikes.limit(step, recent_losses))
             result = self._attempt(batch, reference, step)
         return TrainedStep(result, tuple(self._mishaps), self._must_pause)
 
@@ -131,11 +131,16 @@ class RecoveryLadder:
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps, so that a run that was killed goes on as if it had not been."""
-        return {"skipped_in_a_row": self._skipped_in_a_row, "rollbacks": self._budget.state()}
+        return {
+            "skipped_in_a_row": self._skipped_in_a_row,
+            "rollbacks": self._budget.state(),
+            "spikes": self._spikes.state(),
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         self._skipped_in_a_row = int(state["skipped_in_a_row"])
         self._budget.restore(state["rollbacks"])
+        self._spikes.restore(state.get("spikes", ()))
 
     def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """The step, tried again as long as trying again can help."""
@@ -167,6 +172,7 @@ class RecoveryLadder:
 
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """Judge a step that did not raise."""
+        self._spikes.take(step, result)
         if result.is_spike:
             self._tell_spike(result, batch, reference, step)
         if not result.parameters_are_finite:
@@ -306,12 +312,6 @@ class RecoveryLadder:
 
     def _tell(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
         self._mishaps.append(Mishap(severity, kind, happened, done, cost, details))
-
-
-def _spike_limit(recent_losses: Sequence[float], factor: float) -> float | None:
-    if len(recent_losses) < _FEWEST_FOR_A_SPIKE:
-        return None
-    return factor * statistics.median(recent_losses)
 
 
 def _is_finding_scale(result: StepResult) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -390,6 +391,40 @@ def spoil_moment_or_average(trained: TrainingEngine, part: str, value: float) ->
     chosen = [tensor for name, tensor in trained.tensors().items() if name.startswith(part) or name.endswith(part)]
     with torch.no_grad():
         chosen[0].view(-1)[0] = value
+
+
+def test_where_the_losses_are_larger_for_good_skipping_ends_and_learning_goes_on(tmp_path: Path) -> None:
+    """They were left out of the median, and so each of them stayed a spike for ever."""
+    bench = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    while len(bench.losses) < 60:
+        bench.train()
+    done = [bench.train(batch(index, scale=8.0)).result.loss is not None for index in range(300)]
+    first = done.index(True)
+    assert 10 < first < 110, "not one spike, but not for ever"
+    assert all(done[-150:])
+
+
+def test_a_few_spikes_that_are_skipped_do_not_hide_the_next_one(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    while len(bench.losses) < 60:
+        bench.train()
+    for _ in range(10):
+        assert bench.kinds(bench.train(batch(77, scale=100.0))) == ["loss spike"]
+        assert bench.kinds(bench.train()) == []
+
+
+def test_skipped_spikes_count_after_a_restart_too(tmp_path: Path) -> None:
+    first = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    second = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    for bench in (first, second):
+        while len(bench.losses) < 30:
+            bench.train()
+    for _ in range(20):
+        first.train(batch(77, scale=8.0))
+    second.ladder.restore(json.loads(json.dumps(first.ladder.state())))
+    second.step = first.step
+    outcomes = [[bench.train(batch(77, scale=8.0)).result.loss is None for _ in range(20)] for bench in (first, second)]
+    assert outcomes[0] == outcomes[1] and len(set(outcomes[0])) == 2
 
 
 @pytest.mark.parametrize("action", ["mark", "clip", "skip"])
