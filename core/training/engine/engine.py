@@ -84,6 +84,7 @@ class TrainingEngine:
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
         if graphs is not None and is_fixed:  # the scaler waits for the device, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self._live, self._flat.clear, graphs)
+        self._is_half_done = False
         self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
 
@@ -141,6 +142,11 @@ class TrainingEngine:
         """Number of trained parameters."""
         return self._flat.values.numel()
 
+    @property
+    def is_half_done(self) -> bool:
+        """Whether the newest step, where it raised, had begun to change the state: only a restore makes it whole."""
+        return self._is_half_done
+
     def expect_loss_below(self, limit: float | None) -> None:
         """A loss above it is a spike, from the next step on; None: nothing is."""
         self._spike_limit.fill_(torch.inf if limit is None else limit)
@@ -157,7 +163,7 @@ class TrainingEngine:
         """Train on one batch, and wait for what came of it.
 
         reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Raises
-        what torch raises; the gradients are cleared then, and nothing was changed.
+        what torch raises; the gradients are cleared then, and nothing was changed unless `is_half_done`.
         """
         return self.begin(batch, reference).result()
 
@@ -167,6 +173,7 @@ class TrainingEngine:
         The gradients of a step that was done go when the next begins: freed at its end they would leave the heap's top
         free, which the C library then gives back, and each forward pass would fault its memory in anew (4 % of a step).
         """
+        self._is_half_done = False
         self._flat.clear()
         self._train_mode()
         rate, scale = self.rate_now, self._precision.scale_now
@@ -220,6 +227,7 @@ class TrainingEngine:
         parts = self._backward(batch)
         self._flat.collect()
         self._precision.unscale(self.optimizer)
+        self._is_half_done = not self._is_captured_only()
         gradients = self._flat.gradients
         self._add_noise(gradients)
         judged = self._judge(parts, self._gauge.gradients())
@@ -228,6 +236,10 @@ class TrainingEngine:
         if self._average is not None:
             self._average.follow(judged.is_skipped)
         return self._pack(parts, judged, clipped)
+
+    def _is_captured_only(self) -> bool:
+        """While a graph is captured, the device does nothing."""
+        return self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
     def _backward(self, batch: DeviceBatch) -> Tensor:
         """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""

@@ -150,7 +150,7 @@ class RecoveryLadder:
             if isinstance(done, StepResult):
                 return self._after(done, batch, reference, step)
             if done.fault is DeviceFault.OUT_OF_MEMORY and self._memory.shrink(batch.size):
-                self._tell_memory(done)
+                self._answer_memory(done, step)
             elif done.is_in_place:
                 return self._drop(batch, reference, done, step)
             elif may_retry:
@@ -222,8 +222,11 @@ class RecoveryLadder:
             because,
             f"Everything went back to the known good state of step {self.known_good.step}, and the learning rate was "
             f"halved to {self._engine.rate_now:.3g}.{fresh}",
-            f"What was learned in the {max(0, step - self.known_good.step)} steps since.",
+            self._since_known_good(step),
         )
+
+    def _since_known_good(self, step: int) -> str:
+        return f"What was learned in the {max(0, step - self.known_good.step)} steps since."
 
     def _restore(self) -> tuple[bool, float]:
         """Back to the known good state. The rate's factor is that of now: halvings add up."""
@@ -239,7 +242,7 @@ class RecoveryLadder:
             "step failed",
             f"Step {step} failed: {failure.sentence}.",
             f"The known good state of step {self.known_good.step} was taken again, and the step is tried once more.",
-            f"What was learned in the {max(0, step - self.known_good.step)} steps since.",
+            self._since_known_good(step),
             failure.details,
         )
 
@@ -275,13 +278,19 @@ class RecoveryLadder:
             details,
         )
 
-    def _tell_memory(self, failure: _Failure) -> None:
+    def _answer_memory(self, failure: _Failure, step: int) -> None:
+        """The micro-batches are smaller already. A step that was half done would be done one and a half times."""
+        went_back, cost = "", "Time: each step takes a little longer."
+        if self._engine.is_half_done:
+            self._restore()
+            went_back = f" The step was half done, so the known good state of step {self.known_good.step} came first."
+            cost = self._since_known_good(step)
         self._tell(
             Severity.WARNING,
             "out of memory",
             f"The device had not enough memory for the step ({failure.sentence}).",
-            f"The batch is now split into {self._engine.micro_batches} micro-batches; the result is the same.",
-            "Time: each step takes a little longer. Larger pieces are tried again later.",
+            f"The batch is now split into {self._engine.micro_batches} micro-batches, with the same result.{went_back}",
+            f"{cost} Larger pieces are tried again later.",
             failure.details,
         )
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 
 from core.events import NonFiniteOrigin
 from core.settings import GradientSettings, RecoverySettings, TrainingSettings
@@ -301,6 +302,48 @@ def test_memory_runs_out_for_real_and_the_batch_is_split(tmp_path: Path) -> None
     assert done.result.loss is not None and bench.engine.rate_factor == 1.0
     for (name, mine), theirs in zip(state(bench.engine).items(), state(calm.engine).values(), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=2e-3, atol=2e-5, msg=name)
+
+
+def test_memory_that_runs_out_after_the_update_does_not_train_twice(tmp_path: Path) -> None:
+    """The optimizer's step was done, what comes after it was not: only the known good state is whole."""
+    bench, calm = Bench(tmp_path), Bench(tmp_path)
+    bench.train()
+    samples = batch(50, size=8)
+    handle = once_after_the_optimizer(bench.engine, lambda: raise_(torch.OutOfMemoryError("CUDA out of memory.")))
+    done = bench.train(samples)
+    handle.remove()
+    calm.engine.micro_batches = 2
+    calm.train(samples)
+    assert bench.kinds(done) == ["out of memory"] and done.result.loss is not None
+    assert_same(state(calm.engine), state(bench.engine))
+    assert bench.engine.rate_factor == 1.0 and f"step {bench.ladder.known_good.step}" in done.mishaps[0].done
+
+
+def test_memory_that_runs_out_before_the_update_costs_nothing_that_was_learned(tmp_path: Path) -> None:
+    bench, calm = Bench(tmp_path), Bench(tmp_path)
+    samples = batch(50, size=8)
+    for each in (bench, calm):
+        each.train(batch(49))
+    failures = iter([True, False, False])
+    with forward_hook(bench.engine, lambda *_: raise_(MemoryError()) if next(failures) else None):
+        bench.train(samples)
+    calm.engine.micro_batches = 2
+    calm.train(samples)
+    assert_same(state(calm.engine), state(bench.engine))
+
+
+def once_after_the_optimizer(trained: TrainingEngine, act: Callable[[], None]) -> RemovableHandle:
+    turns = iter([True])
+
+    def strike(*_: object) -> None:
+        if next(turns, False):
+            act()
+
+    return trained.optimizer.register_step_post_hook(strike)
+
+
+def raise_(error: Exception) -> None:
+    raise error
 
 
 def test_larger_pieces_come_back_after_a_while_and_patience_grows(tmp_path: Path) -> None:
