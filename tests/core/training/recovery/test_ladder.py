@@ -159,6 +159,16 @@ def test_a_parameter_that_is_not_finite_goes_back_at_once_with_everything(tmp_pa
     assert bench.engine.is_finite() and bench.engine.rate_factor == 0.5
 
 
+def test_the_known_good_state_stays_as_it_is_when_training_goes_on_from_it(tmp_path: Path) -> None:
+    """The optimizer took the copy's own moments, and trained on in them: the second way back led elsewhere."""
+    bench = Bench(tmp_path)
+    for _ in range(3):
+        for _ in range(4):
+            bench.train()
+        bench.ladder.known_good.restore()
+        assert_same(bench.good, state(bench.engine))
+
+
 def test_a_state_that_is_not_finite_is_never_known_good(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     moments = next(iter(bench.engine.optimizer.state.values()))
