@@ -153,11 +153,12 @@ class RecoveryLadder:
                 self._answer_memory(done, step)
             elif done.is_in_place:
                 return self._drop(batch, reference, done, step)
-            elif may_retry:
-                may_retry = False
-                self._go_back_and_retry(done, step)
+            elif not may_retry:
+                return self._give_up(done, "step failed again", "The step failed a second time")
+            elif not self._go_back_and_retry(done, step):
+                return self._give_up(done, "rollbacks used up", f"{self._budget_spent} Step {step} failed")
             else:
-                return self._give_up(done)
+                may_retry = False
 
     def _try(self, batch: Batch, reference: FloatArray) -> StepResult | _Failure:
         try:
@@ -212,7 +213,7 @@ class RecoveryLadder:
         had_optimizer, factor = self._restore()
         self._skipped_in_a_row = 0
         if not self._budget.spend(step):
-            self._pause("rollbacks used up", f"{because} The budget of {self._settings.rollbacks} rollbacks is spent.")
+            self._pause("rollbacks used up", f"{because} {self._budget_spent}")
             return
         self._engine.rate_factor = factor * _RATE_AFTER_ROLLBACK
         fresh = "" if had_optimizer else " Its optimizer state was of no use, so a new optimizer began."
@@ -235,7 +236,14 @@ class RecoveryLadder:
         self._engine.rate_factor = factor
         return had_optimizer, factor
 
-    def _go_back_and_retry(self, failure: _Failure, step: int) -> None:
+    @property
+    def _budget_spent(self) -> str:
+        return f"The budget of {self._settings.rollbacks} rollbacks is spent."
+
+    def _go_back_and_retry(self, failure: _Failure, step: int) -> bool:
+        """False where the budget of rollbacks was spent before, and a second try would only take its turn."""
+        if not self._budget.spend(step):
+            return False
         self._restore()
         self._tell(
             Severity.ERROR,
@@ -245,11 +253,12 @@ class RecoveryLadder:
             self._since_known_good(step),
             failure.details,
         )
+        return True
 
-    def _give_up(self, failure: _Failure) -> StepResult:
+    def _give_up(self, failure: _Failure, kind: str, happened: str) -> StepResult:
         self._restore()
-        self._pause("step failed again", f"The step failed a second time: {failure.sentence}.", failure.details)
-        return self._engine.nothing_done("the step failed twice", None)
+        self._pause(kind, f"{happened}: {failure.sentence}.", failure.details)
+        return self._engine.nothing_done("the step failed", None)
 
     def _drop(self, batch: Batch, reference: FloatArray, failure: _Failure, step: int) -> StepResult:
         account = name_operation(lambda: self._engine.rehearse(batch, reference))

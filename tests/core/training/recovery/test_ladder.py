@@ -281,6 +281,27 @@ def test_an_exception_that_comes_again_pauses_with_the_known_good_state(tmp_path
     assert_same(bench.good, state(bench.engine))
 
 
+def test_steps_that_fail_again_and_again_at_the_first_try_use_the_budget_up(tmp_path: Path) -> None:
+    """Each second try went well, and each first one took everything back: one step was done sixty times."""
+    bench = Bench(tmp_path, RecoverySettings(rollbacks=3))
+    tries = iter(range(10**6))
+
+    def fail_at_first(*_: object) -> None:
+        if next(tries) % 2 == 0:
+            raise ValueError("at the first try")
+
+    with forward_hook(bench.engine, fail_at_first):
+        steps = [bench.train() for _ in range(4)]
+    assert [step.must_pause for step in steps] == [False, False, False, True]
+    assert [bench.kinds(step) for step in steps] == [["step failed"]] * 3 + [["rollbacks used up"]]
+    assert "at the first try" in steps[-1].mishaps[0].details
+    assert steps[-1].result.loss is None and steps[-1].result.skipped_because
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_factor == 1.0
+    bench.ladder.resumed()
+    assert not bench.train().must_pause
+
+
 @pytest.mark.parametrize("code", [700, 710, 719, 46, 100])
 def test_a_spoiled_device_is_not_mended_here(tmp_path: Path, code: int) -> None:
     bench = Bench(tmp_path)
