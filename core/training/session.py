@@ -27,6 +27,7 @@ from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
+from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 
@@ -67,6 +68,7 @@ class TrainingSession:
         self.engine = engine
         self.ladder = ladder
         self.forecaster = Forecaster(history, engine, options.context)
+        self._forecasts = ForecastGuard(ladder)
         self._record = record
         self.generator = generator
         self._clock = clock
@@ -153,6 +155,7 @@ class TrainingSession:
         """Train again, with nothing held against the run."""
         self.is_paused = False
         self.ladder.resumed()
+        self._forecasts.resumed()
 
     def _score(self, candle: Candle) -> list[Outcome]:
         """Score every horizon that this candle is the target of, the newest forecast first, and learn from it."""
@@ -269,12 +272,10 @@ class TrainingSession:
         return _judged(mode, made_at_ms - target_opens_ms, self._options.interval)
 
     def _sound_quantiles(self, reference: FloatArray) -> Quantiles:
-        """A forecast of finite numbers: a model that gives others goes back to its known good state first."""
-        quantiles = self.forecaster.forecast(reference)
-        if quantiles.are_finite:
-            return quantiles
-        self._take(self.ladder.model_is_spoiled(self.step))
-        return self.forecaster.forecast(reference)
+        """A forecast of finite numbers, whatever becomes of the model."""
+        made = self._forecasts.forecast(lambda: self.forecaster.forecast(reference), self.step)
+        self._take(made.recovered)
+        return self.forecaster.without_model(reference) if made.quantiles is None else made.quantiles
 
     def _recorded(self, origin_open_time_ms: int) -> IssuedForecast | None:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:

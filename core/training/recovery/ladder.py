@@ -12,7 +12,6 @@ anything else        back to the known good state and one more try; then pause
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,11 +19,12 @@ from typing import Any
 from core.events import NonFiniteOrigin, Severity
 from core.forecast.quantities import FloatArray
 from core.settings import RecoverySettings
-from core.training.device_faults import DeviceFault, classify
+from core.training.device_faults import DeviceFault
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
-from core.training.recovery.anomaly import is_in_place_error, name_operation
+from core.training.recovery.anomaly import name_operation
 from core.training.recovery.budget import RollbackBudget
+from core.training.recovery.failure import Failure, failure_of
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.memory import MicroBatching
 from core.training.recovery.mishap import Mishap
@@ -51,16 +51,6 @@ class Recovered:
 
     mishaps: tuple[Mishap, ...]
     must_pause: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """An exception without its traceback, which holds on to the tensors of the failed pass."""
-
-    fault: DeviceFault
-    is_in_place: bool
-    sentence: str
-    details: str
 
 
 class RecoveryLadder:
@@ -160,16 +150,14 @@ class RecoveryLadder:
             else:
                 may_retry = False
 
-    def _try(self, batch: Batch, reference: FloatArray) -> StepResult | _Failure:
+    def _try(self, batch: Batch, reference: FloatArray) -> StepResult | Failure:
         try:
             return self._engine.step(batch, reference)
         except Exception as error:
-            fault = classify(error)
-            if not self._may_retry or fault in (DeviceFault.STICKY, DeviceFault.GONE):
+            failure = failure_of(error)
+            if not self._may_retry or failure.ends_process:
                 raise
-            lines = traceback.format_exception(error)
-            sentence = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
-            return _Failure(fault, is_in_place_error(error), sentence, "".join(lines))
+            return failure
 
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """Judge a step that did not raise."""
@@ -240,7 +228,7 @@ class RecoveryLadder:
     def _budget_spent(self) -> str:
         return f"The budget of {self._settings.rollbacks} rollbacks is spent."
 
-    def _go_back_and_retry(self, failure: _Failure, step: int) -> bool:
+    def _go_back_and_retry(self, failure: Failure, step: int) -> bool:
         """False where the budget of rollbacks was spent before, and a second try would only take its turn."""
         if not self._budget.spend(step):
             return False
@@ -255,12 +243,12 @@ class RecoveryLadder:
         )
         return True
 
-    def _give_up(self, failure: _Failure, kind: str, happened: str) -> StepResult:
+    def _give_up(self, failure: Failure, kind: str, happened: str) -> StepResult:
         self._restore()
         self._pause(kind, f"{happened}: {failure.sentence}.", failure.details)
         return self._engine.nothing_done("the step failed", None)
 
-    def _drop(self, batch: Batch, reference: FloatArray, failure: _Failure, step: int) -> StepResult:
+    def _drop(self, batch: Batch, reference: FloatArray, failure: Failure, step: int) -> StepResult:
         account = name_operation(lambda: self._engine.rehearse(batch, reference))
         self._tell(
             Severity.ERROR,
@@ -287,7 +275,7 @@ class RecoveryLadder:
             details,
         )
 
-    def _answer_memory(self, failure: _Failure, step: int) -> None:
+    def _answer_memory(self, failure: Failure, step: int) -> None:
         """The micro-batches are smaller already. A step that was half done would be done one and a half times."""
         went_back, cost = "", "Time: each step takes a little longer."
         if self._engine.is_half_done:
