@@ -28,6 +28,7 @@ from core.training.recovery.failure import Failure, failure_of
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.memory import MicroBatching
 from core.training.recovery.mishap import Mishap
+from core.training.recovery.overflow import ScaleSearch
 from core.training.recovery.quarantine import Quarantine, bad_parts
 from core.training.recovery.spikes import SpikeWatch
 from core.training.samples import Batch
@@ -74,6 +75,7 @@ class RecoveryLadder:
         self._memory = MicroBatching(engine)
         self._budget = RollbackBudget(settings)
         self._spikes = SpikeWatch(settings.spike_factor)
+        self._scale = ScaleSearch()
         self._skipped_in_a_row = 0
         self._mishaps: list[Mishap] = []
         self._must_pause = False
@@ -117,6 +119,7 @@ class RecoveryLadder:
     def resumed(self) -> None:
         """A person has looked and wants to go on: nothing is held against the run any more."""
         self._skipped_in_a_row = 0
+        self._scale.begin_again()
         self._budget.renew()
 
     def state(self) -> dict[str, Any]:
@@ -125,12 +128,15 @@ class RecoveryLadder:
             "skipped_in_a_row": self._skipped_in_a_row,
             "rollbacks": self._budget.state(),
             "spikes": self._spikes.state(),
+            "scale": self._scale.state(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         self._skipped_in_a_row = int(state["skipped_in_a_row"])
         self._budget.restore(state["rollbacks"])
         self._spikes.restore(state.get("spikes", ()))
+        if "scale" in state:
+            self._scale.restore(state["scale"])
 
     def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """The step, tried again as long as trying again can help."""
@@ -162,6 +168,7 @@ class RecoveryLadder:
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """Judge a step that did not raise."""
         self._spikes.take(step, result)
+        is_overflow = self._scale.explains(result)
         if result.is_spike:
             self._tell_spike(result, batch, reference, step)
         if not result.parameters_are_finite:
@@ -169,7 +176,7 @@ class RecoveryLadder:
         elif result.skipped_because is None or result.is_spike:
             self._skipped_in_a_row = 0
             self._tell_growth()
-        elif not _is_finding_scale(result):
+        elif not is_overflow:
             self._count_skip(result, step)
         return result
 
@@ -221,6 +228,7 @@ class RecoveryLadder:
         """Back to the known good state. The rate's factor is that of now: halvings add up."""
         factor = self._engine.rate_factor
         had_optimizer = self.known_good.restore()
+        self._scale.begin_again()
         self._engine.rate_factor = factor
         return had_optimizer, factor
 
@@ -318,9 +326,3 @@ class RecoveryLadder:
 
     def _tell(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
         self._mishaps.append(Mishap(severity, kind, happened, done, cost, details))
-
-
-def _is_finding_scale(result: StepResult) -> bool:
-    """An overflow under loss scaling is how fp16 finds its scale; only at a scale of 1 is it the gradients' fault."""
-    scale = None if result.gradients is None else result.gradients.loss_scale
-    return scale is not None and scale > 1.0 and result.origin is NonFiniteOrigin.GRADIENTS

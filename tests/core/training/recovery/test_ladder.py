@@ -30,8 +30,14 @@ pytestmark = pytest.mark.faults
 class Bench:
     """A ladder on a small engine, that has done ten steps and remembers the state after the tenth."""
 
-    def __init__(self, folder: Path, recovery: RecoverySettings | None = None, **options: object) -> None:
-        training = TrainingSettings(learning_rate=RATE, ema_decay=0.9)
+    def __init__(
+        self,
+        folder: Path,
+        recovery: RecoverySettings | None = None,
+        training: TrainingSettings | None = None,
+        **options: object,
+    ) -> None:
+        training = training or TrainingSettings(learning_rate=RATE, ema_decay=0.9)
         self.engine: TrainingEngine = engine(GradientSettings(clip_mode="adaptive"), training, **options)  # type: ignore[arg-type]
         self.generator = np.random.default_rng(7)
         self.folder = folder
@@ -512,6 +518,62 @@ def test_a_spike_whose_gradients_are_not_finite_is_no_spike_but_leads_back(tmp_p
     assert {step.result.origin for step in steps} == {NonFiniteOrigin.GRADIENTS}
     assert_same(bench.good, state(bench.engine))
     assert bench.engine.rate_factor == 0.5
+
+
+FP16 = TrainingSettings(learning_rate=RATE, precision="float16")
+
+
+def scale_of(done: TrainedStep) -> float:
+    assert done.result.gradients is not None and done.result.gradients.loss_scale is not None
+    return done.result.gradients.loss_scale
+
+
+def test_gradients_that_stay_not_finite_under_loss_scaling_are_told_and_lead_back(tmp_path: Path) -> None:
+    """Each halved the scale without a word, from 65,536 down to 1: sixteen of them."""
+    bench = Bench(tmp_path, training=FP16)
+    good = bench.engine.scalars()["scaler"]
+    with nan_gradients(bench.engine):
+        kinds = [bench.kinds(bench.train()) for _ in range(6)]
+    assert kinds == [[], [], [], ["step skipped"], ["step skipped"], ["rolled back"]]
+    assert bench.engine.scalars()["scaler"] == good, "the scale is part of the known good state"
+    assert bench.train().result.loss is not None
+
+
+def test_fp16_finds_its_first_scale_without_a_word(tmp_path: Path) -> None:
+    trained = engine(training=FP16)
+    known_good = KnownGood(trained, np.random.default_rng(0))
+    ladder = RecoveryLadder(trained, RecoverySettings(), known_good, Quarantine(tmp_path))
+    overflow_above(trained, 2.0**8)
+    done = [ladder.train(batch(step), REFERENCE, step, []) for step in range(1, 15)]
+    assert not any(each.mishaps for each in done)
+    assert [scale_of(each) for each in done[7:]] == [2.0**9] + [2.0**8] * 6 and done[8].result.loss is not None
+
+
+def test_fp16_puts_up_with_gradients_eight_times_as_large_without_a_word(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, training=FP16)
+    overflow_above(bench.engine, 2.0**13)
+    done = [bench.train() for _ in range(6)]
+    assert not any(each.mishaps for each in done)
+    assert [each.result.loss is None for each in done] == [True] * 3 + [False] * 3
+
+
+def test_the_search_for_a_scale_goes_on_after_a_restart(tmp_path: Path) -> None:
+    first, second = Bench(tmp_path, training=FP16), Bench(tmp_path, training=FP16)
+    with nan_gradients(first.engine):
+        first.train()
+        first.train()
+    second.ladder.restore(json.loads(json.dumps(first.ladder.state())))
+    with nan_gradients(second.engine):
+        assert [second.kinds(second.train()) for _ in range(2)] == [[], ["step skipped"]]
+
+
+def overflow_above(trained: TrainingEngine, scale: float) -> RemovableHandle:
+    """Gradients that fit into float16 up to this scale."""
+
+    def overflow(gradient: Tensor) -> Tensor:
+        return gradient * torch.inf if trained.scalars()["scaler"]["scale"] > scale else gradient
+
+    return next(trained.model.parameters()).register_hook(overflow)  # type: ignore[no-untyped-call,no-any-return]
 
 
 def test_the_ladder_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Path) -> None:
