@@ -255,6 +255,43 @@ def test_a_change_in_place_that_stays_goes_back_and_in_the_end_pauses(tmp_path: 
     assert_same(bench.good, state(bench.engine))
 
 
+def test_a_change_in_place_whose_second_pass_fails_otherwise_is_dropped_all_the_same(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    passes = iter([1, 2])
+
+    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+        if next(passes) == 2:
+            raise ValueError("another fault")
+        activated = output.exp()
+        activated.add_(1.0)
+        return activated
+
+    with forward_hook(bench.engine, spoil):
+        done = bench.train()
+    assert bench.kinds(done) == ["changed in place"] and done.result.loss is None
+    assert "ValueError: another fault" in done.mishaps[0].details
+    assert not torch.is_anomaly_enabled()
+    assert_same(bench.good, state(bench.engine))
+
+
+def test_a_device_that_is_spoiled_in_the_second_pass_ends_the_process(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    passes = iter([1, 2])
+    error = torch.AcceleratorError("CUDA error")
+    error.error_code = 700  # type: ignore[attr-defined]
+
+    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+        if next(passes) == 2:
+            raise error
+        activated = output.exp()
+        activated.add_(1.0)
+        return activated
+
+    with forward_hook(bench.engine, spoil), pytest.raises(torch.AcceleratorError):
+        bench.train()
+    assert not torch.is_anomaly_enabled()
+
+
 def test_any_other_exception_goes_back_and_tries_once_more(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.train()
