@@ -205,8 +205,7 @@ class TrainingEngine:
         state = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else list(self._average.tensors().values())
         tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
-        norms = torch._foreach_norm([tensor.detach() for tensor in tensors])
-        return bool(torch.isfinite(torch.stack([norm.double() for norm in norms])).all())
+        return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())  # a norm can overflow
 
     def _live(self) -> list[Tensor]:
         """Every tensor that a step changes, where it is."""
@@ -266,7 +265,7 @@ class TrainingEngine:
     def _judge(self, parts: Tensor, norm: Tensor) -> _Judgement:
         """Before clipping: clipping by a norm that is NaN makes every gradient NaN."""
         loss = parts.sum()
-        is_skipped = ~torch.isfinite(loss * norm)  # infinity times zero is NaN: either spoils the product
+        is_skipped = ~(torch.isfinite(loss) & torch.isfinite(norm))  # the product of two large ones overflows
         factor = self._one
         if self._spike_action == "skip":
             is_skipped = is_skipped | (loss > self._spike_limit)

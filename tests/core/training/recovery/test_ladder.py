@@ -486,6 +486,15 @@ def test_a_moment_or_an_average_that_is_not_finite_goes_back_when_it_is_looked_a
     assert bench.ladder.known_good.step == bench.step
 
 
+@pytest.mark.parametrize("value", [1e20, 3e38])
+def test_large_numbers_are_finite(tmp_path: Path, value: float) -> None:
+    """Their norm overflowed, and a sound state was called spoiled."""
+    bench = Bench(tmp_path)
+    spoil_moment_or_average(bench.engine, "exp_avg_sq", value)
+    assert bench.engine.is_finite()
+    assert bench.ladder.look_for_known_good(11).mishaps == () and bench.ladder.known_good.step == 11
+
+
 def test_a_moment_that_spoils_again_and_again_pauses(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=2))
     pauses = []
