@@ -117,6 +117,21 @@ def test_a_large_loss_with_large_gradients_is_finite() -> None:
 
 
 @pytest.mark.faults
+def test_a_skipped_step_leaves_the_average_bit_for_bit() -> None:
+    """Also where a parameter is NaN, and where a zero of the average has a sign."""
+    trained = engine(training=TrainingSettings(learning_rate=RATE, ema_decay=0.9))
+    trained.step(batch(), REFERENCE)
+    assert trained._average is not None
+    with torch.no_grad():
+        first = next(trained.model.parameters()).view(-1)
+        averaged = next(trained._average.model.parameters()).view(-1)
+        first[0], first[1], averaged[1] = torch.nan, 0.0, -0.0
+    before = averaged.clone()
+    assert trained.step(batch(), REFERENCE).loss is None
+    assert torch.equal(before.view(torch.int32), averaged.view(torch.int32))
+
+
+@pytest.mark.faults
 def test_parameters_that_are_not_finite_are_named_as_the_origin() -> None:
     trained = engine()
     trained.step(batch(), REFERENCE)
