@@ -34,7 +34,16 @@ class Forecaster:
         newest = np.array([len(self._history) - 1], dtype=np.int64)
         features, is_real = self._history.windows(newest, self._context)
         corrections = self._engine.corrections(features, is_real)[0]
-        experts = np.stack([np.sort(reference + corrections, axis=-1), reference])
+        return self._combine(np.sort(reference + corrections, axis=-1), reference)
+
+    def without_model(self, reference: FloatArray) -> Quantiles:
+        """The forecast where the model gives none: the reference stands in its place."""
+        return self._combine(reference, reference)
+
+    def _combine(self, model: FloatArray, reference: FloatArray) -> Quantiles:
+        """model, reference: normalised quantiles [H, Q, L]."""
+        newest = np.array([len(self._history) - 1], dtype=np.int64)
+        experts = np.stack([model, reference])
         shown = self.calibration.apply(self.weights.combine(experts))
         factor, offset = (units[0][..., None] for units in self._history.units(newest))
         return Quantiles(within_bounds(offset + factor * shown), within_bounds(offset + factor * experts))

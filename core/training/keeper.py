@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from core.clock import Clock
-from core.events import CheckpointInfo, CheckpointsChanged
+from core.events import CheckpointInfo, CheckpointsChanged, Estimate
 from core.settings import CheckpointSettings, ModelSettings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
@@ -148,7 +149,7 @@ class CheckpointKeeper:
         return tensors, metadata
 
     def _write(self, session: TrainingSession, reason: str) -> CheckpointInfo:
-        skill = session.scores.checkpoint_skill()
+        skill = _finite(session.scores.checkpoint_skill())
         is_new_best = (
             session.ladder.is_sound
             and skill.value is not None
@@ -189,3 +190,10 @@ class CheckpointKeeper:
 
 def _is_ours(path: Path) -> bool:
     return path.suffix == _SUFFIX or path.name.endswith(f"{_SUFFIX}.tmp") or path.suffix == ".tmp"
+
+
+def _finite(skill: Estimate) -> Estimate:
+    """Without what is not finite: a NaN that became best, as the first one, could never be beaten."""
+    if any(number is not None and not math.isfinite(number) for number in (skill.value, skill.low, skill.high)):
+        return Estimate(None, None, None, skill.n)
+    return skill

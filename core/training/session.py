@@ -27,8 +27,8 @@ from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger
-from core.training.recovery.ladder import RecoveryLadder
-from core.training.recovery.mishap import Mishap
+from core.training.recovery.forecasting import ForecastGuard
+from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 
 _LATE_SHARE = 0.05
@@ -68,6 +68,7 @@ class TrainingSession:
         self.engine = engine
         self.ladder = ladder
         self.forecaster = Forecaster(history, engine, options.context)
+        self._forecasts = ForecastGuard(ladder)
         self._record = record
         self.generator = generator
         self._clock = clock
@@ -157,6 +158,7 @@ class TrainingSession:
         """Train again, with nothing held against the run."""
         self.is_paused = False
         self.ladder.resumed()
+        self._forecasts.resumed()
 
     def _score(self, candle: Candle) -> list[Outcome]:
         """Score every horizon that this candle is the target of, the newest forecast first, and learn from it."""
@@ -207,15 +209,19 @@ class TrainingSession:
         self.step += 1
         trained = self.ladder.train(batch, reference, self.step, self.losses.newest)
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
-        self.is_paused = self.is_paused or trained.must_pause
-        if self.step % self._options.known_good_every == 0 and self.ladder.is_sound:
-            self.ladder.known_good.remember(self.step)
-        self._note(trained.mishaps)
-        return self._step_done(trained.result, batch.size, duration_ms)
+        self._take(trained)
+        done = self._step_done(trained.result, batch.size, duration_ms)
+        if self.step % self._options.known_good_every == 0:
+            looked = self.ladder.look_for_known_good(self.step)
+            self._take(looked)
+            return _left_spoiled(done) if looked.mishaps else done
+        return done
 
-    def _note(self, mishaps: Sequence[Mishap]) -> None:
+    def _take(self, done: TrainedStep | Recovered) -> None:
+        """What the ladder did: its incidents, and whether training pauses."""
+        self.is_paused = self.is_paused or done.must_pause
         now_ms = self._clock.now_ms()
-        self._incidents.extend(mishap.incident(self.run_id, now_ms) for mishap in mishaps)
+        self._incidents.extend(mishap.incident(self.run_id, now_ms) for mishap in done.mishaps)
 
     def _take_incidents(self) -> tuple[TrainerEvent, ...]:
         incidents = tuple(self._incidents)
@@ -272,14 +278,10 @@ class TrainingSession:
         return _judged(mode, made_at_ms - target_opens_ms, self._options.interval)
 
     def _sound_quantiles(self, reference: FloatArray) -> Quantiles:
-        """A forecast of finite numbers: a model that gives others goes back to its known good state first."""
-        quantiles = self.forecaster.forecast(reference)
-        if quantiles.are_finite:
-            return quantiles
-        spoiled = self.ladder.model_is_spoiled(self.step)
-        self.is_paused = self.is_paused or spoiled.must_pause
-        self._note(spoiled.mishaps)
-        return self.forecaster.forecast(reference)
+        """A forecast of finite numbers, whatever becomes of the model."""
+        made = self._forecasts.forecast(lambda: self.forecaster.forecast(reference), self.step)
+        self._take(made.recovered)
+        return self.forecaster.without_model(reference) if made.quantiles is None else made.quantiles
 
     def _recorded(self, origin_open_time_ms: int) -> IssuedForecast | None:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:
@@ -335,7 +337,7 @@ class TrainingSession:
 
 
 def _left_spoiled(step: StepDone) -> StepDone:
-    """The step, where the forecast that followed it was not finite: its own numbers did not show that."""
+    """The step, where what it left was found not finite after it: its own numbers did not show that."""
     if step.gradients is None:
         return step
     return replace(step, gradients=replace(step.gradients, non_finite=NonFiniteOrigin.PARAMETERS))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import torch
@@ -32,6 +33,10 @@ CANDLES = random_walk(60)
 AT = 33
 """Steps and passes are the same until the fault; the checkpoint before it is that of step 30."""
 PATIENT = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, rollbacks=0))
+
+
+def on_spike(action: Literal["mark", "clip", "skip"]) -> Settings:
+    return replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, spike_action=action))
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,17 @@ CASES = {
     "out of memory": Case(FaultKind.OUT_OF_MEMORY, 1, ("out of memory",)),
     "memory that cannot be had": Case(FaultKind.ALLOCATE, 1, ("out of memory",)),
     "loss spike": Case(FaultKind.SPIKE, 1, ("loss spike",)),
+    "loss spike, clipped": Case(FaultKind.SPIKE, 1, ("loss spike",), settings=on_spike("clip")),
+    "loss spike, skipped": Case(FaultKind.SPIKE, 1, ("loss spike",), 1, settings=on_spike("skip")),
+    "bad batch": Case(FaultKind.BAD_BATCH, 1, ("bad batch",), 1, NonFiniteOrigin.INPUT),
+    "out of memory in the forecast": Case(FaultKind.FORECAST_OUT_OF_MEMORY, 1, ("forecast without the model",)),
+    "forecast not finite, and no rollback left": Case(
+        FaultKind.FORECAST_NAN,
+        1,
+        ("rollbacks used up", "forecast without the model"),
+        settings=PATIENT,
+        is_paused=True,
+    ),
 }
 
 

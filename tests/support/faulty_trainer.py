@@ -48,7 +48,8 @@ _SPIKE = 100.0
 
 
 class FaultKind(StrEnum):
-    """What breaks. The first group ends or stops the process, the second raises, the third spoils numbers."""
+    """What breaks. The first group ends or stops the process, the second raises, the third spoils numbers. The fourth
+    strikes the forecasts that follow its training pass, each time they are tried."""
 
     KILL = "kill"
     TERMINATE = "terminate"
@@ -72,6 +73,9 @@ class FaultKind(StrEnum):
     IN_PLACE = "changed in place"
     SPIKE = "spike"
 
+    FORECAST_NAN = "nan in the forecast"
+    FORECAST_OUT_OF_MEMORY = "out of memory in the forecast"
+
 
 ENDS_PROCESS = (
     FaultKind.KILL,
@@ -81,6 +85,9 @@ ENDS_PROCESS = (
     FaultKind.HANG,
     FaultKind.STOP,
 )
+
+
+_IN_FORECAST = (FaultKind.FORECAST_NAN, FaultKind.FORECAST_OUT_OF_MEMORY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +165,12 @@ class _Saboteur:
 
     def on_forward(self, module: nn.Module, _inputs: object, output: object) -> Tensor | None:
         """The hook: None leaves the output as it is."""
-        if type(module) is not CandleTransformer or not module.training:
+        if type(module) is not CandleTransformer:
             return None
         assert isinstance(output, Tensor)
-        kind = self._begin_pass()
+        kind = self._begin_pass() if module.training else self._kinds.get(self._passes)
+        if (kind in _IN_FORECAST) is module.training:
+            return None
         return None if kind is None else _STRIKES[kind](module, output)
 
     def on_batch(self, build_batch: Callable[..., Batch]) -> Callable[..., Batch]:
@@ -267,4 +276,6 @@ _STRIKES: dict[FaultKind, Callable[[nn.Module, Tensor], Tensor | None]] = {
     FaultKind.NAN_PARAMETER: lambda module, _output: _spoil_parameter(module),
     FaultKind.IN_PLACE: lambda _module, output: _change_in_place(output),
     FaultKind.SPIKE: lambda _module, output: output * _SPIKE,
+    FaultKind.FORECAST_NAN: lambda _module, output: _spoil(output, torch.nan),
+    FaultKind.FORECAST_OUT_OF_MEMORY: lambda _module, _output: torch.empty(1 << 58),
 }

@@ -21,8 +21,8 @@ class AveragedWeights:
 
     def follow(self, is_skipped: Tensor) -> None:
         """average += (1 - decay) * (weights - average), or nothing at all, bit for bit, where the step was skipped."""
-        share = torch.where(is_skipped, 0.0, 1.0 - self._decay)
-        self._average.add_((self._followed - self._average).mul_(share))
+        moved = (self._followed - self._average).mul_(1.0 - self._decay).add_(self._average)
+        torch.where(is_skipped, self._average, moved, out=self._average)  # zero times NaN would be NaN
 
     @property
     def live(self) -> list[Tensor]:

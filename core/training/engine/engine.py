@@ -84,6 +84,7 @@ class TrainingEngine:
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
         if graphs is not None and is_fixed:  # the scaler's state is not live here, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self._live, self._flat.clear, graphs)
+        self._is_half_done = False
         self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
         self._expected_below = math.inf
@@ -152,6 +153,11 @@ class TrainingEngine:
         """Number of trained parameters."""
         return self._flat.values.numel()
 
+    @property
+    def is_half_done(self) -> bool:
+        """Whether the newest step, where it raised, had begun to change the state: only a restore makes it whole."""
+        return self._is_half_done
+
     def expect_loss_below(self, limit: float | None) -> None:
         """A loss above it is a spike, from the next step on; None: nothing is."""
         self._expected_below = math.inf if limit is None else limit
@@ -169,7 +175,7 @@ class TrainingEngine:
         """Train on one batch, and wait for what came of it.
 
         reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Raises
-        what torch raises; the gradients are cleared then, and nothing was changed.
+        what torch raises; the gradients are cleared then, and nothing was changed unless `is_half_done`.
         """
         return self.begin(batch, reference).result()
 
@@ -180,6 +186,7 @@ class TrainingEngine:
         The gradients of a step that was done go when the next begins: freed at its end they would leave the heap's top
         free, which the C library then gives back, and each forward pass would fault its memory in anew (4 % of a step).
         """
+        self._is_half_done = False
         self._flat.clear()
         self._train_mode()
         rate, limit = self.rate_now, self._expected_below
@@ -211,8 +218,7 @@ class TrainingEngine:
         state = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else list(self._average.tensors().values())
         tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
-        norms = torch._foreach_norm([tensor.detach() for tensor in tensors])
-        return bool(torch.isfinite(torch.stack([norm.double() for norm in norms])).all())
+        return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())  # a norm can overflow
 
     def _live(self) -> list[Tensor]:
         """Every tensor that a step changes, where it is."""
@@ -234,6 +240,7 @@ class TrainingEngine:
         self._flat.collect()
         self._precision.unscale(self.optimizer)
         scale = self._precision.scale()  # before the step, which may change it
+        self._is_half_done = not self._is_captured_only()
         gradients = self._flat.gradients
         self._add_noise(gradients)
         judged = self._judge(parts, self._gauge.gradients())
@@ -242,6 +249,10 @@ class TrainingEngine:
         if self._average is not None:
             self._average.follow(judged.is_skipped)
         return self._pack(parts, judged, clipped, scale)
+
+    def _is_captured_only(self) -> bool:
+        """While a graph is captured, the device does nothing."""
+        return self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
     def _backward(self, batch: DeviceBatch) -> Tensor:
         """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""
@@ -268,7 +279,7 @@ class TrainingEngine:
     def _judge(self, parts: Tensor, norm: Tensor) -> _Judgement:
         """Before clipping: clipping by a norm that is NaN makes every gradient NaN."""
         loss = parts.sum()
-        is_skipped = ~torch.isfinite(loss * norm)  # infinity times zero is NaN: either spoils the product
+        is_skipped = ~(torch.isfinite(loss) & torch.isfinite(norm))  # the product of two large ones overflows
         factor = self._one
         if self._spike_action == "skip":
             is_skipped = is_skipped | (loss > self._spike_limit)
@@ -299,7 +310,7 @@ class TrainingEngine:
             threshold=finite(threshold),
             gradients=measured.statistics(norm_after, parts, scale if self._precision.has_scaler else None, origin),
             skipped_because=_reason(origin) if is_skipped else None,
-            is_spike=is_spike,
+            is_spike=is_spike and origin is None,
             parameters_are_finite=parameters_are_finite,
             learning_rate=rate,
         )

@@ -34,8 +34,9 @@ def is_usable(moments: dict[str, Tensor], flat: FlatParameters) -> bool:
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
+    """Take copies of the moments: torch takes the tensors themselves, and would train on in them."""
     entries: dict[int, dict[str, Tensor]] = {}
     for key, tensor in moments.items():
         index, _, name = key.partition(".")
-        entries.setdefault(int(index), {})[name] = tensor
+        entries.setdefault(int(index), {})[name] = tensor.clone()
     optimizer.load_state_dict({"state": entries, "param_groups": optimizer.state_dict()["param_groups"]})

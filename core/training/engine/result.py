@@ -27,6 +27,7 @@ class StepResult:
     gradients: GradientStatistics | None
     skipped_because: str | None = None
     is_spike: bool = False
+    """Far above the usual loss, and otherwise sound: what is not finite is no spike."""
     parameters_are_finite: bool = True
     learning_rate: float = 0.0
 

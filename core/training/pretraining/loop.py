@@ -159,9 +159,11 @@ class Pretraining:
         self.course.steps = step
         self._account(trained.result, places.shape[0], mean)
         self._note(trained.mishaps)
-        if step % _KNOWN_GOOD_EVERY == 0 and self._ladder.is_sound:
-            self._ladder.known_good.remember(step)
-        return trained.must_pause
+        if step % _KNOWN_GOOD_EVERY or trained.must_pause:
+            return trained.must_pause
+        looked = self._ladder.look_for_known_good(step)
+        self._note(looked.mishaps)
+        return looked.must_pause
 
     @property
     def _rows(self) -> int:

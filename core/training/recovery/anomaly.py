@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import torch
 
+from core.training.device_faults import DeviceFault, classify
+
 _MESSAGE = "modified by an inplace operation"
 
 
@@ -17,14 +19,26 @@ def is_in_place_error(error: BaseException) -> bool:
 def name_operation(run_again: Callable[[], object]) -> str:
     """Run the pass again, watched, and return autograd's account of it: the operation and where it was called.
 
-    Anomaly mode is slow, so it is on only here. `run_again` is expected to fail as it did before.
+    Anomaly mode is slow, so it is on only here. `run_again` is expected to fail as it did before; where it fails in
+    another way, that is the account. Raises only what ends the process.
     """
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         with torch.autograd.detect_anomaly(check_nan=False):
             try:
                 run_again()
-            except RuntimeError as error:
+            except Exception as error:
+                if classify(error) in (DeviceFault.STICKY, DeviceFault.GONE):
+                    raise
                 told_texts = [str(warning.message) for warning in told if "Traceback" in str(warning.message)]
-                return "\n".join([*told_texts, str(error)])
+                return "\n".join([*told_texts, _words(error)])
     return "The same pass went well when it was run again, so the operation could not be named."
+
+
+def _words(error: Exception) -> str:
+    if is_in_place_error(error):
+        return str(error)
+    return (
+        f"Run again, the same pass failed in another way ({type(error).__name__}: {error}), so the operation could "
+        "not be named."
+    )

@@ -12,8 +12,6 @@ anything else        back to the known good state and one more try; then pause
 
 from __future__ import annotations
 
-import statistics
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,18 +19,20 @@ from typing import Any
 from core.events import ROLLED_BACK, NonFiniteOrigin, Severity
 from core.forecast.quantities import FloatArray
 from core.settings import RecoverySettings
-from core.training.device_faults import DeviceFault, classify
+from core.training.device_faults import DeviceFault
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
-from core.training.recovery.anomaly import is_in_place_error, name_operation
+from core.training.recovery.anomaly import name_operation
 from core.training.recovery.budget import RollbackBudget
+from core.training.recovery.failure import Failure, failure_of
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.memory import MicroBatching
 from core.training.recovery.mishap import Mishap
+from core.training.recovery.overflow import ScaleSearch
 from core.training.recovery.quarantine import Quarantine, bad_parts
+from core.training.recovery.spikes import SpikeWatch
 from core.training.samples import Batch
 
-_FEWEST_FOR_A_SPIKE = 20
 _RATE_AFTER_ROLLBACK = 0.5
 _AS_USUAL = "The step was done as usual."
 _CLIPS_NOTHING = ("off", "observe")
@@ -51,20 +51,10 @@ class TrainedStep:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was done outside of a step."""
+    """What was done outside of a step. must_pause: a person has to look."""
 
     mishaps: tuple[Mishap, ...]
     must_pause: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """An exception without its traceback, which holds on to the tensors of the failed pass."""
-
-    fault: DeviceFault
-    is_in_place: bool
-    sentence: str
-    details: str
 
 
 class RecoveryLadder:
@@ -87,6 +77,8 @@ class RecoveryLadder:
         self._quarantine = quarantine
         self._memory = MicroBatching(engine)
         self._budget = RollbackBudget(settings)
+        self._spikes = SpikeWatch(settings.spike_factor)
+        self._scale = ScaleSearch()
         self._skipped_in_a_row = 0
         self._mishaps: list[Mishap] = []
         self._must_pause = False
@@ -106,7 +98,7 @@ class RecoveryLadder:
         if bad:
             result = self._set_aside(batch, reference, step, bad)
         else:
-            self._engine.expect_loss_below(_spike_limit(recent_losses, self._settings.spike_factor))
+            self._engine.expect_loss_below(self._spikes.limit(step, recent_losses))
             result = self._attempt(batch, reference, step)
         return TrainedStep(result, tuple(self._mishaps), self._must_pause)
 
@@ -116,18 +108,38 @@ class RecoveryLadder:
         self._roll_back(step, "The model's forecast was not finite.")
         return Recovered(tuple(self._mishaps), self._must_pause)
 
+    def look_for_known_good(self, step: int) -> Recovered:
+        """Call the present state known good, where the newest step was done; a state that is not finite goes back.
+
+        Parameters are looked at in every step. Moments and the average show in nothing that a step measures: a second
+        moment of infinity makes steps of nothing, and the weights would stay as they are without a word.
+        """
+        self._mishaps, self._must_pause = [], False
+        if self.is_sound and not self.known_good.remember(step):
+            self._roll_back(step, "A weight, a moment or an average of the model was not finite.")
+        return Recovered(tuple(self._mishaps), self._must_pause)
+
     def resumed(self) -> None:
         """A person has looked and wants to go on: nothing is held against the run any more."""
         self._skipped_in_a_row = 0
+        self._scale.begin_again()
         self._budget.renew()
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps, so that a run that was killed goes on as if it had not been."""
-        return {"skipped_in_a_row": self._skipped_in_a_row, "rollbacks": self._budget.state()}
+        return {
+            "skipped_in_a_row": self._skipped_in_a_row,
+            "rollbacks": self._budget.state(),
+            "spikes": self._spikes.state(),
+            "scale": self._scale.state(),
+        }
 
     def restore(self, state: dict[str, Any]) -> None:
         self._skipped_in_a_row = int(state["skipped_in_a_row"])
         self._budget.restore(state["rollbacks"])
+        self._spikes.restore(state.get("spikes", ()))
+        if "scale" in state:
+            self._scale.restore(state["scale"])
 
     def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """The step, tried again as long as trying again can help."""
@@ -137,28 +149,29 @@ class RecoveryLadder:
             if isinstance(done, StepResult):
                 return self._after(done, batch, reference, step)
             if done.fault is DeviceFault.OUT_OF_MEMORY and self._memory.shrink(batch.size):
-                self._tell_memory(done)
+                self._answer_memory(done, step)
             elif done.is_in_place:
                 return self._drop(batch, reference, done, step)
-            elif may_retry:
-                may_retry = False
-                self._go_back_and_retry(done, step)
+            elif not may_retry:
+                return self._give_up(done, "step failed again", "The step failed a second time")
+            elif not self._go_back_and_retry(done, step):
+                return self._give_up(done, "rollbacks used up", f"{self._budget_spent} Step {step} failed")
             else:
-                return self._give_up(done)
+                may_retry = False
 
-    def _try(self, batch: Batch, reference: FloatArray) -> StepResult | _Failure:
+    def _try(self, batch: Batch, reference: FloatArray) -> StepResult | Failure:
         try:
             return self._engine.step(batch, reference)
         except Exception as error:
-            fault = classify(error)
-            if not self._may_retry or fault in (DeviceFault.STICKY, DeviceFault.GONE):
+            failure = failure_of(error)
+            if not self._may_retry or failure.ends_process:
                 raise
-            lines = traceback.format_exception(error)
-            sentence = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else 'no message'}"
-            return _Failure(fault, is_in_place_error(error), sentence, "".join(lines))
+            return failure
 
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
         """Judge a step that did not raise."""
+        self._spikes.take(step, result)
+        is_overflow = self._scale.explains(result)
         if result.is_spike:
             self._tell_spike(result, batch, reference, step)
         if not result.parameters_are_finite:
@@ -167,7 +180,7 @@ class RecoveryLadder:
         if result.skipped_because is None or result.is_spike:
             self._skipped_in_a_row = 0
             self._tell_growth()
-        elif not _is_finding_scale(result):
+        elif not is_overflow:
             self._count_skip(result, step)
         return result
 
@@ -199,7 +212,7 @@ class RecoveryLadder:
         had_optimizer, factor = self._restore()
         self._skipped_in_a_row = 0
         if not self._budget.spend(step):
-            self._pause("rollbacks used up", f"{because} The budget of {self._settings.rollbacks} rollbacks is spent.")
+            self._pause("rollbacks used up", f"{because} {self._budget_spent}")
             return
         self._engine.rate_factor = factor * _RATE_AFTER_ROLLBACK
         fresh = "" if had_optimizer else " Its optimizer state was of no use, so a new optimizer began."
@@ -209,33 +222,45 @@ class RecoveryLadder:
             because,
             f"Everything went back to the known good state of step {self.known_good.step}, and the learning rate was "
             f"halved to {self._engine.rate_now:.3g}.{fresh}",
-            f"What was learned in the {max(0, step - self.known_good.step)} steps since.",
+            self._since_known_good(step),
         )
+
+    def _since_known_good(self, step: int) -> str:
+        return f"What was learned in the {max(0, step - self.known_good.step)} steps since."
 
     def _restore(self) -> tuple[bool, float]:
         """Back to the known good state. The rate's factor is that of now: halvings add up."""
         factor = self._engine.rate_factor
         had_optimizer = self.known_good.restore()
+        self._scale.begin_again()
         self._engine.rate_factor = factor
         return had_optimizer, factor
 
-    def _go_back_and_retry(self, failure: _Failure, step: int) -> None:
+    @property
+    def _budget_spent(self) -> str:
+        return f"The budget of {self._settings.rollbacks} rollbacks is spent."
+
+    def _go_back_and_retry(self, failure: Failure, step: int) -> bool:
+        """False where the budget of rollbacks was spent before, and a second try would only take its turn."""
+        if not self._budget.spend(step):
+            return False
         self._restore()
         self._tell(
             Severity.ERROR,
             "step failed",
             f"Step {step} failed: {failure.sentence}.",
             f"The known good state of step {self.known_good.step} was taken again, and the step is tried once more.",
-            f"What was learned in the {max(0, step - self.known_good.step)} steps since.",
+            self._since_known_good(step),
             failure.details,
         )
+        return True
 
-    def _give_up(self, failure: _Failure) -> StepResult:
+    def _give_up(self, failure: Failure, kind: str, happened: str) -> StepResult:
         self._restore()
-        self._pause("step failed again", f"The step failed a second time: {failure.sentence}.", failure.details)
-        return self._engine.nothing_done("the step failed twice", None)
+        self._pause(kind, f"{happened}: {failure.sentence}.", failure.details)
+        return self._engine.nothing_done("the step failed", None)
 
-    def _drop(self, batch: Batch, reference: FloatArray, failure: _Failure, step: int) -> StepResult:
+    def _drop(self, batch: Batch, reference: FloatArray, failure: Failure, step: int) -> StepResult:
         account = name_operation(lambda: self._engine.rehearse(batch, reference))
         self._tell(
             Severity.ERROR,
@@ -262,13 +287,19 @@ class RecoveryLadder:
             details,
         )
 
-    def _tell_memory(self, failure: _Failure) -> None:
+    def _answer_memory(self, failure: Failure, step: int) -> None:
+        """The micro-batches are smaller already. A step that was half done would be done one and a half times."""
+        went_back, cost = "", "Time: each step takes a little longer."
+        if self._engine.is_half_done:
+            self._restore()
+            went_back = f" The step was half done, so the known good state of step {self.known_good.step} came first."
+            cost = self._since_known_good(step)
         self._tell(
             Severity.WARNING,
             "out of memory",
             f"The device had not enough memory for the step ({failure.sentence}).",
-            f"The batch is now split into {self._engine.micro_batches} micro-batches; the result is the same.",
-            "Time: each step takes a little longer. Larger pieces are tried again later.",
+            f"The batch is now split into {self._engine.micro_batches} micro-batches, with the same result.{went_back}",
+            f"{cost} Larger pieces are tried again later.",
             failure.details,
         )
 
@@ -307,15 +338,3 @@ class RecoveryLadder:
 
     def _tell(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
         self._mishaps.append(Mishap(severity, kind, happened, done, cost, details))
-
-
-def _spike_limit(recent_losses: Sequence[float], factor: float) -> float | None:
-    if len(recent_losses) < _FEWEST_FOR_A_SPIKE:
-        return None
-    return factor * statistics.median(recent_losses)
-
-
-def _is_finding_scale(result: StepResult) -> bool:
-    """An overflow under loss scaling is how fp16 finds its scale; only at a scale of 1 is it the gradients' fault."""
-    scale = None if result.gradients is None else result.gradients.loss_scale
-    return scale is not None and scale > 1.0 and result.origin is NonFiniteOrigin.GRADIENTS

@@ -30,9 +30,7 @@ class MicroBatching:
         if self._engine.micro_batches > self._usual:
             self._patience = min(_MOST_PATIENCE, 2 * self._patience)
         self._engine.micro_batches = min(samples, 2 * self._engine.micro_batches)
-        gc.collect()
-        if torch.cuda.is_available():
-            torch.cuda.empty_cache()
+        empty_caches()
         return True
 
     def step_was_clean(self) -> bool:
@@ -45,3 +43,10 @@ class MicroBatching:
         self._clean = 0
         self._engine.micro_batches = max(self._usual, self._engine.micro_batches // 2)
         return True
+
+
+def empty_caches() -> None:
+    """Give back what is not in use. Call it outside the `except`."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from core.commands import ApplyDeletions, RestoreCheckpoint, SaveCheckpoint, SetPaused, StopSession
-from core.events import CheckpointsChanged, Incident, TrainerReady
+from core.events import CheckpointInfo, CheckpointsChanged, Estimate, Incident, TrainerEvent, TrainerReady
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -53,6 +55,29 @@ def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path) -> None:
     best = [info for info in kept if info.is_best]
     assert len(best) == 1 and best[0].skill == max(info.skill for info in kept if info.skill is not None)
     assert all(info.skill is None for info in kept if info.scored < 100)
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_skill_that_is_not_finite_is_never_best_nor_stored(
+    tmp_path: Path, value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:95])  # no best yet
+    scores = session._session.scores
+    monkeypatch.setattr(scores, "checkpoint_skill", lambda: Estimate(value, value, value, 100))
+    (asked,) = saved(session.handle(SaveCheckpoint()))
+    monkeypatch.undo()
+    assert not asked.is_best and (asked.skill, asked.skill_low, asked.skill_high) == (None, None, None)
+    assert asked.scored == 100
+    later = saved(rigs.feed(session, CANDLES[95:121]))
+    session.close()
+    first_best = next(info for info in later if info.is_best)
+    assert first_best.skill is not None and first_best.skill == next(info.skill for info in later if info.skill)
+
+
+def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
+    return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
 
 
 def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path) -> None:

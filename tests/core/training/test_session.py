@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from core.clock import ManualClock
 from core.commands import ObserveCandle, SaveCheckpoint, SetLearningRate, SetPaused, StepOnce, StopSession
 from core.events import (
+    CheckpointsChanged,
     Diagnosis,
     Disease,
     ForecastMade,
@@ -23,9 +25,11 @@ from core.events import (
     Incident,
     NonFiniteOrigin,
     StepDone,
+    TrainerEvent,
     TrainerState,
     TrainerStatus,
 )
+from core.forecast.experts import MODEL, REFERENCE
 from core.market.candle import Candle
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -33,6 +37,7 @@ from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.record import Fenced
 from core.training.engine.engine import TrainingEngine
+from core.training.service import TrainingService
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, random_walk, without
 
@@ -277,7 +282,131 @@ def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: P
     assert step.gradients is not None and step.gradients.non_finite is NonFiniteOrigin.PARAMETERS
     (verdict,) = [event for event in events if isinstance(event, Diagnosis)]
     assert verdict.disease is Disease.NOT_FINITE
+
+
+def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(tmp_path: Path) -> None:
+    """It froze the weights without a word: no step was skipped, and no checkpoint could be written any more."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:35])
+    next(iter(session._session.engine.optimizer.state.values()))["exp_avg_sq"].fill_(torch.inf)
+    events = rigs.feed(session, CANDLES[35:])
+    kinds = [event.kind for event in events if isinstance(event, Incident)]
+    assert [kind for kind in kinds if kind != "gradient doctor"] == ["rolled back"]
+    saved = [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
+    assert [info.step for info in saved] == [40, 50] and all(info.is_known_good for info in saved)
+    assert session._session.ladder.known_good.step == 50 and session._session.engine.is_finite()
     session.close()
+
+
+class InForecasts:
+    """Strikes the model where it forecasts, from now on; `times` of its tries, or all."""
+
+    def __init__(self, session: TrainingService, strike: Callable[[torch.Tensor], torch.Tensor], times: float) -> None:
+        self.left = times
+        self._strike = strike
+        self._handle = session._session.engine.model.get_submodule("embed").register_forward_hook(self._on_forward)
+
+    def _on_forward(self, module: torch.nn.Module, _inputs: object, output: torch.Tensor) -> torch.Tensor | None:
+        if module.training or self.left <= 0:
+            return None
+        self.left -= 1
+        return self._strike(output)
+
+    def end(self) -> None:
+        self._handle.remove()
+
+
+def out_of_memory(_output: torch.Tensor) -> torch.Tensor:
+    return torch.empty(1 << 58)
+
+
+def raises(_output: torch.Tensor) -> torch.Tensor:
+    raise ValueError("not today")
+
+
+def nan(output: torch.Tensor) -> torch.Tensor:
+    return output * torch.nan
+
+
+def told(events: list[TrainerEvent]) -> list[str]:
+    return [event.kind for event in events if isinstance(event, Incident) and event.kind != "gradient doctor"]
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    ("strike", "kinds"), [(out_of_memory, ["out of memory"]), (raises, ["forecast failed"]), (nan, ["rolled back"])]
+)
+def test_a_forecast_that_fails_once_is_made_once_more(
+    tmp_path: Path, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str]
+) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    InForecasts(session, strike, 1)
+    events = rigs.feed(session, CANDLES[20:24])
+    assert told(events) == kinds and session.status().state is TrainerState.TRAINING
+    model, reference = experts_of(tmp_path, session, CANDLES[20])
+    assert np.abs(model - reference).max() > 0.0, "the model's own"
+    session.close()
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    ("strike", "kinds", "is_paused"),
+    [
+        (out_of_memory, ["forecast without the model"], False),
+        (raises, ["forecast without the model"], True),
+        (nan, ["rolled back", "forecast without the model"], True),
+    ],
+)
+def test_where_the_model_cannot_forecast_the_reference_does_and_it_is_told_once(
+    tmp_path: Path, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str], is_paused: bool
+) -> None:
+    """A forecast that is not finite was stored as it was, and its score broke the database's rules a candle later."""
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    fault = InForecasts(session, strike, np.inf)
+    events = rigs.feed(session, CANDLES[20:26])
+    assert told(events) == kinds
+    assert (session.status().state is TrainerState.PAUSED) is is_paused
+    assert any(isinstance(event, StepDone) for event in events[-6:]) is not is_paused
+    for candle in CANDLES[20:26]:
+        model, reference = experts_of(tmp_path, session, candle)
+        np.testing.assert_array_equal(model, reference)
+        assert np.isfinite(model).all()
+    assert sum(isinstance(event, ForecastScored) and event.horizon == 1 for event in events) == 6
+    fault.end()
+    session.handle(SetPaused(False))
+    assert told(rigs.feed(session, CANDLES[26:30])) == []
+    model, reference = experts_of(tmp_path, session, CANDLES[28])
+    assert np.abs(model - reference).max() > 0.0
+    assert session.status().accuracy.scored == 29
+    session.close()
+
+
+@pytest.mark.faults
+def test_a_device_that_is_spoiled_in_a_forecast_ends_the_process(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:20])
+    error = torch.AcceleratorError("CUDA error")
+    error.error_code = 700  # type: ignore[attr-defined]
+
+    def strike(_output: torch.Tensor) -> torch.Tensor:
+        raise error
+
+    InForecasts(session, strike, 1)
+    with pytest.raises(torch.AcceleratorError):
+        rigs.feed(session, CANDLES[20:21])
+    session.close()
+
+
+def experts_of(root: Path, session: TrainingService, candle: Candle) -> tuple[np.ndarray, np.ndarray]:
+    """The quantiles of the model and of the reference that are stored for this candle, one step ahead."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        row = RecordReader(db, session.status().run_id).forecasts_of(candle.open_time_ms)[0]
+    finally:
+        db.close()
+    return row.experts[MODEL], row.experts[REFERENCE]
 
 
 @pytest.mark.faults

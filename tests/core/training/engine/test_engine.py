@@ -107,6 +107,34 @@ def test_gradients_that_are_not_finite_are_told_from_a_loss_that_is_not(poison: 
 
 
 @pytest.mark.faults
+def test_a_large_loss_with_large_gradients_is_finite() -> None:
+    """Their product is not, in float32: the step was skipped as a spike that it was not."""
+    trained = engine()
+    large = batch(scale=1e21)
+    handle = next(trained.model.parameters()).register_hook(lambda gradient: gradient + 1e18)
+    result = trained.step(large, REFERENCE)
+    handle.remove()
+    assert result.gradient_norm is not None and result.loss is not None
+    assert result.gradient_norm * result.loss > 3.5e38 and result.skipped_because is None
+    assert trained.is_finite()
+
+
+@pytest.mark.faults
+def test_a_skipped_step_leaves_the_average_bit_for_bit() -> None:
+    """Also where a parameter is NaN, and where a zero of the average has a sign."""
+    trained = engine(training=TrainingSettings(learning_rate=RATE, ema_decay=0.9))
+    trained.step(batch(), REFERENCE)
+    assert trained._average is not None
+    with torch.no_grad():
+        first = next(trained.model.parameters()).view(-1)
+        averaged = next(trained._average.model.parameters()).view(-1)
+        first[0], first[1], averaged[1] = torch.nan, 0.0, -0.0
+    before = averaged.clone()
+    assert trained.step(batch(), REFERENCE).loss is None
+    assert torch.equal(before.view(torch.int32), averaged.view(torch.int32))
+
+
+@pytest.mark.faults
 def test_parameters_that_are_not_finite_are_named_as_the_origin() -> None:
     trained = engine()
     trained.step(batch(), REFERENCE)

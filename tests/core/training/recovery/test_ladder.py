@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
+from torch.utils.hooks import RemovableHandle
 
 from core.events import NonFiniteOrigin, Severity
 from core.settings import GradientSettings, RecoverySettings, TrainingSettings
@@ -28,8 +30,14 @@ pytestmark = pytest.mark.faults
 class Bench:
     """A ladder on a small engine, that has done ten steps and remembers the state after the tenth."""
 
-    def __init__(self, folder: Path, recovery: RecoverySettings | None = None, **options: object) -> None:
-        training = TrainingSettings(learning_rate=RATE, ema_decay=0.9)
+    def __init__(
+        self,
+        folder: Path,
+        recovery: RecoverySettings | None = None,
+        training: TrainingSettings | None = None,
+        **options: object,
+    ) -> None:
+        training = training or TrainingSettings(learning_rate=RATE, ema_decay=0.9)
         self.engine: TrainingEngine = engine(GradientSettings(clip_mode="adaptive"), training, **options)  # type: ignore[arg-type]
         self.generator = np.random.default_rng(7)
         self.folder = folder
@@ -157,6 +165,16 @@ def test_a_parameter_that_is_not_finite_goes_back_at_once_with_everything(tmp_pa
     assert bench.engine.is_finite() and bench.engine.rate_factor == 0.5
 
 
+def test_the_known_good_state_stays_as_it_is_when_training_goes_on_from_it(tmp_path: Path) -> None:
+    """The optimizer took the copy's own moments, and trained on in them: the second way back led elsewhere."""
+    bench = Bench(tmp_path)
+    for _ in range(3):
+        for _ in range(4):
+            bench.train()
+        bench.ladder.known_good.restore()
+        assert_same(bench.good, state(bench.engine))
+
+
 def test_a_state_that_is_not_finite_is_never_known_good(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     moments = next(iter(bench.engine.optimizer.state.values()))
@@ -237,6 +255,43 @@ def test_a_change_in_place_that_stays_goes_back_and_in_the_end_pauses(tmp_path: 
     assert_same(bench.good, state(bench.engine))
 
 
+def test_a_change_in_place_whose_second_pass_fails_otherwise_is_dropped_all_the_same(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    passes = iter([1, 2])
+
+    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+        if next(passes) == 2:
+            raise ValueError("another fault")
+        activated = output.exp()
+        activated.add_(1.0)
+        return activated
+
+    with forward_hook(bench.engine, spoil):
+        done = bench.train()
+    assert bench.kinds(done) == ["changed in place"] and done.result.loss is None
+    assert "ValueError: another fault" in done.mishaps[0].details
+    assert not torch.is_anomaly_enabled()
+    assert_same(bench.good, state(bench.engine))
+
+
+def test_a_device_that_is_spoiled_in_the_second_pass_ends_the_process(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    passes = iter([1, 2])
+    error = torch.AcceleratorError("CUDA error")
+    error.error_code = 700  # type: ignore[attr-defined]
+
+    def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
+        if next(passes) == 2:
+            raise error
+        activated = output.exp()
+        activated.add_(1.0)
+        return activated
+
+    with forward_hook(bench.engine, spoil), pytest.raises(torch.AcceleratorError):
+        bench.train()
+    assert not torch.is_anomaly_enabled()
+
+
 def test_any_other_exception_goes_back_and_tries_once_more(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.train()
@@ -267,6 +322,27 @@ def test_an_exception_that_comes_again_pauses_with_the_known_good_state(tmp_path
         done = bench.train()
     assert done.must_pause and bench.kinds(done) == ["step failed", "step failed again"]
     assert_same(bench.good, state(bench.engine))
+
+
+def test_steps_that_fail_again_and_again_at_the_first_try_use_the_budget_up(tmp_path: Path) -> None:
+    """Each second try went well, and each first one took everything back: one step was done sixty times."""
+    bench = Bench(tmp_path, RecoverySettings(rollbacks=3))
+    tries = iter(range(10**6))
+
+    def fail_at_first(*_: object) -> None:
+        if next(tries) % 2 == 0:
+            raise ValueError("at the first try")
+
+    with forward_hook(bench.engine, fail_at_first):
+        steps = [bench.train() for _ in range(4)]
+    assert [step.must_pause for step in steps] == [False, False, False, True]
+    assert [bench.kinds(step) for step in steps] == [["step failed"]] * 3 + [["rollbacks used up"]]
+    assert "at the first try" in steps[-1].mishaps[0].details
+    assert steps[-1].result.loss is None and steps[-1].result.skipped_because
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_factor == 1.0
+    bench.ladder.resumed()
+    assert not bench.train().must_pause
 
 
 @pytest.mark.parametrize("code", [700, 710, 719, 46, 100])
@@ -300,6 +376,48 @@ def test_memory_runs_out_for_real_and_the_batch_is_split(tmp_path: Path) -> None
     assert done.result.loss is not None and bench.engine.rate_factor == 1.0
     for (name, mine), theirs in zip(state(bench.engine).items(), state(calm.engine).values(), strict=True):
         torch.testing.assert_close(mine, theirs, rtol=2e-3, atol=2e-5, msg=name)
+
+
+def test_memory_that_runs_out_after_the_update_does_not_train_twice(tmp_path: Path) -> None:
+    """The optimizer's step was done, what comes after it was not: only the known good state is whole."""
+    bench, calm = Bench(tmp_path), Bench(tmp_path)
+    bench.train()
+    samples = batch(50, size=8)
+    handle = once_after_the_optimizer(bench.engine, lambda: raise_(torch.OutOfMemoryError("CUDA out of memory.")))
+    done = bench.train(samples)
+    handle.remove()
+    calm.engine.micro_batches = 2
+    calm.train(samples)
+    assert bench.kinds(done) == ["out of memory"] and done.result.loss is not None
+    assert_same(state(calm.engine), state(bench.engine))
+    assert bench.engine.rate_factor == 1.0 and f"step {bench.ladder.known_good.step}" in done.mishaps[0].done
+
+
+def test_memory_that_runs_out_before_the_update_costs_nothing_that_was_learned(tmp_path: Path) -> None:
+    bench, calm = Bench(tmp_path), Bench(tmp_path)
+    samples = batch(50, size=8)
+    for each in (bench, calm):
+        each.train(batch(49))
+    failures = iter([True, False, False])
+    with forward_hook(bench.engine, lambda *_: raise_(MemoryError()) if next(failures) else None):
+        bench.train(samples)
+    calm.engine.micro_batches = 2
+    calm.train(samples)
+    assert_same(state(calm.engine), state(bench.engine))
+
+
+def once_after_the_optimizer(trained: TrainingEngine, act: Callable[[], None]) -> RemovableHandle:
+    turns = iter([True])
+
+    def strike(*_: object) -> None:
+        if next(turns, False):
+            act()
+
+    return trained.optimizer.register_step_post_hook(strike)
+
+
+def raise_(error: Exception) -> None:
+    raise error
 
 
 def test_larger_pieces_come_back_after_a_while_and_patience_grows(tmp_path: Path) -> None:
@@ -365,6 +483,160 @@ def test_a_spike_says_that_it_was_clipped_only_where_it_was(tmp_path: Path, mode
     (mishap,) = done.mishaps
     assert ("were clipped" in mishap.done) is was_clipped
     assert mishap.severity is (Severity.WARNING if was_clipped else Severity.INFO)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("part", ["exp_avg_sq", "average"])
+def test_a_moment_or_an_average_that_is_not_finite_goes_back_when_it_is_looked_at(
+    tmp_path: Path, part: str, value: float
+) -> None:
+    """Loss, gradients and parameters do not show it: a second moment of infinity only makes steps of nothing."""
+    bench = Bench(tmp_path)
+    bench.train()
+    spoil_moment_or_average(bench.engine, part, value)
+    looked = bench.ladder.look_for_known_good(bench.step)
+    assert [mishap.kind for mishap in looked.mishaps] == ["rolled back"] and not looked.must_pause
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_factor == 0.5
+    bench.train()
+    assert bench.ladder.look_for_known_good(bench.step).mishaps == ()
+    assert bench.ladder.known_good.step == bench.step
+
+
+@pytest.mark.parametrize("value", [1e20, 3e38])
+def test_large_numbers_are_finite(tmp_path: Path, value: float) -> None:
+    """Their norm overflowed, and a sound state was called spoiled."""
+    bench = Bench(tmp_path)
+    spoil_moment_or_average(bench.engine, "exp_avg_sq", value)
+    assert bench.engine.is_finite()
+    assert bench.ladder.look_for_known_good(11).mishaps == () and bench.ladder.known_good.step == 11
+
+
+def test_a_moment_that_spoils_again_and_again_pauses(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, RecoverySettings(rollbacks=2))
+    pauses = []
+    for _ in range(3):
+        bench.train()
+        spoil_moment_or_average(bench.engine, "exp_avg_sq", torch.inf)
+        pauses.append(bench.ladder.look_for_known_good(bench.step).must_pause)
+    assert pauses == [False, False, True] and bench.engine.is_finite()
+
+
+def test_a_state_between_skipped_steps_is_not_called_known_good(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    with nan_gradients(bench.engine):
+        bench.train()
+    assert bench.ladder.look_for_known_good(bench.step).mishaps == ()
+    assert bench.ladder.known_good.step == 10
+
+
+def spoil_moment_or_average(trained: TrainingEngine, part: str, value: float) -> None:
+    chosen = [tensor for name, tensor in trained.tensors().items() if name.startswith(part) or name.endswith(part)]
+    with torch.no_grad():
+        chosen[0].view(-1)[0] = value
+
+
+def test_where_the_losses_are_larger_for_good_skipping_ends_and_learning_goes_on(tmp_path: Path) -> None:
+    """They were left out of the median, and so each of them stayed a spike for ever."""
+    bench = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    while len(bench.losses) < 60:
+        bench.train()
+    done = [bench.train(batch(index, scale=8.0)).result.loss is not None for index in range(300)]
+    first = done.index(True)
+    assert 10 < first < 110, "not one spike, but not for ever"
+    assert all(done[-150:])
+
+
+def test_a_few_spikes_that_are_skipped_do_not_hide_the_next_one(tmp_path: Path) -> None:
+    bench = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    while len(bench.losses) < 60:
+        bench.train()
+    for _ in range(10):
+        assert bench.kinds(bench.train(batch(77, scale=100.0))) == ["loss spike"]
+        assert bench.kinds(bench.train()) == []
+
+
+def test_skipped_spikes_count_after_a_restart_too(tmp_path: Path) -> None:
+    first = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    second = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
+    for bench in (first, second):
+        while len(bench.losses) < 30:
+            bench.train()
+    for _ in range(20):
+        first.train(batch(77, scale=8.0))
+    second.ladder.restore(json.loads(json.dumps(first.ladder.state())))
+    second.step = first.step
+    outcomes = [[bench.train(batch(77, scale=8.0)).result.loss is None for _ in range(20)] for bench in (first, second)]
+    assert outcomes[0] == outcomes[1] and len(set(outcomes[0])) == 2
+
+
+@pytest.mark.parametrize("action", ["mark", "clip", "skip"])
+def test_a_spike_whose_gradients_are_not_finite_is_no_spike_but_leads_back(tmp_path: Path, action: str) -> None:
+    bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
+    while len(bench.losses) < 25:
+        bench.train()
+    with nan_gradients(bench.engine):
+        steps = [bench.train(batch(77, scale=100.0)) for _ in range(3)]
+    assert [bench.kinds(step) for step in steps] == [["step skipped"], ["step skipped"], ["rolled back"]]
+    assert {step.result.origin for step in steps} == {NonFiniteOrigin.GRADIENTS}
+    assert_same(bench.good, state(bench.engine))
+    assert bench.engine.rate_factor == 0.5
+
+
+FP16 = TrainingSettings(learning_rate=RATE, precision="float16")
+
+
+def scale_of(done: TrainedStep) -> float:
+    assert done.result.gradients is not None and done.result.gradients.loss_scale is not None
+    return done.result.gradients.loss_scale
+
+
+def test_gradients_that_stay_not_finite_under_loss_scaling_are_told_and_lead_back(tmp_path: Path) -> None:
+    """Each halved the scale without a word, from 65,536 down to 1: sixteen of them."""
+    bench = Bench(tmp_path, training=FP16)
+    good = bench.engine.scalars()["scaler"]
+    with nan_gradients(bench.engine):
+        kinds = [bench.kinds(bench.train()) for _ in range(6)]
+    assert kinds == [[], [], [], ["step skipped"], ["step skipped"], ["rolled back"]]
+    assert bench.engine.scalars()["scaler"] == good, "the scale is part of the known good state"
+    assert bench.train().result.loss is not None
+
+
+def test_fp16_finds_its_first_scale_without_a_word(tmp_path: Path) -> None:
+    trained = engine(training=FP16)
+    known_good = KnownGood(trained, np.random.default_rng(0))
+    ladder = RecoveryLadder(trained, RecoverySettings(), known_good, Quarantine(tmp_path))
+    overflow_above(trained, 2.0**8)
+    done = [ladder.train(batch(step), REFERENCE, step, []) for step in range(1, 15)]
+    assert not any(each.mishaps for each in done)
+    assert [scale_of(each) for each in done[7:]] == [2.0**9] + [2.0**8] * 6 and done[8].result.loss is not None
+
+
+def test_fp16_puts_up_with_gradients_eight_times_as_large_without_a_word(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, training=FP16)
+    overflow_above(bench.engine, 2.0**13)
+    done = [bench.train() for _ in range(6)]
+    assert not any(each.mishaps for each in done)
+    assert [each.result.loss is None for each in done] == [True] * 3 + [False] * 3
+
+
+def test_the_search_for_a_scale_goes_on_after_a_restart(tmp_path: Path) -> None:
+    first, second = Bench(tmp_path, training=FP16), Bench(tmp_path, training=FP16)
+    with nan_gradients(first.engine):
+        first.train()
+        first.train()
+    second.ladder.restore(json.loads(json.dumps(first.ladder.state())))
+    with nan_gradients(second.engine):
+        assert [second.kinds(second.train()) for _ in range(2)] == [[], ["step skipped"]]
+
+
+def overflow_above(trained: TrainingEngine, scale: float) -> RemovableHandle:
+    """Gradients that fit into float16 up to this scale."""
+
+    def overflow(gradient: Tensor) -> Tensor:
+        return gradient * torch.inf if trained.scalars()["scaler"]["scale"] > scale else gradient
+
+    return next(trained.model.parameters()).register_hook(overflow)  # type: ignore[no-untyped-call,no-any-return]
 
 
 def test_the_ladder_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Path) -> None:

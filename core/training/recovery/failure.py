@@ -1,0 +1,31 @@
+"""An exception, told without its traceback, which holds on to the tensors of the failed pass."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+
+from core.training.device_faults import DeviceFault, classify
+from core.training.recovery.anomaly import is_in_place_error
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """sentence: the error's kind and first line; details: its traceback, as text."""
+
+    fault: DeviceFault
+    is_in_place: bool
+    sentence: str
+    details: str
+
+    @property
+    def ends_process(self) -> bool:
+        """Whether nothing works any more in this process."""
+        return self.fault in (DeviceFault.STICKY, DeviceFault.GONE)
+
+
+def failure_of(error: Exception) -> Failure:
+    text = str(error)
+    sentence = f"{type(error).__name__}: {text.splitlines()[0] if text else 'no message'}"
+    details = "".join(traceback.format_exception(error))
+    return Failure(classify(error), is_in_place_error(error), sentence, details)
