@@ -52,7 +52,7 @@ class CandleStore:
     """Candles by market, in ascending time. All methods raise StorageError."""
 
     def __init__(self, db: Database) -> None:
-        self.db = db
+        self._db = db
 
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
         """Store in one transaction; a candle that is there already is replaced where it differs.
@@ -62,30 +62,30 @@ class CandleStore:
         rows = [_row(candle) for candle in candles]
         if not rows:
             return 0
-        with write(self.db):
-            market_id = add_market(self.db, market)
-            return self.db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
+        with write(self._db):
+            market_id = add_market(self._db, market)
+            return self._db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
 
     def load(self, market: Market, *, after_ms: int | None = None, limit: int | None = None) -> list[Candle]:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
-        market_id = find_market(self.db, market)
+        market_id = find_market(self._db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
         sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? {condition} ORDER BY open_time_ms LIMIT ?"
-        rows = select(self.db, sql, (market_id, *values, -1 if limit is None else limit))
+        rows = select(self._db, sql, (market_id, *values, -1 if limit is None else limit))
         return [Candle(*row) for row in rows]
 
     def newest(self, market: Market, count: int) -> list[Candle]:
         """The last `count` candles, ascending."""
-        market_id = find_market(self.db, market)
+        market_id = find_market(self._db, market)
         sql = f"SELECT {_COLUMNS} FROM candles WHERE market_id = ? ORDER BY open_time_ms DESC LIMIT ?"
-        rows = select(self.db, sql, (market_id, max(0, count)))
+        rows = select(self._db, sql, (market_id, max(0, count)))
         return [Candle(*row) for row in reversed(rows)]
 
     def columns_before(self, market: Market, before_ms: int | None, limit: int) -> StoredColumns:
         """The newest `limit` candles that opened before `before_ms` (of all without it), without an object for each."""
-        market_id = find_market(self.db, market)
+        market_id = find_market(self._db, market)
         values = (market_id, _AFTER_ALL_MS if before_ms is None else before_ms, max(0, limit))
-        with translated(self.db), closing(self.db.conn.execute(_NEWEST_FIRST, values)) as cursor:
+        with translated(self._db), closing(self._db.conn.execute(_NEWEST_FIRST, values)) as cursor:
             rows = np.fromiter(cursor, dtype=_ROW)[::-1]
         return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
 
@@ -108,10 +108,10 @@ class CandleStore:
 
     def count(self, market: Market, *, after_ms: int | None = None) -> int:
         """How many candles are stored, or how many of those opened after `after_ms`."""
-        market_id = find_market(self.db, market)
+        market_id = find_market(self._db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
         sql = f"SELECT COUNT(*) FROM candles WHERE market_id = ? {condition}"
-        return int(select(self.db, sql, (market_id, *values))[0][0])
+        return int(select(self._db, sql, (market_id, *values))[0][0])
 
 
 def _row(candle: Candle) -> tuple[int, float, float, float, float, float]:

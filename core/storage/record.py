@@ -105,12 +105,5 @@ class TrainingRecord:
         return max(0, self._db.conn.executemany(sql, rows).rowcount)  # -1 where there was no row
 
 
-def record_incidents(db: Database, run_id: str, incidents: Iterable[Incident]) -> None:
-    """Store incidents of a run that has no trainer any more. Raises StorageError."""
-    rows = [(run_id, *incident_row(incident)[1:]) for incident in incidents]
-    with write(db):
-        db.conn.executemany(_insert("incidents", INCIDENT_COLUMNS), rows)
-
-
 def _insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"

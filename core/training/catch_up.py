@@ -8,9 +8,6 @@ from core.events import JobProgress
 _JOB_ID = "catch-up"
 _TITLE = "Learning from stored candles"
 _FEWEST_BEHIND = 20
-_IN_STEP = 5
-"""A feed that goes as fast as the training never lets it be behind by none."""
-
 _REPORT_EVERY_S = 0.25
 
 
@@ -37,12 +34,8 @@ class CatchUpMeter:
             self._total, self._started_s = behind, now_s
         self._total = max(self._total, behind)
         done, total = self._total - behind, self._total
-        if behind < _IN_STEP:
-            return self.end()
         left_s = (now_s - self._started_s) / done * behind if done else None
+        if behind == 0:
+            self._total = 0
+            left_s = 0.0
         return JobProgress(_JOB_ID, _TITLE, done, total, left_s)
-
-    def end(self) -> JobProgress | None:
-        """The last report, caught up or not; None where nothing is under way."""
-        total, self._total = self._total, 0
-        return JobProgress(_JOB_ID, _TITLE, total, total, 0.0) if total else None

@@ -6,7 +6,6 @@ trainer's position", so nothing can be missed or taken twice.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -26,8 +25,6 @@ from core.events import (
 )
 from core.market.candle import Candle
 from core.storage.candles import CandleStore
-from core.storage.errors import StorageError
-from core.storage.record import record_incidents
 from core.training.catch_up import CatchUpMeter
 from core.training.host import Host, HostDiedError
 from core.training.pacing import WHOLE_TIME_PERCENT, Pacer
@@ -35,8 +32,6 @@ from core.training.spec import SessionSpec
 from core.training.supervision.endings import DeathCause
 from core.training.supervision.probe import DeviceProbe, DeviceWatch, ProcessProbe
 from core.training.supervision.restarts import Restarts
-
-_log = logging.getLogger("ghostcandle")
 
 _MOST_IN_FLIGHT = 16
 _IDLE_WAIT_S = 0.25
@@ -133,7 +128,6 @@ class TrainingDriver:
         self._recorded_until_ms: int | None = None
         self._unanswered: deque[TrainerCommand] = deque()
         self._status: TrainerStatus | None = None
-        self._run_id: str | None = None
         self._has_failed = False
         self._stands = False
         """Whether a host answers; between two of them none does."""
@@ -151,8 +145,8 @@ class TrainingDriver:
                     self._turn()
                 if self._stands and not self._has_failed:
                     self._stop()
+                    self._report_progress(is_last=True)
         finally:
-            self._end_progress()
             self._device_watch.end()
             self._host.close()
 
@@ -204,18 +198,12 @@ class TrainingDriver:
             return 0
         return _MOST_IN_FLIGHT if self._duty_percent >= WHOLE_TIME_PERCENT else 1
 
-    def _report_progress(self) -> None:
-        if self._meter.is_due():
-            left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
+    def _report_progress(self, is_last: bool = False) -> None:
+        if is_last or self._meter.is_due():
+            left = 0 if is_last else self._store.count(self._spec.market, after_ms=self._sent_until_ms)
             progress = self._meter.report(left + len(self._unanswered))
             if progress is not None:
                 self._tell(progress)
-
-    def _end_progress(self) -> None:
-        """However the run ends, nothing is being caught up with after it."""
-        progress = self._meter.end()
-        if progress is not None:
-            self._tell(progress)
 
     def _send(self, command: TrainerCommand) -> None:
         self._unanswered.append(command)
@@ -239,7 +227,6 @@ class TrainingDriver:
             if isinstance(event, TrainerReady):
                 self._sent_until_ms = event.position_ms or self._first_start_ms()
                 self._recorded_until_ms = event.recorded_until_ms
-                self._run_id = event.run_id
             elif isinstance(event, TrainerStatus):
                 self._status = event
         steps_ms = [event.duration_ms for event in batch.events if isinstance(event, StepDone)]
@@ -325,25 +312,13 @@ class TrainingDriver:
         self._host.close()
         self._stands = False
         verdict = self._restarts.after(death, tuple(self._unanswered))
-        for event in verdict:
-            self._tell(event)
-        if isinstance(verdict[-1], TrainerFailed):
+        self._tell(verdict)
+        if isinstance(verdict, TrainerFailed):
             self._has_failed = True
-            self._record_ourselves()
             return False
         self._renew_host()
         self._inbox.wait(_RESTART_PAUSE_S)
         return True
-
-    def _record_ourselves(self) -> None:
-        """The trainer writes incidents; of its own last death nobody is left to tell it."""
-        incidents = self._restarts.take_unrecorded()
-        if self._run_id is None or not incidents:
-            return
-        try:
-            record_incidents(self._store.db, self._run_id, incidents)
-        except StorageError:
-            _log.exception("The trainer's last death could not be recorded.")
 
     def _renew_host(self) -> None:
         self._host.close()

@@ -69,10 +69,6 @@ class Banner(QWidget):
         """The notice on the screen."""
         return max(reversed(self._notices), key=lambda notice: _RANK[notice.severity], default=None)
 
-    def holds(self, key: str) -> bool:
-        """Whether a notice of this key is shown or waits."""
-        return any(notice.key == key for notice in self._notices)
-
     def tell(self, notice: Notice) -> None:
         """Show a notice, or keep it until graver ones are dismissed."""
         self._notices = [each for each in self._notices if each.key != notice.key] + [notice]

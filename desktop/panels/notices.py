@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from core.events import GPU_IS_BACK, RESTORED, Incident, Severity, TrainerFailed, TrainerState
+from core.events import GPU_IS_BACK, RESTORED, Incident, Severity, TrainerFailed
 from core.market.feeds.base import FeedState
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
@@ -14,7 +14,6 @@ from desktop.state import RunState
 _FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave incident", "storage"
 _RESTORED = "restored"
 _GPU = "gpu is back"
-_OVER_AFTER_STEPS = 20
 
 
 class NoticeWriter(QObject):
@@ -29,22 +28,17 @@ class NoticeWriter(QObject):
         on_choose_market: Callable[[], object],
         on_show_incidents: Callable[[], object],
         on_use_gpu: Callable[[], object],
-        on_resume: Callable[[], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
-        self._on_use_gpu, self._on_resume = on_use_gpu, on_resume
-        self._grave: Incident | None = None
-        self._grave_step = 0
-        self._told: Notice | None = None
+        self._on_use_gpu = on_use_gpu
         state.failed.connect(self._on_failed)
         state.ready.connect(self._on_ready)
         state.feed_changed.connect(self._on_feed)
         state.incident_happened.connect(self._on_incident)
         state.run_changed.connect(self._on_run)
-        state.status_changed.connect(self._on_status)
 
     def storage_trouble(self, sentence: str) -> None:
         """A read or write of the database failed."""
@@ -78,42 +72,10 @@ class NoticeWriter(QObject):
         if incident.kind == RESTORED:
             self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened))
         if incident.severity is Severity.ERROR:
-            self._grave, self._grave_step = incident, self._step()
-            self._tell_grave()
-
-    def _on_status(self) -> None:
-        """A grave incident is over once training has gone on for a while; until then a pause has its button."""
-        if self._grave is None:
-            return
-        if not self._banner.holds(_INCIDENT):  # it was read and put away
-            self._grave = self._told = None
-        elif (
-            self._state.trainer_state is TrainerState.TRAINING and self._step() >= self._grave_step + _OVER_AFTER_STEPS
-        ):
-            self._forget_grave()
-        else:
-            self._tell_grave()
-
-    def _tell_grave(self) -> None:
-        incident = self._grave
-        if incident is None:
-            return
-        text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
-        is_paused = self._state.trainer_state is TrainerState.PAUSED
-        action = ("Resume", self._on_resume) if is_paused else ("Show incidents", self._on_show)
-        notice = Notice(_INCIDENT, Severity.ERROR, text, incident.details, *action)
-        if notice != self._told:
-            self._told = notice
+            text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
+            notice = Notice(_INCIDENT, Severity.ERROR, text, incident.details, "Show incidents", self._on_show)
             self._banner.tell(notice)
 
-    def _forget_grave(self) -> None:
-        self._grave = self._told = None
-        self._banner.withdraw(_INCIDENT)
-
-    def _step(self) -> int:
-        return 0 if self._state.status is None else self._state.status.step
-
     def _on_run(self) -> None:
-        self._grave = self._told = None
         for key in (_TRAINER, _INCIDENT, _GPU, _RESTORED):
             self._banner.withdraw(key)

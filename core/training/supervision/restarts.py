@@ -28,7 +28,6 @@ from core.training.supervision.endings import DeathCause
 
 _BREAKER_CRASHES = 3
 _BREAKER_WINDOW_S = 600.0
-BREAKER = "breaker"
 _ASKED = {
     StepOnce: "one extra step",
     SaveCheckpoint: "a checkpoint",
@@ -73,7 +72,8 @@ class Restarts:
 
     def take_orders(self) -> tuple[TrainerCommand, ...]:
         """What a host that was started again must be told: no checkpoint and no setting holds it."""
-        told = tuple(RecordIncident(incident) for incident in self.take_unrecorded())
+        told = tuple(RecordIncident(incident) for incident in self._unrecorded)
+        self._unrecorded.clear()
         return (*told, SetPaused(True)) if self._is_paused else told
 
     def note(self, command: TrainerCommand) -> None:
@@ -109,45 +109,25 @@ class Restarts:
         self.misses_gpu = True
         return self._incident("GPU gone", "The GPU does not answer any more.", self._on_the_cpu(), _SLOWER)
 
-    def take_unrecorded(self) -> tuple[Incident, ...]:
-        """Incidents that no host has been told of, for whoever records them when there is none to come."""
-        taken = tuple(self._unrecorded)
-        self._unrecorded.clear()
-        return taken
-
-    def after(
-        self, death: HostDiedError, unanswered: Sequence[TrainerCommand]
-    ) -> tuple[Incident] | tuple[TrainerFailed] | tuple[Incident, TrainerFailed]:
-        """What the window is told. TrainerFailed is last where no other host is to be made of `spec`.
+    def after(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> Incident | TrainerFailed:
+        """What the window is told: an Incident where another host is to be made of `spec`, TrainerFailed where not.
 
         unanswered: commands that the dead host was given and never answered.
         """
         is_without_device = death.cause is DeathCause.GONE or (death.cause is DeathCause.NO_DEVICE and self._has_run)
         if death.is_final and not is_without_device:
-            return (_failed(death.sentence, death),)
+            return _failed(death.sentence, death)
         if death.cause is not DeathCause.NO_DEVICE and self._breaker.crashed():
-            return self._open_breaker(death)
+            return _failed(f"{death.sentence} It was the third time in ten minutes, so training is paused.", death)
         if is_without_device:
-            return (self._fall_back(death),)
-        return (
-            self._incident(
-                "trainer ended",
-                death.sentence,
-                "It was started again from the newest whole checkpoint.",
-                f"Steps since that checkpoint are done again. No forecast and no score is lost.{_undone(unanswered)}",
-                death.details,
-            ),
-        )
-
-    def _open_breaker(self, death: HostDiedError) -> tuple[Incident, TrainerFailed]:
-        incident = self._incident(
-            BREAKER,
-            f"{death.sentence} It was the third time in ten minutes.",
-            "Training is paused until it is started again; the chart goes on.",
-            "The steps since the newest whole checkpoint will be done again. No forecast and no score is lost.",
+            return self._fall_back(death)
+        return self._incident(
+            "trainer ended",
+            death.sentence,
+            "It was started again from the newest whole checkpoint.",
+            f"The steps since that checkpoint are done again. No forecast and no score is lost.{_undone(unanswered)}",
             death.details,
         )
-        return incident, _failed(f"{incident.what_happened} So training is paused.", death)
 
     def gpu_is_back(self) -> Incident:
         """The offer to go back."""

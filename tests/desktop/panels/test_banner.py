@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed, TrainerState
+from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.notices import NoticeWriter
@@ -68,7 +68,6 @@ class Wishes(list[str]):
             on_choose_market=lambda: self.append("market"),
             on_show_incidents=lambda: self.append("incidents"),
             on_use_gpu=lambda: self.append("gpu"),
-            on_resume=lambda: self.append("resume"),
             parent=banner,
         )
 
@@ -102,36 +101,6 @@ def test_only_grave_incidents_that_are_new_are_shown(banner: Banner, state: RunS
     assert banner.isHidden()
     state.apply(scenario.incidents()[2])
     assert "signal 9" in banner.text.text()
-
-
-def test_a_grave_incident_is_over_once_training_has_gone_on(banner: Banner, state: RunState) -> None:
-    Wishes().writer(state, banner)
-    state.apply(scenario.status(step=1_000))
-    state.apply(scenario.incidents()[2])
-    for step in (990, 1_001, 1_019):
-        state.apply(scenario.status(step=step))
-        assert "signal 9" in banner.text.text()
-    state.apply(scenario.status(step=1_020))
-    assert banner.isHidden()
-
-
-def test_a_pause_has_its_button_until_training_goes_on(qtbot: QtBot, banner: Banner, state: RunState) -> None:
-    wishes = Wishes()
-    wishes.writer(state, banner)
-    state.apply(scenario.incidents()[2])
-    assert banner.action.text() == "Show incidents"
-    state.apply(scenario.status(TrainerState.PAUSED, step=1_000))
-    assert banner.action.text() == "Resume"
-    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
-    assert wishes == ["resume"]
-
-
-def test_what_was_put_away_does_not_come_back_with_a_pause(banner: Banner, state: RunState) -> None:
-    Wishes().writer(state, banner)
-    state.apply(scenario.incidents()[2])
-    banner.dismiss()
-    state.apply(scenario.status(TrainerState.PAUSED))
-    assert banner.isHidden()
 
 
 def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, banner: Banner, state: RunState) -> None:

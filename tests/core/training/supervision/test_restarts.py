@@ -10,7 +10,7 @@ from core.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDut
 from core.events import Incident, TrainerFailed, TrainerReady, TrainerState
 from core.training.host import HostDiedError
 from core.training.supervision.endings import DeathCause
-from core.training.supervision.restarts import BREAKER, Restarts
+from core.training.supervision.restarts import Restarts
 from tests.core.training import rigs
 
 CRASH = HostDiedError("It crashed.", cause=DeathCause.CRASHED)
@@ -36,30 +36,21 @@ def ready(device: str) -> TrainerReady:
 def test_the_third_crash_in_ten_minutes_is_one_too_many(restarts: Restarts, clock: ManualClock) -> None:
     verdicts = []
     for _ in range(3):
-        verdicts.append(type(restarts.after(CRASH, ())[-1]))
+        verdicts.append(type(restarts.after(CRASH, ())))
         clock.advance_ms(299_000)
     assert verdicts == [Incident, Incident, TrainerFailed]
 
 
-def test_the_breaker_is_an_incident_too(restarts: Restarts) -> None:
-    told = [event for _ in range(3) for event in restarts.after(CRASH, ())]
-    assert [type(event) for event in told] == [Incident, Incident, Incident, TrainerFailed]
-    kinds = [event.kind for event in told if isinstance(event, Incident)]
-    assert kinds == ["trainer ended", "trainer ended", BREAKER]
-    assert list(restarts.take_unrecorded()) == told[:3]
-    assert restarts.take_unrecorded() == ()
-
-
 def test_crashes_that_are_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
     for _ in range(20):
-        assert isinstance(restarts.after(CRASH, ())[-1], Incident)
+        assert isinstance(restarts.after(CRASH, ()), Incident)
         clock.advance_ms(301_000)
 
 
 def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> None:
     refused = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.REFUSED)
-    assert isinstance(restarts.after(refused, ())[-1], TrainerFailed)
-    assert isinstance(restarts.after(NO_DEVICE, ())[-1], TrainerFailed), "it never worked on any device"
+    assert isinstance(restarts.after(refused, ()), TrainerFailed)
+    assert isinstance(restarts.after(NO_DEVICE, ()), TrainerFailed), "it never worked on any device"
 
 
 def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
@@ -85,14 +76,14 @@ def test_a_pause_that_the_trainer_made_itself_holds_for_the_next_host(restarts: 
 
 
 def test_the_next_host_writes_down_how_the_last_one_ended_once(restarts: Restarts) -> None:
-    incident = restarts.after(CRASH, ())[-1]
+    incident = restarts.after(CRASH, ())
     assert isinstance(incident, Incident)
     assert restarts.take_orders() == (RecordIncident(incident),)
     assert not restarts.take_orders()
 
 
 def test_a_wish_that_was_not_carried_out_is_named(restarts: Restarts) -> None:
-    verdict = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))[-1]
+    verdict = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))
     assert isinstance(verdict, Incident) and verdict.what_it_cost.count("going back to a checkpoint") == 1
 
 
@@ -104,11 +95,11 @@ def test_a_second_start_goes_on_with_the_run_that_the_first_began(restarts: Rest
 
 def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Restarts) -> None:
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
-    assert isinstance(restarts.after(GONE, ())[-1], Incident)
+    assert isinstance(restarts.after(GONE, ()), Incident)
     assert restarts.spec.settings.training.device == "cpu"
     assert restarts.ready(ready("CPU, 1 thread")) is None and restarts.can_look_for_gpu
     restarts.use("cuda")
-    assert isinstance(restarts.after(NO_DEVICE, ())[-1], Incident), "gone back to, and gone again"
+    assert isinstance(restarts.after(NO_DEVICE, ()), Incident), "gone back to, and gone again"
     assert restarts.spec.settings.training.device == "cpu" and restarts.can_look_for_gpu
     restarts.use("cuda")
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
@@ -116,7 +107,7 @@ def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Re
 
 def test_auto_that_comes_out_on_the_cpu_after_a_crash_is_told(restarts: Restarts) -> None:
     restarts.ready(ready("CUDA: a card"))
-    restarts.after(HostDiedError("Sticky.", cause=DeathCause.STICKY), ())[-1]
+    restarts.after(HostDiedError("Sticky.", cause=DeathCause.STICKY), ())
     assert restarts.spec.settings.training.device == "auto", "the same device again"
     assert isinstance(restarts.ready(ready("CPU, 1 thread")), Incident) and restarts.can_look_for_gpu
     assert restarts.ready(ready("CPU, 1 thread")) is None, "once"
@@ -125,7 +116,7 @@ def test_auto_that_comes_out_on_the_cpu_after_a_crash_is_told(restarts: Restarts
 def test_a_machine_that_never_had_a_gpu_is_not_searched_for_one(restarts: Restarts) -> None:
     restarts.ready(ready("CPU, 1 thread"))
     restarts.use("cuda")
-    assert isinstance(restarts.after(NO_DEVICE, ())[-1], Incident)
+    assert isinstance(restarts.after(NO_DEVICE, ()), Incident)
     restarts.ready(ready("CPU, 1 thread"))
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
 
@@ -134,5 +125,5 @@ def test_a_process_that_lost_its_gpu_is_not_offered_it_again(tmp_path: Path, clo
     in_thread = replace(AUTO, training=replace(AUTO.training, host="thread"))
     restarts = Restarts(rigs.spec(tmp_path, in_thread), clock)
     restarts.ready(ready("CUDA: a card"))
-    assert isinstance(restarts.after(GONE, ())[-1], Incident)
+    assert isinstance(restarts.after(GONE, ()), Incident)
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
