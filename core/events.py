@@ -9,6 +9,12 @@ GPU_IS_BACK = "GPU is back"
 """The kind of the incident that offers to go back to a GPU that was lost."""
 RESTORED = "restored"
 """The kind of the incident that says that the model was taken back to a checkpoint, as was asked."""
+TRAINER_ENDED = "trainer ended"
+"""The kind of the incident that says how a trainer ended."""
+BREAKER = "breaker"
+"""The kind of the incident that says that trainers ended too often: training is paused until it is started again."""
+PAUSES = frozenset({"rollbacks used up", "step failed again"})
+"""The kinds of the incidents with which the trainer paused by itself: `Resume` goes on."""
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
@@ -359,6 +365,8 @@ class TrainerFailed:
 
     sentence: str
     details: str = ""
+    by_breaker: bool = False
+    """Nothing has to be mended first: trainers ended too often, so training is paused."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import singledispatchmethod
 
 from PySide6.QtCore import QObject, Signal
@@ -107,8 +108,10 @@ class RunState(QObject):
     def add_incidents(self, older: Iterable[Incident]) -> None:
         """Put history, in ascending order, before what came already; none of it counts as happening now."""
         newer = list(self._incidents)
+        # The parent, which tells how a trainer ended, may not know its run; the record does.
+        known = {replace(incident, run_id=None) for incident in newer}
         self._incidents.clear()
-        self._incidents.extend(incident for incident in older if incident not in newer)
+        self._incidents.extend(incident for incident in older if replace(incident, run_id=None) not in known)
         self._incidents.extend(newer)
         self.incidents_changed.emit()
 

@@ -24,6 +24,7 @@ _TRAINER_WORDS = {
     TrainerState.STOPPED: "Stopped",
     TrainerState.FAILED: "Training failed",
 }
+_PAUSED_BY_BREAKER = "Paused after three crashes"
 _SKILL_MEANING = (
     "How much smaller the loss of the forecast closes is than that of “no change”, with its 95 % interval, over the "
     "scores that count for this run. 0 % is no better. The Accuracy panel has it too, with all else."
@@ -121,7 +122,7 @@ class StatusPanel(Panel):
         self._refresh_feed()
         self.jobs.show_jobs(self._state.jobs.running())
         status, trainer_state = self._state.status, self._state.trainer_state
-        set_text(self.trainer, "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state])
+        set_text(self.trainer, self._trainer_words(trainer_state))
         set_text(self.step, f"Step {format_count(None if status is None else status.step)}")
         set_text(self.loss, f"Loss {format_number(None if status is None else status.loss.current, 4)}")
         set_text(self.skill, f"Close skill {self._skill()}")
@@ -148,6 +149,12 @@ class StatusPanel(Panel):
         self._dot.show_colour(colours.get(feed.state, palette.warning))
         set_text(self.feed, f"{feed.state.value.capitalize()}: {feed.sentence}")
         self.feed.setToolTip(feed.sentence)
+
+    def _trainer_words(self, trainer_state: TrainerState | None) -> str:
+        failure = self._state.failure
+        if trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker:
+            return _PAUSED_BY_BREAKER
+        return "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state]
 
     def _skill(self) -> str:
         status = self._state.status
