@@ -111,6 +111,7 @@ class MainWindow(QMainWindow):
             on_choose_market=self.open_market,
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
             on_use_gpu=lambda: self.device_requested.emit("cuda"),
+            on_resume=lambda: self.pause_requested.emit(False),
             parent=self,
         )
         self._show_settings()
