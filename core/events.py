@@ -371,14 +371,15 @@ class TrainerFailed:
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """Progress of one long work. `job_id` stays the same from the first report to the last (done == total)."""
+    """Progress of one long work. `job_id` stays the same from the first report to the last, which has `done` at
+    `total`, or `is_over` where the work was given up."""
 
     job_id: str
     title: str
     done: int
     total: int
     seconds_left: float | None = None
-    can_cancel: bool = False
+    is_over: bool = False
 
 
 TrainerEvent = (

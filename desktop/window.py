@@ -68,8 +68,6 @@ class MainWindow(QMainWindow):
     """Settings: the whole tree, as the window now shows it, from wherever the change came."""
     settings_changed = Signal(object)
     """Settings: the whole tree, to be stored."""
-    cancel_requested = Signal(str)
-    """The id of a job."""
     closing = Signal()
     """The window is being closed; its layout has been saved."""
 
@@ -237,7 +235,6 @@ class MainWindow(QMainWindow):
         self.checkpoints.restore_requested.connect(self.restore_requested)
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
-        self.status.cancel_requested.connect(self.cancel_requested)
 
     def _wire_actions(self) -> None:
         ids = ActionId

@@ -16,6 +16,7 @@ from core.commands import ObserveCandle, SaveCheckpoint, SetDevice, StopSession,
 from core.events import (
     EventBatch,
     ForecastMode,
+    JobProgress,
     TrainerEvent,
     TrainerReady,
     TrainerState,
@@ -141,10 +142,11 @@ class TrainingDriver:
             if self._start():
                 while not self._is_finished():
                     self._turn()
+                self._give_up_progress()
                 if self._stands and not self._has_failed:
                     self._stop()
-                    self._report_progress(is_last=True)
         finally:
+            self._give_up_progress()
             self._device_watch.end()
             self._host.close()
             self._write_down_the_rest()
@@ -182,12 +184,17 @@ class TrainingDriver:
             self._sent_until_ms = candle.open_time_ms
         self._report_progress()
 
-    def _report_progress(self, is_last: bool = False) -> None:
-        if is_last or self._meter.is_due():
-            left = 0 if is_last else self._store.count(self._spec.market, after_ms=self._sent_until_ms)
-            progress = self._meter.report(left + len(self._unanswered))
-            if progress is not None:
-                self._tell(progress)
+    def _report_progress(self) -> None:
+        if self._meter.is_due():
+            left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
+            self._tell_progress(self._meter.report(left + len(self._unanswered)))
+
+    def _give_up_progress(self) -> None:
+        self._tell_progress(self._meter.give_up())
+
+    def _tell_progress(self, progress: JobProgress | None) -> None:
+        if progress is not None:
+            self._tell(progress)
 
     def _send(self, command: TrainerCommand) -> None:
         self._unanswered.append(command)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
@@ -13,7 +13,7 @@ from desktop.icons import tabular
 from desktop.jobs import JobBar
 from desktop.panels.base import Panel, paragraphs, set_text
 from desktop.state import RunState
-from desktop.theme import Palette, Theme
+from desktop.theme import Theme
 
 _TRAINER_WORDS = {
     TrainerState.STARTING: "Training is starting",
@@ -89,8 +89,6 @@ class ElidedLabel(QLabel):
 class StatusPanel(Panel):
     """Feed, trainer, step, loss, skill, device, and the work under way."""
 
-    cancel_requested = Signal(str)
-
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
@@ -98,7 +96,6 @@ class StatusPanel(Panel):
         self.feed = ElidedLabel()
         self.trainer, self.step, self.loss, self.skill, self.device = (QLabel() for _ in range(5))
         self.jobs = JobBar()
-        self.jobs.cancel_requested.connect(self.cancel_requested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 0, 4, 0)
         layout.setSpacing(6)
@@ -113,7 +110,6 @@ class StatusPanel(Panel):
         self.loss.setToolTip("Training loss, averaged over the newest 50 steps")
         self.skill.setToolTip(paragraphs(_SKILL_MEANING))
         self.device.setToolTip("Where the training runs")
-        self.apply_palette(theme.palette)
         signals = (state.feed_changed, state.status_changed, state.jobs_changed, state.run_changed)
         for signal in signals:
             signal.connect(self.mark_stale)
@@ -129,9 +125,6 @@ class StatusPanel(Panel):
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else MISSING
         set_text(self.device, device)
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.jobs.apply_palette(palette)
 
     def _refresh_feed(self) -> None:
         feed, palette = self._state.feed, self.palette_now
