@@ -34,6 +34,7 @@ from core.settings import Settings
 from core.storage.errors import StorageError
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
+from desktop.charting.forecast_note import ForecastNote
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.saving import ChartSaving
 from desktop.commands.options import Context
@@ -80,6 +81,7 @@ class Application(QObject):
         self._chart_appearance = ChartAppearance(self.window, self.chart)
         ChartSaving(self.window, self.chart, self._clock)
         GoToDate(self.window, self.chart)
+        ForecastNote(self.state, self.chart)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -168,6 +170,8 @@ class Application(QObject):
         runs.forming.connect(self.chart.set_forming)
         runs.feed_event.connect(self._on_feed_event)
         runs.batch.connect(state.apply)
+        runs.training_begins.connect(state.trainer_starts)
+        runs.training_over.connect(state.trainer_is_over)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from core.storage.candles import CandleStore
+    from core.storage.runs import RunStore
 
 
 class WindowDatabase:
@@ -41,6 +42,12 @@ class WindowDatabase:
         from core.storage.candles import CandleStore  # noqa: PLC0415 - after the first paint
 
         return CandleStore(self.db)
+
+    @property
+    def runs(self) -> RunStore:
+        from core.storage.runs import RunStore  # noqa: PLC0415 - after the first paint
+
+        return RunStore(self.db)
 
     def close(self) -> None:
         """Nothing may read or write after it. Safe to call twice."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from core.clock import Clock
 from core.events import JobProgress
 
-_JOB_ID = "catch-up"
+JOB_ID = "catch-up"
+"""Of the reports, for who looks for this work among others."""
 _TITLE = "Learning from stored candles"
 _FEWEST_BEHIND = 20
 _CAUGHT_UP = 10
@@ -39,12 +40,12 @@ class CatchUpMeter:
         total = self._total
         if behind <= _CAUGHT_UP:
             self._total = 0
-            return JobProgress(_JOB_ID, _TITLE, total, total, 0.0)
+            return JobProgress(JOB_ID, _TITLE, total, total, 0.0)
         done = total - behind
         left_s = (now_s - self._started_s) / done * behind if done else None
-        return JobProgress(_JOB_ID, _TITLE, done, total, left_s)
+        return JobProgress(JOB_ID, _TITLE, done, total, left_s)
 
     def give_up(self) -> JobProgress | None:
         """No further candle is taken: the last report, or None where nothing is under way."""
         total, self._total = self._total, 0
-        return JobProgress(_JOB_ID, _TITLE, total - self._behind, total, is_over=True) if total else None
+        return JobProgress(JOB_ID, _TITLE, total - self._behind, total, is_over=True) if total else None

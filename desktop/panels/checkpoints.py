@@ -127,10 +127,8 @@ class CheckpointsPanel(Panel):
         noun = "checkpoint" if total == 1 else "checkpoints"
         words = f"{format_count(total)} {noun}" if shown == total else f"{format_count(shown)} of {format_count(total)}"
         set_text(self._count, words if total else "")
-        self._empty.setVisible(shown == 0)
-        set_text(
-            self._empty, "No checkpoint has been saved yet." if total == 0 else "No checkpoint matches the filter."
-        )
+        text = _NONE_SAVED if total == 0 else _NO_MATCH
+        self._empty.tell(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
     def _update_actions(self) -> None:
         chosen = self.selected()

@@ -11,6 +11,7 @@ from PySide6.QtGui import QRegion
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box
 from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
 from desktop.chart.layers.layer import LayerSet
@@ -28,6 +29,7 @@ class Overlay:
     readout: Box
     tooltip: Box | None
     pane_readouts: tuple[Box, ...] = ()
+    note: Box | None = None
 
     @classmethod
     def of(
@@ -37,15 +39,18 @@ class Overlay:
         last_price = last_price_box(frame, model, countdown)
         if cursor is None or not frame.layout.plot.contains(cursor):
             readout = readout_box(frame, model, layers, None, None)
-            return cls(None, last_price, None, None, readout, None, pane_readouts(frame, model, layers, None))
+            panes = pane_readouts(frame, model, layers, None)
+            return cls(None, last_price, None, None, readout, None, panes, note_box(frame, model.note, readout.rect))
         index = max(frame.index_at(cursor.x()), 0)
+        readout = readout_box(frame, model, layers, index, cursor)
         return cls(
             QPoint(frame.x(index), cursor.y()),
             last_price,
             *_crosshair_labels(frame, model, index, cursor.y()),
-            readout_box(frame, model, layers, index, cursor),
+            readout,
             tooltip_box(frame, model, index, cursor),
             pane_readouts(frame, model, layers, index),
+            note_box(frame, model.note, readout.rect),
         )
 
     def region(self, frame: Frame, model: ChartModel) -> QRegion:
@@ -60,8 +65,7 @@ class Overlay:
             areas.append(QRect(self.cross.x() - pixel, 0, 3 * pixel, layout.plot_bottom))
             areas.append(QRect(0, self.cross.y() - pixel, layout.plot_right, 3 * pixel))
             areas.append(layout.time_axis)
-        if self.tooltip is not None:
-            areas.append(self.tooltip.rect)
+        areas += [box.rect for box in (self.tooltip, self.note) if box is not None]
         region = QRegion()
         for area in areas:
             region += _logical(area, frame.ratio)

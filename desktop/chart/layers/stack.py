@@ -69,7 +69,7 @@ class LayerStack:
     def _paint_labels(self, painter: QPainter, frame: Frame, overlay: Overlay, model: ChartModel) -> None:
         on_axes = [box for box in (overlay.last_price, overlay.price_label, overlay.time_label) if box is not None]
         self._axis_labels.paint(painter, frame, model, [box.rect for box in on_axes])
-        for box in (*overlay.pane_readouts, *on_axes, overlay.readout, overlay.tooltip):
+        for box in (*overlay.pane_readouts, *on_axes, overlay.readout, overlay.note, overlay.tooltip):
             if box is not None and box.rows:
                 paint_box(painter, box, frame.fonts)
 
