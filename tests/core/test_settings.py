@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,20 @@ def test_the_file_is_fit_for_people(tmp_path: Path) -> None:
     save(Settings(), tmp_path / "settings.json")
     text = (tmp_path / "settings.json").read_text()
     assert text.count("\n") > 40 and json.loads(text)["gradients"]["clip_norm"] == 1.0
+
+
+def test_a_power_cut_leaves_the_old_settings_or_the_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in the file is on the disk before the file has its name; then the name is."""
+    synced: list[int] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        synced.append(os.fstat(handle).st_ino)
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    path = tmp_path / "new folder" / "settings.json"
+    save(Settings(), path)
+    assert synced[0] == path.stat().st_ino
+    assert os.name == "nt" or synced[1] == path.parent.stat().st_ino
+    assert [each.name for each in path.parent.iterdir()] == ["settings.json"]
