@@ -86,8 +86,8 @@ class JobBar(QWidget):
 
     def show_jobs(self, jobs: tuple[JobProgress, ...]) -> None:
         """Show the first of `jobs`, and how many more there are."""
-        self.setVisible(bool(jobs))
         if not jobs:
+            self.hide()
             return
         job = jobs[0]
         more = f" (and {len(jobs) - 1} more)" if len(jobs) > 1 else ""
@@ -97,6 +97,7 @@ class JobBar(QWidget):
         self._progress.setValue(min(job.done, job.total))
         self._left.setText("" if job.seconds_left is None else f"{format_duration(job.seconds_left)} left")
         self.setToolTip("\n".join(_describe(each) for each in jobs))
+        self.show()
 
 
 def _describe(job: JobProgress) -> str:
