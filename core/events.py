@@ -11,6 +11,12 @@ RESTORED = "restored"
 """The kind of the incident that says that the model was taken back to a checkpoint, as was asked."""
 ROLLED_BACK = "rolled back"
 """The kind of the incident that says that training went back to its known good state."""
+TRAINER_ENDED = "trainer ended"
+"""The kind of the incident that says how a trainer ended."""
+BREAKER = "breaker"
+"""The kind of the incident that says that trainers ended too often: training is paused until it is started again."""
+PAUSES = frozenset({"rollbacks used up", "step failed again"})
+"""The kinds of the incidents with which the trainer paused by itself: `Resume` goes on."""
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
@@ -362,18 +368,21 @@ class TrainerFailed:
 
     sentence: str
     details: str = ""
+    by_breaker: bool = False
+    """Nothing has to be mended first: trainers ended too often, so training is paused."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """Progress of one long work. `job_id` stays the same from the first report to the last (done == total)."""
+    """Progress of one long work. `job_id` stays the same from the first report to the last, which has `done` at
+    `total`, or `is_over` where the work was given up."""
 
     job_id: str
     title: str
     done: int
     total: int
     seconds_left: float | None = None
-    can_cancel: bool = False
+    is_over: bool = False
 
 
 TrainerEvent = (

@@ -7,8 +7,6 @@ default is used, and `load` says so.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -19,6 +17,7 @@ from pydantic.dataclasses import dataclass
 
 from core.indicators.spec import IndicatorSpec
 from core.market import time_zones
+from core.storage.durable import write_durably
 
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
 """Marks a setting that is changed where it is used: no form offers it."""
@@ -316,15 +315,7 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
 def save(settings: Settings, path: Path) -> None:
     """Write the file in one piece: a reader sees the old settings or the new ones. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(to_dict(settings), file, indent=2)
-            file.write("\n")
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_durably(path, f"{json.dumps(to_dict(settings), indent=2)}\n".encode())
 
 
 def _drop(tree: dict[str, Any], path: list[str]) -> bool:

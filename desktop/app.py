@@ -35,6 +35,7 @@ from desktop.candle_loader import HistoryLoading
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
 from desktop.charting.candles import ChartCandles
+from desktop.charting.forecast_note import ForecastNote
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.hindsight import Hindsight
 from desktop.charting.saving import ChartSaving
@@ -85,6 +86,7 @@ class Application(QObject):
         ChartStudies(self.window, self.chart)
         self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
         self._hindsight = Hindsight(self.window, self.chart, self.state, self._library.past)
+        ForecastNote(self.state, self.chart)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -180,6 +182,8 @@ class Application(QObject):
         runs.forming.connect(self.chart_tools.see_forming)
         runs.feed_event.connect(self._on_feed_event)
         runs.batch.connect(state.apply)
+        runs.training_begins.connect(state.trainer_starts)
+        runs.training_over.connect(state.trainer_is_over)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from core.storage.candles import CandleStore
     from core.storage.chart_lines import ChartLineStore
+    from core.storage.runs import RunStore
 
 
 class WindowDatabase:
@@ -48,6 +49,12 @@ class WindowDatabase:
         from core.storage.chart_lines import ChartLineStore  # noqa: PLC0415 - after the first paint
 
         return ChartLineStore(self.db)
+
+    @property
+    def runs(self) -> RunStore:
+        from core.storage.runs import RunStore  # noqa: PLC0415 - after the first paint
+
+        return RunStore(self.db)
 
     def close(self) -> None:
         """Nothing may read or write after it. Safe to call twice."""

@@ -1,24 +1,23 @@
-"""The one way to show long work: what is under way, and a status-bar widget with progress, time left and cancel."""
+"""The one way to show long work: what is under way, and a status-bar widget with progress and time left."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
 
 from core.clock import Clock
 from core.events import JobProgress
 from desktop.formatting import format_count, format_duration
-from desktop.icons import icon, tabular
-from desktop.theme import Palette
+from desktop.icons import tabular
 
 _MOST_JOBS = 64
 _SETTLE_S = 2.0
 
 
 class JobList:
-    """Long works under way, oldest first. A work is over when `done` reaches `total`, or when it is `end`ed.
+    """Long works under way, oldest first. A work is over when its report says so, or when it is `end`ed.
 
     Where a report does not tell the time left, it is worked out from the pace so far.
     """
@@ -36,8 +35,8 @@ class JobList:
         return tuple(self._jobs.values())
 
     def apply(self, report: JobProgress) -> None:
-        """Take a report: the first of its id adds a work, the last (done >= total) removes it."""
-        if report.total > 0 and report.done >= report.total:
+        """Take a report: the first of its id adds a work, the last removes it."""
+        if report.is_over or (report.total > 0 and report.done >= report.total):
             self.end(report.job_id)
             return
         if report.job_id not in self._jobs and len(self._jobs) >= _MOST_JOBS:
@@ -48,7 +47,7 @@ class JobList:
         self._jobs[report.job_id] = report
 
     def end(self, job_id: str) -> None:
-        """Forget a work that is over, cancelled or given up. An unknown id is no error."""
+        """Forget a work that is over or given up. An unknown id is no error."""
         self._jobs.pop(job_id, None)
         self._started.pop(job_id, None)
 
@@ -67,30 +66,19 @@ class JobList:
 
 
 class JobBar(QWidget):
-    """Shows the oldest work of a list; hidden while there is none. `cancel_requested` carries the job's id."""
-
-    cancel_requested = Signal(str)
+    """Shows the oldest work of a list; hidden while there is none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._job_id = ""
         self._title = QLabel()
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setFixedSize(QSize(110, 10))
         self._left = QLabel()
-        self._cancel = QToolButton()
-        self._cancel.setAutoRaise(True)
-        # No taller than the texts beside it: the status bar must not grow when a work begins.
-        self._cancel.setFixedSize(QSize(16, 16))
-        self._cancel.setIconSize(QSize(12, 12))
-        self._cancel.setToolTip("Cancel this work")
-        self._cancel.setAccessibleName("Cancel")
-        self._cancel.clicked.connect(lambda: self.cancel_requested.emit(self._job_id))
         layout = QHBoxLayout(self)
         layout.setContentsMargins(6, 0, 6, 0)
         layout.setSpacing(6)
-        for part in (self._title, self._progress, self._left, self._cancel):
+        for part in (self._title, self._progress, self._left):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._left.setFont(tabular(self.font()))
@@ -98,23 +86,18 @@ class JobBar(QWidget):
 
     def show_jobs(self, jobs: tuple[JobProgress, ...]) -> None:
         """Show the first of `jobs`, and how many more there are."""
-        self.setVisible(bool(jobs))
         if not jobs:
+            self.hide()
             return
         job = jobs[0]
-        self._job_id = job.job_id
         more = f" (and {len(jobs) - 1} more)" if len(jobs) > 1 else ""
         self._title.setText(job.title + more)
         # A range of 0 to 0 is Qt's way to say that the length is not known.
         self._progress.setRange(0, max(job.total, 0))
         self._progress.setValue(min(job.done, job.total))
         self._left.setText("" if job.seconds_left is None else f"{format_duration(job.seconds_left)} left")
-        self._cancel.setVisible(job.can_cancel)
         self.setToolTip("\n".join(_describe(each) for each in jobs))
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Draw the icon in the palette's colours."""
-        self._cancel.setIcon(icon("close", palette.text))
+        self.show()
 
 
 def _describe(job: JobProgress) -> str:

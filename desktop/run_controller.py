@@ -44,6 +44,10 @@ class RunController(QObject):
     """FeedStatus or CatchUpProgress"""
     batch = Signal(object)
     """EventBatch"""
+    training_begins = Signal(bool)
+    """A trainer is started; True where it goes on with a run that is in the database."""
+    training_over = Signal()
+    """The trainer's thread has ended, in whatever way."""
 
     def __init__(
         self,
@@ -147,7 +151,9 @@ class RunController(QObject):
         worker = TrainingWorker(spec, self._clock, self)
         worker.batch.connect(self.batch)
         worker.failed.connect(self._on_worker_failed)
+        worker.finished.connect(lambda: self._on_worker_finished(worker))
         self._worker = worker
+        self.training_begins.emit(self._has_run(spec))
         worker.start()
 
     async def _close_market(self) -> None:
@@ -178,6 +184,16 @@ class RunController(QObject):
     def _on_worker_failed(self, failure: TrainerFailed) -> None:
         _log.error("%s\n%s", failure.sentence, failure.details)
         self.batch.emit(EventBatch((failure,)))
+
+    def _on_worker_finished(self, worker: TrainingWorker) -> None:
+        if self._worker in (worker, None):  # else the next one was started meanwhile
+            self.training_over.emit()
+
+    def _has_run(self, spec: SessionSpec) -> bool:
+        try:
+            return not spec.new_run and self._database.runs.find(spec.market, spec.fingerprint) is not None
+        except StorageError:
+            return False  # the trainer will meet it too, and say so
 
     def _on_feed_done(self, task: asyncio.Task[None]) -> None:
         if task.cancelled():

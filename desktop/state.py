@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import singledispatchmethod
 
 from PySide6.QtCore import QObject, Signal
@@ -70,6 +71,10 @@ class RunState(QObject):
         self.forecast: ForecastMade | None = None
         self.feed: FeedStatus | None = None
         self.failure: TrainerFailed | None = None
+        self.is_starting = False
+        """A trainer was started and does not stand yet."""
+        self.is_loading = False
+        """The same, and there is a run for it to go on with, of which nothing is known here yet."""
         self.checkpoint_in_use: str | None = None
         self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
 
@@ -80,7 +85,9 @@ class RunState(QObject):
 
     @property
     def trainer_state(self) -> TrainerState | None:
-        """What the trainer is doing; None before its first sign of life."""
+        """What the trainer is doing; None before the first one was started."""
+        if self.is_starting:
+            return TrainerState.STARTING
         if self.failure is not None:
             return TrainerState.FAILED
         return None if self.status is None else self.status.state
@@ -107,8 +114,10 @@ class RunState(QObject):
     def add_incidents(self, older: Iterable[Incident]) -> None:
         """Put history, in ascending order, before what came already; none of it counts as happening now."""
         newer = list(self._incidents)
+        # The parent, which tells how a trainer ended, may not know its run; the record does.
+        known = {replace(incident, run_id=None) for incident in newer}
         self._incidents.clear()
-        self._incidents.extend(incident for incident in older if incident not in newer)
+        self._incidents.extend(incident for incident in older if replace(incident, run_id=None) not in known)
         self._incidents.extend(newer)
         self.incidents_changed.emit()
 
@@ -119,6 +128,19 @@ class RunState(QObject):
         self._forget_run(run_id)
         self.feed_changed.emit()
         self.jobs_changed.emit()
+
+    def trainer_starts(self, has_run: bool) -> None:
+        """has_run: whether the market has a run that it goes on with."""
+        self.is_starting = True
+        self.is_loading = has_run and self.trainer is None
+        self._tell_of_start()
+
+    def trainer_is_over(self) -> None:
+        """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
+        self.is_starting = self.is_loading = False
+        if self.status is not None and self.failure is None:
+            self.status = replace(self.status, state=TrainerState.STOPPED)
+        self._tell_of_start()
 
     def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
         """Take what the trainer or the feed says. What belongs to another run than the watched one is dropped."""
@@ -183,6 +205,7 @@ class RunState(QObject):
             self._forget_run(event.run_id)
         self.run_id = event.run_id
         self.trainer, self.failure = event, None
+        self.is_starting = self.is_loading = False
         if event.resumed_from is not None:
             self._use_checkpoint(event.resumed_from)
         self.ready.emit(event)
@@ -192,6 +215,7 @@ class RunState(QObject):
     @_take.register
     def _(self, event: TrainerFailed) -> None:
         self.failure = event
+        self.is_starting = self.is_loading = False
         self.failed.emit(event)
         self.status_changed.emit()
 
@@ -218,6 +242,10 @@ class RunState(QObject):
         self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
         self.diagnosis = None
         self.run_changed.emit()
+
+    def _tell_of_start(self) -> None:
+        for signal in (self.status_changed, self.checkpoints_changed, self.incidents_changed):
+            signal.emit()
 
     def _use_checkpoint(self, checkpoint_id: str) -> None:
         if checkpoint_id != self.checkpoint_in_use:

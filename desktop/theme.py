@@ -25,6 +25,8 @@ class Palette:
     raised: QColor
     """Of boxes that lie on a chart: readout, tooltip, axis labels of the crosshair."""
     border: QColor
+    outline: QColor
+    """Of what can be clicked or typed into."""
     grid: QColor
     text: QColor
     muted_text: QColor
@@ -102,6 +104,7 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         panel=QColor("#191e28"),
         raised=QColor("#2a3140"),
         border=QColor("#343d4e"),
+        outline=QColor("#6f7a8f"),
         grid=QColor("#1d2330"),
         text=QColor("#dde2ec"),
         muted_text=QColor("#97a1b3"),
@@ -134,6 +137,7 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         panel=QColor("#f3f5f8"),
         raised=QColor("#ffffff"),
         border=QColor("#c9d0da"),
+        outline=QColor("#727c8b"),
         grid=QColor("#edf0f4"),
         text=QColor("#1a202b"),
         muted_text=QColor("#596476"),
@@ -187,6 +191,27 @@ def qt_palette(palette: Palette) -> QPalette:
     return result
 
 
+_OUTLINED = (
+    "QCheckBox",
+    "QLineEdit",
+    "QAbstractSpinBox",
+    "QComboBox",
+    "QPushButton",
+    "QSlider",
+    "QProgressBar",
+)
+"""Drawn with an outline by Fusion, and without filling their ground with the window's colour."""
+_FUSION_DARKER = 140
+
+
+def outline_palette(palette: Palette) -> QPalette:
+    """For those classes alone. Fusion takes no outline from a palette: it makes one by darkening the window's colour,
+    which on a dark window is next to nothing. They are told of a lighter window, so that it comes out as ours."""
+    result = qt_palette(palette)
+    result.setColor(QPalette.ColorRole.Window, palette.outline.lighter(_FUSION_DARKER))
+    return result
+
+
 class Theme(QObject):
     """Which palette holds now. Widgets read `palette` and repaint on `changed`."""
 
@@ -232,7 +257,7 @@ class Theme(QObject):
         self._application = application
         application.setStyle("Fusion")
         _request_scheme(self._mode)
-        application.setPalette(qt_palette(self._palette))
+        _dress(application, self._palette)
         self._refresh()
 
     @Slot()
@@ -242,7 +267,7 @@ class Theme(QObject):
             return
         self._palette = palette
         if self._application is not None:
-            self._application.setPalette(qt_palette(palette))
+            _dress(self._application, palette)
         self.changed.emit(palette)
 
     def _wants_dark(self) -> bool:
@@ -252,6 +277,13 @@ class Theme(QObject):
         if scheme is Qt.ColorScheme.Unknown:
             return self._system_was_dark
         return scheme is Qt.ColorScheme.Dark
+
+
+def _dress(application: QApplication, palette: Palette) -> None:
+    application.setPalette(qt_palette(palette))  # takes those of single classes away
+    outlined = outline_palette(palette)
+    for name in _OUTLINED:
+        application.setPalette(outlined, name)  # type: ignore[arg-type]  # its stub says bytes, it takes str alone
 
 
 def _request_scheme(mode: Mode) -> None:

@@ -25,7 +25,7 @@ from desktop.panels.base import Panel, Refresher
 from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.panels.checkpoint_source import CheckpointLibrary, CheckpointSource
 from desktop.panels.checkpoints import CheckpointsPanel
-from desktop.panels.controls import TrainingInputs, make_tool_bar
+from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume, make_tool_bar
 from desktop.panels.gradients import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.loss import LossPanel
@@ -68,8 +68,6 @@ class MainWindow(QMainWindow):
     """Settings: the whole tree, as the window now shows it, from wherever the change came."""
     settings_changed = Signal(object)
     """Settings: the whole tree, to be stored."""
-    cancel_requested = Signal(str)
-    """The id of a job."""
     closing = Signal()
     """The window is being closed; its layout has been saved."""
 
@@ -111,10 +109,12 @@ class MainWindow(QMainWindow):
             on_choose_market=self.open_market,
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
             on_use_gpu=lambda: self.device_requested.emit("cuda"),
+            on_resume=lambda: self.pause_requested.emit(False),
             parent=self,
         )
         self._show_settings()
         self._on_theme(theme.palette)
+        keep_room_for_resume(self._tool_bar, self.actions_of_window)
         self._on_status()
         chart.setFocus()
         self._needs_default_sizes = layout_store is None or not layout_store.restore(self)
@@ -216,7 +216,8 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.chart, 1)
         self.setCentralWidget(middle)
         self.actions_of_window.fill_menu_bar(self.menuBar())
-        self.addToolBar(make_tool_bar(self.actions_of_window, self.inputs))
+        self._tool_bar = make_tool_bar(self.actions_of_window, self.inputs)
+        self.addToolBar(self._tool_bar)
         self.statusBar().setSizeGripEnabled(False)
         self.statusBar().addPermanentWidget(self.status, 1)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
@@ -236,7 +237,6 @@ class MainWindow(QMainWindow):
         self.checkpoints.restore_requested.connect(self.restore_requested)
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
-        self.status.cancel_requested.connect(self.cancel_requested)
 
     def _wire_actions(self) -> None:
         ids = ActionId
@@ -280,7 +280,7 @@ class MainWindow(QMainWindow):
             return
         self._shows_resume = is_paused
         texts = (
-            ("&Resume", "Learn from candles again", "play-pause")
+            (RESUME, "Learn from candles again", "play-pause")
             if is_paused
             else ("&Pause", "Pause: candles are still forecast and scored, but not learned from", "pause")
         )

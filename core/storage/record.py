@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.events import CheckpointInfo, Incident, StepDone
@@ -71,6 +72,11 @@ class TrainingRecord:
         """Store one incident under this run."""
         row = (self._run_id, *incident_row(incident)[1:])
         self._execute(_insert("incidents", INCIDENT_COLUMNS), [row])
+
+    def add_incident_once(self, incident: Incident) -> None:
+        """Store an incident that may be handed in again: who wrote it down may have died before saying so."""
+        if replace(incident, run_id=self._run_id) not in self.reader.incidents():
+            self.add_incident(incident)
 
     def add_checkpoint(self, info: CheckpointInfo) -> None:
         """Store the row of a file that is durable already. An id is used once: sqlite3.IntegrityError else."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 from core.clock import Clock
 from core.events import JobProgress
 
-_JOB_ID = "catch-up"
+JOB_ID = "catch-up"
+"""Of the reports, for who looks for this work among others."""
 _TITLE = "Learning from stored candles"
 _FEWEST_BEHIND = 20
+_CAUGHT_UP = 10
+"""In step with a fast feed it is always a few candles behind: those are under way, no backlog."""
 _REPORT_EVERY_S = 0.25
 
 
@@ -17,6 +20,7 @@ class CatchUpMeter:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._total = 0
+        self._behind = 0
         self._started_s = 0.0
         self._reported_s: float | None = None
 
@@ -32,10 +36,16 @@ class CatchUpMeter:
             if behind < _FEWEST_BEHIND:
                 return None
             self._total, self._started_s = behind, now_s
-        self._total = max(self._total, behind)
-        done, total = self._total - behind, self._total
-        left_s = (now_s - self._started_s) / done * behind if done else None
-        if behind == 0:
+        self._total, self._behind = max(self._total, behind), behind
+        total = self._total
+        if behind <= _CAUGHT_UP:
             self._total = 0
-            left_s = 0.0
-        return JobProgress(_JOB_ID, _TITLE, done, total, left_s)
+            return JobProgress(JOB_ID, _TITLE, total, total, 0.0)
+        done = total - behind
+        left_s = (now_s - self._started_s) / done * behind if done else None
+        return JobProgress(JOB_ID, _TITLE, done, total, left_s)
+
+    def give_up(self) -> JobProgress | None:
+        """No further candle is taken: the last report, or None where nothing is under way."""
+        total, self._total = self._total, 0
+        return JobProgress(JOB_ID, _TITLE, total - self._behind, total, is_over=True) if total else None

@@ -16,9 +16,9 @@ from core.commands import ObserveCandle, SaveCheckpoint, SetDevice, SetPaused, S
 from core.events import (
     EventBatch,
     ForecastMode,
+    JobProgress,
     StepDone,
     TrainerEvent,
-    TrainerFailed,
     TrainerReady,
     TrainerState,
     TrainerStatus,
@@ -29,9 +29,10 @@ from core.training.catch_up import CatchUpMeter
 from core.training.host import Host, HostDiedError
 from core.training.pacing import WHOLE_TIME_PERCENT, Pacer
 from core.training.spec import SessionSpec
+from core.training.supervision.afterwards import write_down
 from core.training.supervision.endings import DeathCause
 from core.training.supervision.probe import DeviceProbe, DeviceWatch, ProcessProbe
-from core.training.supervision.restarts import Restarts
+from core.training.supervision.restarts import Restarts, Verdict
 
 _MOST_IN_FLIGHT = 16
 _IDLE_WAIT_S = 0.25
@@ -126,6 +127,7 @@ class TrainingDriver:
         self._host = make_host(spec)
         self._sent_until_ms: int | None = None
         self._recorded_until_ms: int | None = None
+        self._run_id: str | None = None
         self._unanswered: deque[TrainerCommand] = deque()
         self._status: TrainerStatus | None = None
         self._has_failed = False
@@ -143,12 +145,14 @@ class TrainingDriver:
             if self._start():
                 while not self._is_finished():
                     self._turn()
+                self._give_up_progress()
                 if self._stands and not self._has_failed:
                     self._stop()
-                    self._report_progress(is_last=True)
         finally:
+            self._give_up_progress()
             self._device_watch.end()
             self._host.close()
+            self._write_down_the_rest()
 
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
@@ -198,12 +202,17 @@ class TrainingDriver:
             return 0
         return _MOST_IN_FLIGHT if self._duty_percent >= WHOLE_TIME_PERCENT else 1
 
-    def _report_progress(self, is_last: bool = False) -> None:
-        if is_last or self._meter.is_due():
-            left = 0 if is_last else self._store.count(self._spec.market, after_ms=self._sent_until_ms)
-            progress = self._meter.report(left + len(self._unanswered))
-            if progress is not None:
-                self._tell(progress)
+    def _report_progress(self) -> None:
+        if self._meter.is_due():
+            left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
+            self._tell_progress(self._meter.report(left + len(self._unanswered)))
+
+    def _give_up_progress(self) -> None:
+        self._tell_progress(self._meter.give_up())
+
+    def _tell_progress(self, progress: JobProgress | None) -> None:
+        if progress is not None:
+            self._tell(progress)
 
     def _send(self, command: TrainerCommand) -> None:
         self._unanswered.append(command)
@@ -227,6 +236,7 @@ class TrainingDriver:
             if isinstance(event, TrainerReady):
                 self._sent_until_ms = event.position_ms or self._first_start_ms()
                 self._recorded_until_ms = event.recorded_until_ms
+                self._run_id = event.run_id
             elif isinstance(event, TrainerStatus):
                 self._status = event
         steps_ms = [event.duration_ms for event in batch.events if isinstance(event, StepDone)]
@@ -311,14 +321,27 @@ class TrainingDriver:
         """Make a new host, unless the cause is final or there were too many crashes; tell the window either way."""
         self._host.close()
         self._stands = False
-        verdict = self._restarts.after(death, tuple(self._unanswered))
-        self._tell(verdict)
-        if isinstance(verdict, TrainerFailed):
-            self._has_failed = True
+        if not self._announce(self._restarts.after(death, tuple(self._unanswered))):
             return False
         self._renew_host()
         self._inbox.wait(_RESTART_PAUSE_S)
         return True
+
+    def _announce(self, verdict: Verdict) -> bool:
+        """Tell the window. False where no host follows."""
+        for incident in verdict.incidents:
+            self._tell(incident)
+        if verdict.failure is not None:
+            self._has_failed = True
+            self._inbox.stop()  # first: who starts anew on being told waits for this run to be over
+            self._tell(verdict.failure)
+        return verdict.failure is None
+
+    def _write_down_the_rest(self) -> None:
+        """Incidents that no host was told of: there is none any more."""
+        rest = self._restarts.take_unrecorded()
+        if rest:
+            write_down(rest, self._restarts.spec, self._run_id)
 
     def _renew_host(self) -> None:
         self._host.close()
@@ -334,7 +357,7 @@ class TrainingDriver:
             self._send(StopSession())
             self._drain(deadline_s)
         except HostDiedError as death:
-            self._tell(TrainerFailed(death.sentence, death.details))
+            self._announce(self._restarts.end(death, tuple(self._unanswered)))
 
     def _drain(self, deadline_s: float) -> None:
         while self._unanswered:

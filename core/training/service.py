@@ -251,7 +251,7 @@ class TrainingService:
                 return self._apply_deletions()
             case RecordIncident(incident):
                 with self._record.write():
-                    self._record.add_incident(incident)
+                    self._record.add_incident_once(incident)
             case StopSession():
                 self._state = TrainerState.STOPPED
                 return self._save("exit")

@@ -181,6 +181,12 @@ class ChartWidget(QWidget):
             self._scale.set_margin(len(forecast.ghosts) + _GHOST_MARGIN)
         self._frame_clock.request(Dirty.VIEW)
 
+    def set_note(self, text: str) -> None:
+        """What a user has to know of the forecast, near where it stands; nothing for an empty text."""
+        if text != self._model.note:
+            self._model.note = text
+            self._frame_clock.request(Dirty.TICK)
+
     def set_live(self, is_live: bool) -> None:
         """Whether ticks come from a market that is open now: only then is there a countdown to the close."""
         self._is_live = is_live

@@ -63,7 +63,10 @@ class TerminalProgress:
     def _show_job(self, job: JobProgress) -> None:
         if job.job_id not in self._tasks:
             self._tasks[job.job_id] = self._progress.add_task(job.title, total=job.total)
-        self._progress.update(self._tasks[job.job_id], completed=job.done, total=job.total)
+        if job.is_over:
+            self._progress.remove_task(self._tasks.pop(job.job_id))
+        else:
+            self._progress.update(self._tasks[job.job_id], completed=job.done, total=job.total)
 
     def _describe(self, status: TrainerStatus) -> None:
         loss = "–" if status.loss.current is None else f"{status.loss.current:.3f}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from core.settings import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
+_WIDTH = 900
+_SHARE_OF_SCREEN = 0.92
 _OWN_DIALOG = frozenset({"market"})
 
 
@@ -35,8 +37,8 @@ class PreferencesDialog(QDialog):
         layout.addWidget(self.tabs)
         layout.addWidget(self._message)
         layout.addWidget(self.buttons)
-        self.resize(820, 660)
         self._check()
+        self.resize(self._fitting_size(layout))
 
     def form(self, group: str) -> GroupForm[object]:
         """The form of one group."""
@@ -55,6 +57,24 @@ class PreferencesDialog(QDialog):
         super().accept()
         if settings != self._settings:
             self.applied.emit(settings)
+
+    def _fitting_size(self, layout: QVBoxLayout) -> QSize:
+        """As high as the longest page needs, so that none has to be scrolled; no higher than the screen."""
+        self.ensurePolished()
+        room = self._room(layout)
+        tallest = max(form.heightForWidth(_WIDTH - room.width()) for form in self._forms.values())
+        highest = round(_SHARE_OF_SCREEN * self.screen().availableGeometry().height())
+        return QSize(_WIDTH, min(tallest + room.height(), highest))
+
+    def _room(self, layout: QVBoxLayout) -> QSize:
+        """What stands around a page: margins, tabs, buttons, and a line of the message."""
+        layout.activate()
+        margins = layout.contentsMargins()
+        frame = self.tabs.sizeHint() - self.tabs.currentWidget().sizeHint()
+        beside = margins.left() + margins.right() + frame.width()
+        rows = (self.buttons.sizeHint().height(), self._message.fontMetrics().lineSpacing())
+        above = margins.top() + margins.bottom() + frame.height() + sum(rows) + len(rows) * layout.spacing()
+        return QSize(beside, above)
 
     def _add_page(self, group: str) -> None:
         form: GroupForm[object] = GroupForm(getattr(self._settings, group), _note(group))

@@ -104,7 +104,7 @@ class AccuracyPanel(Panel):
         """Shows the scores that are kept apart instead of the run's own."""
         self._footer = QWidget()
         self._build_layout()
-        self._empty = EmptyState("", self)
+        self._empty = EmptyState(_EMPTY, self)
         self.apply_palette(theme.palette)
         self.apart.toggled.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
@@ -114,8 +114,7 @@ class AccuracyPanel(Panel):
         status = self._state.status
         own = None if status is None else status.accuracy
         has_scores = own is not None and own.scored > 0
-        self._empty.setVisible(not has_scores)
-        set_text(self._empty, _EMPTY)
+        self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading)
         for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:

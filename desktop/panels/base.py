@@ -13,6 +13,7 @@ from desktop.theme import Palette, Theme
 
 REFRESH_INTERVAL_MS = 100
 TICK_INTERVAL_MS = 1_000
+LOADING = "Loading the last run …"
 
 
 class Panel(QWidget):
@@ -138,6 +139,7 @@ class EmptyState(QLabel):
 
     def __init__(self, text: str, host: QWidget) -> None:
         super().__init__(text, host)
+        self._text = text
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setWordWrap(True)
         self.setMargin(12)
@@ -147,6 +149,13 @@ class EmptyState(QLabel):
         self._host = host
         self._filter = _ResizeFilter(host, self._cover)
         self._cover()
+
+    def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None) -> None:
+        """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing."""
+        if text is not None:
+            self._text = text
+        set_text(self, LOADING if is_loading else self._text)
+        self.setVisible(is_empty)
 
     def _cover(self) -> None:
         self.setGeometry(self._host.rect())

@@ -227,8 +227,11 @@ def _searched_text(info: CheckpointInfo) -> str:
 
 def _tooltip(info: CheckpointInfo) -> str:
     held = ", ".join(marks(info))
+    reason = reason_text(info.reason).lower()
     lines = [
         f"Step {format_count(info.step)}" + (f" ({held})" if held else ""),
+        f"Saved {format_time(info.created_at_ms)} ({reason}), {format_bytes(info.size_bytes)}",
+        f"Loss {format_number(info.loss, 4)}, score {score_text(info)}",
         f"{format_count(info.scored)} candles were scored when it was saved",
         f"File: {info.file}",
         f"SHA-256: {info.sha256[:16]}…",

@@ -61,6 +61,11 @@ class CheckpointSource(QObject):
             self._cache = self._read()
         return self._cache
 
+    @property
+    def is_loading(self) -> bool:
+        """There is a run, of which nothing is known yet."""
+        return self._state.is_loading
+
     def set_pinned(self, ids: Sequence[str], is_pinned: bool) -> None:
         """Pin or unpin all of `ids`."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QLocale, QPoint, QRect, QSize, QSortFilterProxyModel, Qt, Signal
-from PySide6.QtGui import QPainter
+from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -33,6 +33,7 @@ from desktop.theme import Palette, Theme
 
 _ICON_SIZE = 15
 _CELL_MARGIN = 14
+_LEAST_FIRST = ("Size", "Saved", "Loss", "Reason")
 _NONE_SAVED = "No checkpoint has been saved yet."
 _NO_MATCH = "No checkpoint matches the filter."
 
@@ -127,10 +128,8 @@ class CheckpointsPanel(Panel):
         noun = "checkpoint" if total == 1 else "checkpoints"
         words = f"{format_count(total)} {noun}" if shown == total else f"{format_count(shown)} of {format_count(total)}"
         set_text(self._count, words if total else "")
-        self._empty.setVisible(shown == 0)
-        set_text(
-            self._empty, "No checkpoint has been saved yet." if total == 0 else "No checkpoint matches the filter."
-        )
+        text = _NONE_SAVED if total == 0 else _NO_MATCH
+        self._empty.tell(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
     def _update_actions(self) -> None:
         chosen = self.selected()
@@ -225,8 +224,27 @@ class MarksDelegate(QStyledItemDelegate):
             left += _ICON_SIZE + 3
 
 
-def _table(model: QSortFilterProxyModel, theme: Theme) -> QTableView:
-    table = QTableView()
+class CheckpointTable(QTableView):
+    """Where it is too narrow for all of its columns, those go whose numbers matter least: their tooltip has them."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Hide as many as must be for the others to be whole."""
+        widths = _natural_widths(self.fontMetrics())
+        hidden: set[str] = set()
+        for title in _LEAST_FIRST:
+            if sum(width for name, width in widths.items() if name not in hidden) <= self.viewport().width():
+                break
+            hidden.add(title)
+        for number, column in enumerate(COLUMNS):
+            self.setColumnHidden(number, column.title in hidden)
+
+
+def _table(model: QSortFilterProxyModel, theme: Theme) -> CheckpointTable:
+    table = CheckpointTable()
     table.setModel(model)
     table.setFont(tabular(table.font()))
     table.setItemDelegateForColumn(0, MarksDelegate(theme, table))
@@ -249,7 +267,7 @@ def _table(model: QSortFilterProxyModel, theme: Theme) -> QTableView:
     return table
 
 
-def _size_columns(table: QTableView) -> None:
+def _size_columns(table: CheckpointTable) -> None:
     metrics = table.fontMetrics()
     table.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
     header = table.horizontalHeader()
@@ -257,7 +275,16 @@ def _size_columns(table: QTableView) -> None:
     header.setMinimumSectionSize(3 * metrics.averageCharWidth())
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     header.setStretchLastSection(True)
-    for number, column in enumerate(COLUMNS):
+    for number, width in enumerate(_natural_widths(metrics).values()):
+        header.resizeSection(number, width)
+    table.fit_columns()
+
+
+def _natural_widths(metrics: QFontMetrics) -> dict[str, int]:
+    """By title: wide enough for what comes, and for the header."""
+    widths = {}
+    for column in COLUMNS:
         widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title + "   "))
-        header.resizeSection(number, widest + _CELL_MARGIN)
-    header.resizeSection(0, 3 * (_ICON_SIZE + 3) + 10)
+        widths[column.title] = widest + _CELL_MARGIN
+    widths[""] = 3 * (_ICON_SIZE + 3) + 10  # the marks
+    return widths

@@ -17,6 +17,8 @@ _WIDTH_LETTERS = 13
 _DUTY_STEP = 5
 _SLIDER_WIDTH = 90
 _ICON_SIZE = 20
+RESUME = "&Resume"
+"""What `Pause` says while training is paused."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
 
@@ -132,3 +134,13 @@ def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
         if isinstance(button, QToolButton):
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     return bar
+
+
+def keep_room_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
+    """What is beside `Pause` stays where it is when that says `Resume`. Call it once the actions have their icons."""
+    button = bar.widgetForAction(actions[ActionId.PAUSE])
+    if isinstance(button, QToolButton):
+        button.ensurePolished()
+        metrics = button.fontMetrics()
+        longer = metrics.horizontalAdvance(RESUME.replace("&", "")) - metrics.horizontalAdvance(button.text())
+        button.setMinimumWidth(button.sizeHint().width() + max(longer, 0))

@@ -112,7 +112,7 @@ class IncidentsPanel(Panel):
         had_none = self.model.rowCount() == 0
         self.model.show(self._state.incidents)
         has_some = self.model.rowCount() > 0
-        self._empty.setVisible(not has_some)
+        self._empty.tell(is_empty=not has_some, is_loading=self._state.is_loading)
         self._splitter.setVisible(has_some)
         if had_none and has_some:
             self.table.selectRow(0)

@@ -152,7 +152,7 @@ class LossPanel(Panel):
 
     def _refresh_curves(self) -> None:
         steps = self._state.steps
-        self._empty.setVisible(len(steps) == 0)
+        self._empty.tell(is_empty=len(steps) == 0, is_loading=self._state.is_loading)
         for part in (self._rate_label, self._rate_plot, self._legend):
             part.setVisible(len(steps) > 0)
         for name in ("left", "bottom"):

@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from core.events import GPU_IS_BACK, RESTORED, Incident, Severity, TrainerFailed
+from core.events import (
+    BREAKER,
+    GPU_IS_BACK,
+    PAUSES,
+    RESTORED,
+    TRAINER_ENDED,
+    Incident,
+    Severity,
+    TrainerFailed,
+    TrainerState,
+)
 from core.market.feeds.base import FeedState
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
@@ -14,6 +24,9 @@ from desktop.state import RunState
 _FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave incident", "storage"
 _RESTORED = "restored"
 _GPU = "gpu is back"
+_ENDED, _PAUSED = "trainer ended", "trainer paused"
+_LEARNING = frozenset({TrainerState.TRAINING, TrainerState.CATCHING_UP})
+_OVER = frozenset({TrainerState.STOPPED, TrainerState.FAILED})
 
 
 class NoticeWriter(QObject):
@@ -28,14 +41,18 @@ class NoticeWriter(QObject):
         on_choose_market: Callable[[], object],
         on_show_incidents: Callable[[], object],
         on_use_gpu: Callable[[], object],
+        on_resume: Callable[[], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
-        self._on_use_gpu = on_use_gpu
+        self._on_use_gpu, self._on_resume = on_use_gpu, on_resume
+        self._told_at_ms: dict[str, int] = {}
+        self._former_state: TrainerState | None = None
         state.failed.connect(self._on_failed)
         state.ready.connect(self._on_ready)
+        state.status_changed.connect(self._on_status)
         state.feed_changed.connect(self._on_feed)
         state.incident_happened.connect(self._on_incident)
         state.run_changed.connect(self._on_run)
@@ -49,7 +66,21 @@ class NoticeWriter(QObject):
         for key in (_TRAINER, _GPU):
             self._banner.withdraw(key)
 
+    def _on_status(self) -> None:
+        """Take away what no longer holds. Only a step says that it trains again: a trainer that was started anew
+        stands before it is told that it is paused."""
+        state, status = self._state.trainer_state, self._state.status
+        former, self._former_state = self._former_state, state
+        last_step_ms = None if status is None or state not in _LEARNING else status.last_step_at_ms
+        for key in (_ENDED, _PAUSED):
+            told_at_ms = self._told_at_ms.get(key)
+            if told_at_ms is not None and last_step_ms is not None and last_step_ms > told_at_ms:
+                self._banner.withdraw(key)
+        if state in _OVER or (former is TrainerState.PAUSED and state in _LEARNING):
+            self._banner.withdraw(_PAUSED)
+
     def _on_failed(self, event: TrainerFailed) -> None:
+        self._banner.withdraw(_ENDED)  # the failure says it too
         notice = Notice(_TRAINER, Severity.ERROR, event.sentence, event.details, "Start again", self._on_start)
         self._banner.tell(notice)
 
@@ -71,11 +102,19 @@ class NoticeWriter(QObject):
             )
         if incident.kind == RESTORED:
             self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened))
-        if incident.severity is Severity.ERROR:
-            text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
-            notice = Notice(_INCIDENT, Severity.ERROR, text, incident.details, "Show incidents", self._on_show)
-            self._banner.tell(notice)
+        if incident.severity is Severity.ERROR and incident.kind != BREAKER:  # its failure follows, with a button
+            self._tell_grave(incident)
+
+    def _tell_grave(self, incident: Incident) -> None:
+        text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
+        key, action, on_action = _INCIDENT, "Show incidents", self._on_show
+        if incident.kind in PAUSES:
+            key, action, on_action = _PAUSED, "Resume", self._on_resume
+        elif incident.kind == TRAINER_ENDED:
+            key = _ENDED
+        self._told_at_ms[key] = incident.at_ms
+        self._banner.tell(Notice(key, Severity.ERROR, text, incident.details, action, on_action))
 
     def _on_run(self) -> None:
-        for key in (_TRAINER, _INCIDENT, _GPU, _RESTORED):
+        for key in (_TRAINER, _INCIDENT, _ENDED, _PAUSED, _GPU, _RESTORED):
             self._banner.withdraw(key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
@@ -13,7 +13,7 @@ from desktop.icons import tabular
 from desktop.jobs import JobBar
 from desktop.panels.base import Panel, paragraphs, set_text
 from desktop.state import RunState
-from desktop.theme import Palette, Theme
+from desktop.theme import Theme
 
 _TRAINER_WORDS = {
     TrainerState.STARTING: "Training is starting",
@@ -24,6 +24,7 @@ _TRAINER_WORDS = {
     TrainerState.STOPPED: "Stopped",
     TrainerState.FAILED: "Training failed",
 }
+_PAUSED_BY_BREAKER = "Paused after three crashes"
 _SKILL_MEANING = (
     "How much smaller the loss of the forecast closes is than that of “no change”, with its 95 % interval, over the "
     "scores that count for this run. 0 % is no better. The Accuracy panel has it too, with all else."
@@ -88,8 +89,6 @@ class ElidedLabel(QLabel):
 class StatusPanel(Panel):
     """Feed, trainer, step, loss, skill, device, and the work under way."""
 
-    cancel_requested = Signal(str)
-
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
@@ -97,7 +96,6 @@ class StatusPanel(Panel):
         self.feed = ElidedLabel()
         self.trainer, self.step, self.loss, self.skill, self.device = (QLabel() for _ in range(5))
         self.jobs = JobBar()
-        self.jobs.cancel_requested.connect(self.cancel_requested)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 0, 4, 0)
         layout.setSpacing(6)
@@ -112,7 +110,6 @@ class StatusPanel(Panel):
         self.loss.setToolTip("Training loss, averaged over the newest 50 steps")
         self.skill.setToolTip(paragraphs(_SKILL_MEANING))
         self.device.setToolTip("Where the training runs")
-        self.apply_palette(theme.palette)
         signals = (state.feed_changed, state.status_changed, state.jobs_changed, state.run_changed)
         for signal in signals:
             signal.connect(self.mark_stale)
@@ -121,16 +118,13 @@ class StatusPanel(Panel):
         self._refresh_feed()
         self.jobs.show_jobs(self._state.jobs.running())
         status, trainer_state = self._state.status, self._state.trainer_state
-        set_text(self.trainer, "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state])
+        set_text(self.trainer, self._trainer_words(trainer_state))
         set_text(self.step, f"Step {format_count(None if status is None else status.step)}")
         set_text(self.loss, f"Loss {format_number(None if status is None else status.loss.current, 4)}")
         set_text(self.skill, f"Close skill {self._skill()}")
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else MISSING
         set_text(self.device, device)
-
-    def apply_palette(self, palette: Palette) -> None:
-        self.jobs.apply_palette(palette)
 
     def _refresh_feed(self) -> None:
         feed, palette = self._state.feed, self.palette_now
@@ -148,6 +142,12 @@ class StatusPanel(Panel):
         self._dot.show_colour(colours.get(feed.state, palette.warning))
         set_text(self.feed, f"{feed.state.value.capitalize()}: {feed.sentence}")
         self.feed.setToolTip(feed.sentence)
+
+    def _trainer_words(self, trainer_state: TrainerState | None) -> str:
+        failure = self._state.failure
+        if trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker:
+            return _PAUSED_BY_BREAKER
+        return "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state]
 
     def _skill(self) -> str:
         status = self._state.status

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -80,3 +81,20 @@ def test_every_clip_mode_is_explained_and_the_threshold_names_those_that_it_hold
     assert [mode for mode in modes if f"{mode}: " not in told] == []
     threshold = fields["clip_norm"]["description"].replace("2-norm", "")
     assert [mode for mode in ("norm", "layer", "adaptive", "observe") if mode not in threshold] == []
+
+
+def test_a_power_cut_leaves_the_old_settings_or_the_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in the file is on the disk before the file has its name; then the name is."""
+    synced: list[int] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        synced.append(os.fstat(handle).st_ino)
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    path = tmp_path / "new folder" / "settings.json"
+    save(Settings(), path)
+    assert synced[0] == path.stat().st_ino
+    assert os.name == "nt" or synced[1] == path.parent.stat().st_ino
+    assert [each.name for each in path.parent.iterdir()] == ["settings.json"]

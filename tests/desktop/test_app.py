@@ -21,6 +21,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
+from desktop.formatting import format_time
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 CATCH_UP = 40
@@ -97,6 +98,46 @@ def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
 
     live(qapp, context(tmp_path, host), first)
     live(qapp, context(tmp_path, host), second)
+
+
+def test_the_window_says_what_it_is_waiting_for_and_that_a_forecast_is_old(qapp: QApplication, tmp_path: Path) -> None:
+    """A start with nothing, a stop, a start that goes on with what there is."""
+
+    async def first(application: Application) -> None:
+        await until(lambda: application.state.is_starting, "the start")
+        assert not application.state.is_loading, "there is no last run"
+        await until(lambda: step_of(application) > 5, "training")
+
+    async def second(application: Application) -> None:
+        state, actions = application.state, application.window.actions_of_window
+        await until(lambda: state.is_loading, "the last run, on its way")
+        assert state.trainer_state is TrainerState.STARTING
+        assert actions[ActionId.STOP].isEnabled() and not actions[ActionId.START].isEnabled()
+        await until(lambda: len(state.steps) > 5, "what was learned before")
+        assert not state.is_loading
+        application.runs.stop_training()
+        await until(lambda: not application.runs.is_training, "the stop")
+        await until(lambda: state.trainer_state is TrainerState.STOPPED, "the word of it")
+        assert state.jobs.running() == ()
+        forecast = state.forecast
+        assert forecast is not None
+        assert format_time(forecast.inputs_until_ms) in application.chart.model.note
+        actions[ActionId.START].trigger()
+        await until(lambda: state.trainer_state is TrainerState.TRAINING, "training again")
+        await until(lambda: application.chart.model.note == "", "a forecast that is fresh")
+
+    live(qapp, context(tmp_path), first)
+    live(qapp, context(tmp_path), second)
+
+
+def test_a_trainer_that_is_stopped_before_it_stands_is_stopped(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.state.is_starting, "the start")
+        application.runs.stop_training()
+        await until(lambda: not application.runs.is_training and not application.state.is_starting, "the stop")
+        assert application.window.actions_of_window[ActionId.START].isEnabled()
+
+    live(qapp, context(tmp_path, "process"), story)
 
 
 @pytest.mark.parametrize("host", ["thread", "process"])

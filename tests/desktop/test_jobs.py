@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
@@ -18,6 +16,13 @@ def test_a_job_ends_with_its_last_report(clock: ManualClock) -> None:
     assert [job.job_id for job in jobs.running()] == ["b"]
     jobs.end("b")
     jobs.end("never heard of")
+    assert len(jobs) == 0
+
+
+def test_a_job_that_was_given_up_is_over_though_not_done(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.apply(JobProgress("a", "First", 3, 10))
+    jobs.apply(JobProgress("a", "First", 3, 10, is_over=True))
     assert len(jobs) == 0
 
 
@@ -44,19 +49,3 @@ def test_the_bar_hides_when_nothing_is_under_way(qtbot: QtBot) -> None:
     assert not bar.isHidden()
     bar.show_jobs(())
     assert bar.isHidden()
-
-
-def test_cancel_names_the_job_that_is_shown(qtbot: QtBot) -> None:
-    bar = JobBar()
-    qtbot.addWidget(bar)
-    bar.show_jobs((JobProgress("a", "First", 1, 2, can_cancel=True), JobProgress("b", "Second", 1, 2)))
-    with qtbot.waitSignal(bar.cancel_requested) as cancelled:
-        qtbot.mouseClick(bar.findChild(QToolButton), Qt.MouseButton.LeftButton)
-    assert cancelled.args == ["a"]
-
-
-def test_what_cannot_be_cancelled_has_no_button(qtbot: QtBot) -> None:
-    bar = JobBar()
-    qtbot.addWidget(bar)
-    bar.show_jobs((JobProgress("a", "First", 1, 2),))
-    assert bar.findChild(QToolButton).isHidden()

@@ -129,7 +129,7 @@ def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode
         "Binance did not answer in 5 s, so the sample is replayed: EUR/USD, 1 hour, 2017.", Severity.WARNING
     )
     bench.state.apply(TrainerFailed("The trainer died three times in ten minutes, so it was not started again."))
-    bench.state.apply(JobProgress("verify", "Verifying checkpoints", 3, 7, 12.0, can_cancel=True))
+    bench.state.apply(JobProgress("verify", "Verifying checkpoints", 3, 7, 12.0))
     bench.window.show_dock(ActionId.SHOW_INCIDENTS)
     settle(qtbot, bench)
     keep_picture(bench.window, f"trouble-{mode}-1280x720")

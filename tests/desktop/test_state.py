@@ -93,6 +93,14 @@ def test_history_comes_before_what_happened_already_and_nothing_is_told_twice(st
     assert happened == [third]
 
 
+def test_the_end_that_the_parent_told_of_is_the_one_in_the_record(state: RunState) -> None:
+    """The parent may not know the run; the database does."""
+    told = replace(scenario.incidents()[2], run_id=None)
+    state.apply(told)
+    state.add_incidents(scenario.incidents())
+    assert state.incidents == (told, *reversed(scenario.incidents()[:2]))
+
+
 def test_a_failure_is_the_state_until_it_is_started_again(state: RunState) -> None:
     state.apply(scenario.status())
     state.apply(TrainerFailed("It cannot go on."))

@@ -237,12 +237,26 @@ def test_the_status_bar_repeats_feed_step_loss_skill_and_device(qtbot: QtBot, be
     assert status.device.text() == "CPU, 1 thread"
 
 
-def test_a_job_can_be_cancelled_from_the_status_bar(qtbot: QtBot, bench: Bench) -> None:
-    bench.state.apply(JobProgress("catch-up", "Learning from the past", 10, 1_000, can_cancel=True))
+def test_nothing_moves_in_the_tool_bar_when_pause_becomes_resume(qtbot: QtBot, bench: Bench) -> None:
+    places = []
+    for state in (TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.TRAINING):
+        bench.state.apply(scenario.status(state))
+        qtbot.waitUntil(lambda text="Resume" if state is TrainerState.PAUSED else "Pause": text_of(bench) == text)
+        places.append((bench.window.inputs.x(), button(bench, ActionId.STOP).x()))
+    assert len(set(places)) == 1
+
+
+def text_of(bench: Bench) -> str:
+    bench.window.findChild(QToolBar, "tool_bar").layout().activate()
+    return button(bench, ActionId.PAUSE).text()
+
+
+def test_what_is_under_way_stands_in_the_status_bar(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(JobProgress("catch-up", "Learning from the past", 10, 1_000))
     qtbot.waitUntil(bench.window.status.jobs.isVisible)
-    with qtbot.waitSignal(bench.window.cancel_requested) as cancelled:
-        qtbot.mouseClick(bench.window.status.jobs.findChild(QAbstractButton), Qt.MouseButton.LeftButton)
-    assert cancelled.args == ["catch-up"]
+    assert bench.window.status.jobs.findChild(QAbstractButton) is None, "no work can be cancelled yet"
+    bench.state.apply(JobProgress("catch-up", "Learning from the past", 10, 1_000, is_over=True))
+    qtbot.waitUntil(bench.window.status.jobs.isHidden)
 
 
 def test_a_locked_database_is_told_in_the_banner(qtbot: QtBot, bench: Bench) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 import pytest
 import torch
 
-from core.events import Incident, NonFiniteOrigin, StepDone, TrainerState, TrainerStatus
+from core.events import PAUSES, Incident, NonFiniteOrigin, StepDone, TrainerState, TrainerStatus
 from core.settings import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -120,6 +120,7 @@ def test_the_run_goes_on_and_its_record_is_whole(tmp_path: Path, host: str, name
     assert_stored(tmp_path, run, case)
     states = {event.state for event in run.events if isinstance(event, TrainerStatus)}
     assert (TrainerState.PAUSED in states) is case.is_paused
+    assert bool(PAUSES & {*told}) is case.is_paused, "the window knows a pause by these kinds"
 
 
 def assert_steps(run: Driven, case: Case) -> None:

@@ -201,9 +201,13 @@ def test_three_crashes_pause_training_in_the_process_host_and_a_new_start_counts
     assert run.deaths == [DeathCause.KILLED] * 3
     assert len(run.process_ids) == 3 and len(run.failures) == 1 and run.events[-1] is run.failures[0]
     assert_gone(run)
+    whole_story = ["trainer ended"] * 3 + ["breaker"]
+    assert [incident.kind for incident in run.incidents] == whole_story
+    assert driven.stored_incidents(tmp_path) == whole_story, "also where the program is closed now"
     again = Driven(tmp_path)
     again.run()
     assert driven.record_of(tmp_path) == calm and not again.failures
+    assert driven.stored_incidents(tmp_path) == whole_story
 
 
 def test_three_crashes_pause_training_in_the_thread_host_and_a_new_start_counts_anew(
@@ -214,6 +218,7 @@ def test_three_crashes_pause_training_in_the_thread_host_and_a_new_start_counts_
         run.run()
         assert run.deaths == [DeathCause.GONE] * 3 and run.devices == ["auto", "cpu", "cpu"]
         assert len(run.failures) == 1 and run.events[-1] is run.failures[0]
+        assert driven.stored_incidents(tmp_path) == ["GPU gone"] * 2 + ["trainer ended", "breaker"]
         again = Driven(tmp_path, kind="thread")
         again.run()
     assert driven.record_of(tmp_path) == calm and not again.failures

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.clock import Clock
@@ -21,7 +21,16 @@ from core.commands import (
     StepOnce,
     TrainerCommand,
 )
-from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed, TrainerReady, TrainerState
+from core.events import (
+    BREAKER,
+    GPU_IS_BACK,
+    TRAINER_ENDED,
+    Incident,
+    Severity,
+    TrainerFailed,
+    TrainerReady,
+    TrainerState,
+)
 from core.training.host import HostDiedError
 from core.training.spec import SessionSpec
 from core.training.supervision.endings import DeathCause
@@ -52,6 +61,14 @@ class Breaker:
         return len(self._crashes_s) == _BREAKER_CRASHES and newest - oldest < _BREAKER_WINDOW_S
 
 
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What follows from a death: another host is to be made of `Restarts.spec`, unless there is a failure."""
+
+    incidents: tuple[Incident, ...]
+    failure: TrainerFailed | None = None
+
+
 class Restarts:
     """Knows what the next host is to be made of: the settings as the user has them by now, and the device."""
 
@@ -72,9 +89,14 @@ class Restarts:
 
     def take_orders(self) -> tuple[TrainerCommand, ...]:
         """What a host that was started again must be told: no checkpoint and no setting holds it."""
-        told = tuple(RecordIncident(incident) for incident in self._unrecorded)
-        self._unrecorded.clear()
+        told = tuple(RecordIncident(incident) for incident in self.take_unrecorded())
         return (*told, SetPaused(True)) if self._is_paused else told
+
+    def take_unrecorded(self) -> tuple[Incident, ...]:
+        """The incidents that no host was told of, for whoever writes them down."""
+        told = tuple(self._unrecorded)
+        self._unrecorded.clear()
+        return told
 
     def note(self, command: TrainerCommand) -> None:
         """Remember what was asked for: the next host begins with it."""
@@ -109,25 +131,30 @@ class Restarts:
         self.misses_gpu = True
         return self._incident("GPU gone", "The GPU does not answer any more.", self._on_the_cpu(), _SLOWER)
 
-    def after(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> Incident | TrainerFailed:
-        """What the window is told: an Incident where another host is to be made of `spec`, TrainerFailed where not.
+    def after(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> Verdict:
+        """What the window is told, and whether another host is to be made of `spec`.
 
         unanswered: commands that the dead host was given and never answered.
         """
         is_without_device = death.cause is DeathCause.GONE or (death.cause is DeathCause.NO_DEVICE and self._has_run)
         if death.is_final and not is_without_device:
-            return _failed(death.sentence, death)
+            return self.end(death, unanswered)
+        self._take_back(unanswered)
         if death.cause is not DeathCause.NO_DEVICE and self._breaker.crashed():
-            return _failed(f"{death.sentence} It was the third time in ten minutes, so training is paused.", death)
+            return self._open_breaker(death)
         if is_without_device:
-            return self._fall_back(death)
-        return self._incident(
-            "trainer ended",
-            death.sentence,
+            return Verdict((self._fall_back(death),))
+        ended = self._ended(
+            death,
             "It was started again from the newest whole checkpoint.",
             f"The steps since that checkpoint are done again. No forecast and no score is lost.{_undone(unanswered)}",
-            death.details,
         )
+        return Verdict((ended,))
+
+    def end(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> Verdict:
+        """No other host follows: the cause must be mended first, or the run was ending anyway."""
+        self._take_back(unanswered)
+        return Verdict((self._ended(death, "It was not started again.", _LEFT_FOR_LATER),), _failed(death))
 
     def gpu_is_back(self) -> Incident:
         """The offer to go back."""
@@ -143,6 +170,24 @@ class Restarts:
     def can_look_for_gpu(self) -> bool:
         """Whether a lost GPU could be gone back to: the process in which it was lost does not get it back."""
         return self.misses_gpu and self._spec.settings.training.host == "process"
+
+    def _take_back(self, unanswered: Sequence[TrainerCommand]) -> None:
+        """The host died before it wrote these down."""
+        self._unrecorded[:0] = [command.incident for command in unanswered if isinstance(command, RecordIncident)]
+
+    def _open_breaker(self, death: HostDiedError) -> Verdict:
+        ended = self._ended(death, "It was not started again.", _LEFT_FOR_LATER)
+        breaker = self._incident(
+            BREAKER,
+            "The trainer ended for the third time in ten minutes.",
+            "Training is paused until you start it again. The chart goes on.",
+            "Candles that close until then get no forecast in time; they are learned from afterwards.",
+        )
+        why = " It was the third time in ten minutes, so training is paused."
+        return Verdict((ended, breaker), replace(_failed(death, why), by_breaker=True))
+
+    def _ended(self, death: HostDiedError, done: str, cost: str) -> Incident:
+        return self._incident(TRAINER_ENDED, death.sentence, done, cost, death.details)
 
     def _fall_back(self, death: HostDiedError) -> Incident:
         self.use("cpu")
@@ -181,9 +226,14 @@ class Restarts:
 _SLOWER = "Steps take longer. Those since that checkpoint are done again; no forecast and no score is lost."
 
 
-def _failed(reason: str, death: HostDiedError) -> TrainerFailed:
+_LEFT_FOR_LATER = (
+    "The steps since the newest whole checkpoint are done again at the next start. No forecast and no score is lost."
+)
+
+
+def _failed(death: HostDiedError, why: str = "") -> TrainerFailed:
     advice = "The chart goes on; start training again when the cause is mended."
-    return TrainerFailed(f"{reason} {advice}", death.details)
+    return TrainerFailed(f"{death.sentence}{why} {advice}", death.details)
 
 
 def _undone(unanswered: Sequence[TrainerCommand]) -> str:

@@ -32,6 +32,7 @@ class ChartModel:
 
     def __init__(self) -> None:
         self.title = ""
+        self.note = ""
         self.forming: Candle | None = None
         self._series: CandleSeries | None = None
         self._forecast: ForecastMade | None = None

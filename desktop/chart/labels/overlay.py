@@ -12,6 +12,7 @@ from PySide6.QtGui import QRegion
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box
 from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
 from desktop.chart.layers.layer import LayerSet
@@ -38,6 +39,7 @@ class Overlay:
     tooltip: Box | None
     pane_readouts: tuple[Box, ...] = ()
     axis_tags: tuple[Box, ...] = ()
+    note: Box | None = None
 
     @classmethod
     def of(
@@ -48,16 +50,20 @@ class Overlay:
         tags = tuple(layers.axis_tags(frame, model))
         if cursor is None or not frame.layout.plot.contains(cursor):
             readout = readout_box(frame, model, layers, None, None)
-            return cls(None, last_price, None, None, readout, None, pane_readouts(frame, model, layers, None), tags)
+            panes = pane_readouts(frame, model, layers, None)
+            note = note_box(frame, model.note, readout.rect)
+            return cls(None, last_price, None, None, readout, None, panes, tags, note)
         index = max(frame.index_at(cursor.x()), 0)
+        readout = readout_box(frame, model, layers, index, cursor)
         return cls(
             QPoint(frame.x(index), cursor.y()),
             last_price,
             *_crosshair_labels(frame, model, index, cursor.y()),
-            readout_box(frame, model, layers, index, cursor),
+            readout,
             layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
             pane_readouts(frame, model, layers, index),
             tags,
+            note_box(frame, model.note, readout.rect),
         )
 
     def patches(self, frame: Frame, model: ChartModel) -> tuple[Patch, ...]:
@@ -81,6 +87,7 @@ class Overlay:
             Patch(self.tooltip, _areas(None if self.tooltip is None else self.tooltip.rect)),
             Patch(self.pane_readouts, tuple(box.rect for box in self.pane_readouts)),
             Patch(self.axis_tags, tuple(box.rect for box in self.axis_tags)),
+            Patch(self.note, _areas(None if self.note is None else self.note.rect)),
         )
 
 

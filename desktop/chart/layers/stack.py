@@ -82,7 +82,7 @@ class LayerStack:
                 painter.setClipRect(words.rect, Qt.ClipOperation.IntersectClip)
                 paint_box(painter, words, frame.fonts)
                 painter.restore()
-        for box in (*on_axes, overlay.readout, overlay.tooltip):
+        for box in (*on_axes, overlay.readout, overlay.note, overlay.tooltip):
             if box is not None and box.rows and wanted.intersects(box.rect):
                 paint_box(painter, box, frame.fonts)
 

@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QSpinBox
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QScrollArea, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from core.settings import Settings
@@ -27,6 +27,17 @@ def dialog(qtbot: QtBot) -> PreferencesDialog:
 
 def press(qtbot: QtBot, dialog: PreferencesDialog, button: QDialogButtonBox.StandardButton) -> None:
     qtbot.mouseClick(dialog.buttons.button(button), Qt.MouseButton.LeftButton)
+
+
+def test_no_page_has_to_be_scrolled_where_the_screen_has_room(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    assert dialog.height() <= dialog.screen().availableGeometry().height()
+    for number in range(dialog.tabs.count()):
+        dialog.tabs.setCurrentIndex(number)
+        page = dialog.tabs.widget(number)
+        assert isinstance(page, QScrollArea)
+        qtbot.waitUntil(page.isVisible)
+        for bar in (page.verticalScrollBar(), page.horizontalScrollBar()):
+            assert bar.maximum() == 0, dialog.tabs.tabText(number)
 
 
 @pytest.mark.parametrize("group", GROUPS)

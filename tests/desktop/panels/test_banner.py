@@ -1,10 +1,23 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.events import GPU_IS_BACK, Incident, Severity, TrainerFailed
+from core.events import (
+    BREAKER,
+    GPU_IS_BACK,
+    PAUSES,
+    TRAINER_ENDED,
+    EventBatch,
+    Incident,
+    Severity,
+    TrainerFailed,
+    TrainerState,
+    TrainerStatus,
+)
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.notices import NoticeWriter
@@ -68,6 +81,7 @@ class Wishes(list[str]):
             on_choose_market=lambda: self.append("market"),
             on_show_incidents=lambda: self.append("incidents"),
             on_use_gpu=lambda: self.append("gpu"),
+            on_resume=lambda: self.append("resume"),
             parent=banner,
         )
 
@@ -101,6 +115,79 @@ def test_only_grave_incidents_that_are_new_are_shown(banner: Banner, state: RunS
     assert banner.isHidden()
     state.apply(scenario.incidents()[2])
     assert "signal 9" in banner.text.text()
+
+
+NOW_MS = scenario.NOW_MS
+
+
+def incident(kind: str, at_ms: int = NOW_MS) -> Incident:
+    return Incident(scenario.RUN, at_ms, Severity.ERROR, kind, f"It is about {kind}.", "It was done.", "A step.")
+
+
+def status(state: TrainerState, last_step_at_ms: int = NOW_MS - 1) -> TrainerStatus:
+    return replace(scenario.status(state), last_step_at_ms=last_step_at_ms)
+
+
+@pytest.mark.parametrize("kind", sorted(PAUSES))
+def test_a_pause_offers_to_resume_and_its_notice_goes_when_that_was_done(
+    qtbot: QtBot, banner: Banner, state: RunState, kind: str
+) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    state.apply(status(TrainerState.TRAINING))
+    state.apply(EventBatch((incident(kind), status(TrainerState.PAUSED))))
+    assert kind in banner.text.text()
+    state.apply(status(TrainerState.PAUSED))
+    assert not banner.isHidden(), "it is still paused"
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == ["resume"]
+    state.apply(EventBatch((incident(kind), status(TrainerState.PAUSED))))
+    state.apply(status(TrainerState.TRAINING))
+    assert banner.isHidden(), "resumed by the tool bar"
+
+
+@pytest.mark.parametrize("over", [TrainerState.STOPPED, None])
+def test_who_stopped_is_not_asked_to_resume(banner: Banner, state: RunState, over: TrainerState | None) -> None:
+    Wishes().writer(state, banner)
+    state.apply(EventBatch((incident(next(iter(PAUSES))), status(TrainerState.PAUSED))))
+    state.apply(TrainerFailed("Over.") if over is None else status(over))
+    assert banner.isHidden() or banner.text.text() == "Over."
+
+
+def test_a_pause_outlives_the_trainer_that_paused(banner: Banner, state: RunState) -> None:
+    """The next one stands, as if it trained, before it is told to pause."""
+    Wishes().writer(state, banner)
+    state.apply(EventBatch((incident(next(iter(PAUSES))), status(TrainerState.PAUSED))))
+    state.apply(status(TrainerState.RESTARTING))
+    state.apply(EventBatch((scenario.ready(), status(TrainerState.TRAINING))))
+    state.apply(status(TrainerState.PAUSED))
+    assert not banner.isHidden()
+    state.apply(status(TrainerState.TRAINING, NOW_MS + 1))
+    assert banner.isHidden()
+
+
+def test_a_trainer_that_ended_is_no_news_once_the_next_one_trains(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    state.apply(status(TrainerState.TRAINING))
+    state.apply(incident(TRAINER_ENDED))
+    state.apply(status(TrainerState.RESTARTING))
+    state.apply(EventBatch((scenario.ready(), status(TrainerState.TRAINING))))
+    assert not banner.isHidden(), "it stands, but has not trained"
+    state.apply(status(TrainerState.TRAINING, NOW_MS + 1))
+    assert banner.isHidden()
+    assert len(state.incidents) == 1, "it stays in Incidents"
+
+
+def test_the_breaker_is_told_once_with_a_button_that_starts_again(
+    qtbot: QtBot, banner: Banner, state: RunState
+) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    for event in (incident(TRAINER_ENDED), incident(BREAKER), TrainerFailed("It is paused.", by_breaker=True)):
+        state.apply(event)
+    assert banner.text.text() == "It is paused."
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == ["start"] and banner.isHidden()
 
 
 def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, banner: Banner, state: RunState) -> None:

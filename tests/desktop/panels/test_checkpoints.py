@@ -57,6 +57,28 @@ def is_enabled(panel: CheckpointsPanel, action_id: ActionId) -> bool:
     return panel.actions_of_panel[action_id].isEnabled()
 
 
+@pytest.mark.parametrize("width", [540, 600, 760, 850, 1_280])
+def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsPanel, width: int) -> None:
+    panel.resize(width, 220)
+    qtbot.waitUntil(lambda: panel.width() == width)
+    table, metrics = panel.table, panel.table.fontMetrics()
+    qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+    for title in ("Step", "Candle", "Score"):
+        assert not table.isColumnHidden(COLUMN[title])
+    for number, column in enumerate(COLUMNS):
+        if column.is_number and not table.isColumnHidden(number):
+            for info in panel._source.checkpoints():
+                assert metrics.horizontalAdvance(column.text(info)) < table.columnWidth(number), column.title
+    panel.resize(1_280, 220)
+    qtbot.waitUntil(lambda: not any(table.isColumnHidden(number) for number in range(len(COLUMNS))))
+
+
+def test_what_is_not_shown_is_in_the_tooltip(panel: CheckpointsPanel) -> None:
+    tooltip = panel.proxy.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
+    for title in ("Size", "Saved", "Loss"):
+        assert COLUMNS[COLUMN[title]].text(panel._source.checkpoints()[0]) in tooltip
+
+
 def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
     assert steps(panel) == [12_340, 12_330, 12_320, 12_310, 12_100, 11_800, 10_020]
 

@@ -7,10 +7,10 @@ import pytest
 
 from core.clock import ManualClock
 from core.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
-from core.events import Incident, TrainerFailed, TrainerReady, TrainerState
+from core.events import BREAKER, TRAINER_ENDED, Incident, TrainerReady, TrainerState
 from core.training.host import HostDiedError
 from core.training.supervision.endings import DeathCause
-from core.training.supervision.restarts import Restarts
+from core.training.supervision.restarts import Restarts, Verdict
 from tests.core.training import rigs
 
 CRASH = HostDiedError("It crashed.", cause=DeathCause.CRASHED)
@@ -33,24 +33,34 @@ def ready(device: str) -> TrainerReady:
     return TrainerReady("run", device, 0, None, None, None, 1)
 
 
-def test_the_third_crash_in_ten_minutes_is_one_too_many(restarts: Restarts, clock: ManualClock) -> None:
-    verdicts = []
-    for _ in range(3):
-        verdicts.append(type(restarts.after(CRASH, ())))
+def kinds(verdict: Verdict) -> list[str]:
+    return [incident.kind for incident in verdict.incidents]
+
+
+def test_the_third_crash_in_ten_minutes_is_one_too_many_and_says_so(restarts: Restarts, clock: ManualClock) -> None:
+    for _ in range(2):
+        verdict = restarts.after(CRASH, ())
+        assert kinds(verdict) == [TRAINER_ENDED] and verdict.failure is None
         clock.advance_ms(299_000)
-    assert verdicts == [Incident, Incident, TrainerFailed]
+    last = restarts.after(CRASH, ())
+    assert kinds(last) == [TRAINER_ENDED, BREAKER]
+    assert last.failure is not None and last.failure.by_breaker
+    assert [incident.kind for incident in restarts.take_unrecorded()] == [TRAINER_ENDED] * 3 + [BREAKER]
+    assert not restarts.take_unrecorded()
 
 
 def test_crashes_that_are_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
     for _ in range(20):
-        assert isinstance(restarts.after(CRASH, ()), Incident)
+        assert restarts.after(CRASH, ()).failure is None
         clock.advance_ms(301_000)
 
 
 def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> None:
     refused = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.REFUSED)
-    assert isinstance(restarts.after(refused, ()), TrainerFailed)
-    assert isinstance(restarts.after(NO_DEVICE, ()), TrainerFailed), "it never worked on any device"
+    for death in (refused, NO_DEVICE):  # the device never worked
+        verdict = restarts.after(death, ())
+        assert verdict.failure is not None and not verdict.failure.by_breaker
+        assert kinds(verdict) == [TRAINER_ENDED]
 
 
 def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
@@ -76,15 +86,20 @@ def test_a_pause_that_the_trainer_made_itself_holds_for_the_next_host(restarts: 
 
 
 def test_the_next_host_writes_down_how_the_last_one_ended_once(restarts: Restarts) -> None:
-    incident = restarts.after(CRASH, ())
-    assert isinstance(incident, Incident)
-    assert restarts.take_orders() == (RecordIncident(incident),)
+    orders = tuple(RecordIncident(incident) for incident in restarts.after(CRASH, ()).incidents)
+    assert len(orders) == 1 and restarts.take_orders() == orders
     assert not restarts.take_orders()
+
+
+def test_an_end_that_the_next_host_died_before_writing_down_is_not_lost(restarts: Restarts) -> None:
+    first = restarts.after(CRASH, ()).incidents
+    second = restarts.after(CRASH, restarts.take_orders()).incidents
+    assert restarts.take_unrecorded() == (*first, *second)
 
 
 def test_a_wish_that_was_not_carried_out_is_named(restarts: Restarts) -> None:
     verdict = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))
-    assert isinstance(verdict, Incident) and verdict.what_it_cost.count("going back to a checkpoint") == 1
+    assert verdict.incidents[0].what_it_cost.count("going back to a checkpoint") == 1
 
 
 def test_a_second_start_goes_on_with_the_run_that_the_first_began(restarts: Restarts) -> None:
@@ -95,11 +110,11 @@ def test_a_second_start_goes_on_with_the_run_that_the_first_began(restarts: Rest
 
 def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Restarts) -> None:
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
-    assert isinstance(restarts.after(GONE, ()), Incident)
+    assert restarts.after(GONE, ()).failure is None
     assert restarts.spec.settings.training.device == "cpu"
     assert restarts.ready(ready("CPU, 1 thread")) is None and restarts.can_look_for_gpu
     restarts.use("cuda")
-    assert isinstance(restarts.after(NO_DEVICE, ()), Incident), "gone back to, and gone again"
+    assert restarts.after(NO_DEVICE, ()).failure is None, "gone back to, and gone again"
     assert restarts.spec.settings.training.device == "cpu" and restarts.can_look_for_gpu
     restarts.use("cuda")
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
@@ -116,7 +131,7 @@ def test_auto_that_comes_out_on_the_cpu_after_a_crash_is_told(restarts: Restarts
 def test_a_machine_that_never_had_a_gpu_is_not_searched_for_one(restarts: Restarts) -> None:
     restarts.ready(ready("CPU, 1 thread"))
     restarts.use("cuda")
-    assert isinstance(restarts.after(NO_DEVICE, ()), Incident)
+    assert restarts.after(NO_DEVICE, ()).failure is None
     restarts.ready(ready("CPU, 1 thread"))
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
 
@@ -125,5 +140,5 @@ def test_a_process_that_lost_its_gpu_is_not_offered_it_again(tmp_path: Path, clo
     in_thread = replace(AUTO, training=replace(AUTO.training, host="thread"))
     restarts = Restarts(rigs.spec(tmp_path, in_thread), clock)
     restarts.ready(ready("CUDA: a card"))
-    assert isinstance(restarts.after(GONE, ()), Incident)
+    assert restarts.after(GONE, ()).failure is None
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu

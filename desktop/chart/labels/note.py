@@ -1,0 +1,36 @@
+"""The sentence beside the forecast: why it is old, or does not come."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QFontMetrics
+
+from desktop.chart.drawing.text import Box, Span, box_size
+from desktop.chart.framing.frame import Frame
+
+_MARGIN_PX = 6
+
+
+def note_box(frame: Frame, text: str, readout: QRect) -> Box | None:
+    """In the top right corner of the prices, below the readout where both have no room. None for an empty text."""
+    if not text:
+        return None
+    margin = frame.scaled(_MARGIN_PX)
+    lines = _broken(text, frame.fonts.metrics, frame.layout.plot_right - 6 * margin)
+    rows = tuple((Span(line, frame.palette.text),) for line in lines)
+    size = box_size(rows, frame.fonts)
+    rect = QRect(QPoint(max(frame.layout.plot_right - margin - size.width(), 0), margin), size)
+    if rect.intersects(readout):
+        rect.moveTop(readout.bottom() + margin)
+    return Box(rect, rows, frame.palette.raised, frame.palette.border)
+
+
+def _broken(text: str, metrics: QFontMetrics, width: int) -> list[str]:
+    """Lines of whole words that fit."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and metrics.horizontalAdvance(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines

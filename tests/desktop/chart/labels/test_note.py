@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QSize
+
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import random_series, texts
+
+NOTE = "Training is stopped: the newest forecast is from 1 Dec 2020 14:05"
+
+
+def noted(show_chart: ShowChart, size: QSize) -> ChartWidget:
+    chart = show_chart(random_series(100))
+    chart.resize(size)
+    chart.set_note(NOTE)
+    settle(chart)
+    return chart
+
+
+@pytest.mark.parametrize("size", [QSize(1_200, 700), QSize(600, 500), QSize(300, 400)])
+def test_the_note_stands_on_the_right_beside_the_readout(show_chart: ShowChart, size: QSize) -> None:
+    chart = noted(show_chart, size)
+    note, frame = chart.overlay.note, chart.frame
+    assert note is not None and [word for row in note.rows for word in texts((row,)).split()] == NOTE.split()
+    assert not note.rect.intersects(chart.overlay.readout.rect)
+    assert frame.layout.plot.contains(note.rect)
+    assert note.rect.top() < frame.layout.price_bottom
+    assert note.rect.right() > frame.layout.plot_right * 0.9
+
+
+def test_the_note_is_painted_at_once_and_goes_without_a_trace(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100))
+    settle(chart)
+    before = chart.grab().toImage()
+    chart.set_note(NOTE)
+    settle(chart)
+    assert chart.grab().toImage() != before
+    chart.set_note("")
+    settle(chart)
+    assert chart.overlay.note is None
+    assert chart.grab().toImage() == before

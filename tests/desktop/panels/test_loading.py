@@ -1,0 +1,38 @@
+"""While the last run loads, no panel says that there is nothing."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QDockWidget
+from pytestqt.qtbot import QtBot
+
+from desktop.panels.base import EmptyState
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench
+
+
+def sentences(bench: Bench, qtbot: QtBot) -> list[str]:
+    """What the panels say of being empty, each brought to the front."""
+    said = []
+    for dock in bench.window.findChildren(QDockWidget):
+        dock.raise_()
+        qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+        said += [each.text() for each in dock.findChildren(EmptyState) if each.isVisible()]
+    return sorted(said)
+
+
+def test_panels_wait_for_the_last_run_and_then_say_what_there_is(qtbot: QtBot, make_bench: MakeBench) -> None:
+    bench = make_bench()
+    nothing = sentences(bench, qtbot)
+    assert len(nothing) == 6 and len(set(nothing)) == 6, "each in its own words"
+    bench.state.trainer_starts(has_run=True)
+    loading = sentences(bench, qtbot)
+    assert len(loading) == 6 and len(set(loading)) == 1 and loading[0] not in nothing
+    bench.state.apply(scenario.ready())
+    assert sentences(bench, qtbot) == nothing
+
+
+def test_a_first_run_has_nothing_to_wait_for(qtbot: QtBot, make_bench: MakeBench) -> None:
+    bench = make_bench()
+    nothing = sentences(bench, qtbot)
+    bench.state.trainer_starts(has_run=False)
+    assert sentences(bench, qtbot) == nothing

@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from pytestqt.qtbot import QtBot
+
+from core.events import TrainerFailed, TrainerState
+from desktop.panels.status import StatusPanel
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+
+
+def trainer_words(panel: StatusPanel) -> str:
+    panel.refresh()
+    return panel.trainer.text().lower()
+
+
+def test_the_breaker_is_a_pause_and_no_failure(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    """The banner calls it a pause: two words for one thing make two things of it."""
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    state.apply(scenario.status(TrainerState.TRAINING))
+    state.apply(TrainerFailed("The third time.", by_breaker=True))
+    assert "paused" in trainer_words(panel) and "failed" not in trainer_words(panel)
+    state.apply(TrainerFailed("The disk is full."))
+    assert "failed" in trainer_words(panel)
