@@ -185,7 +185,15 @@ def qt_palette(palette: Palette) -> QPalette:
     return result
 
 
-_OUTLINED = ("QCheckBox", "QLineEdit", "QAbstractSpinBox", "QComboBox", "QPushButton", "QSlider", "QProgressBar")
+_OUTLINED = (
+    "QCheckBox",
+    "QLineEdit",
+    "QAbstractSpinBox",
+    "QComboBox",
+    "QPushButton",
+    "QSlider",
+    "QProgressBar",
+)
 """Drawn with an outline by Fusion, and without filling their ground with the window's colour."""
 _FUSION_DARKER = 140
 
@@ -269,7 +277,7 @@ def _dress(application: QApplication, palette: Palette) -> None:
     application.setPalette(qt_palette(palette))  # takes those of single classes away
     outlined = outline_palette(palette)
     for name in _OUTLINED:
-        application.setPalette(outlined, name)
+        application.setPalette(outlined, name)  # type: ignore[arg-type]  # its stub says bytes, it takes str alone
 
 
 def _request_scheme(mode: Mode) -> None:

@@ -38,7 +38,7 @@ class PreferencesDialog(QDialog):
         layout.addWidget(self._message)
         layout.addWidget(self.buttons)
         self._check()
-        self.resize(self._fitting_size())
+        self.resize(self._fitting_size(layout))
 
     def form(self, group: str) -> GroupForm[object]:
         """The form of one group."""
@@ -58,22 +58,22 @@ class PreferencesDialog(QDialog):
         if settings != self._settings:
             self.applied.emit(settings)
 
-    def _fitting_size(self) -> QSize:
+    def _fitting_size(self, layout: QVBoxLayout) -> QSize:
         """As high as the longest page needs, so that none has to be scrolled; no higher than the screen."""
         self.ensurePolished()
-        inner = _WIDTH - self._room().width()
-        tallest = max(form.layout().totalHeightForWidth(inner) for form in self._forms.values())
+        room = self._room(layout)
+        tallest = max(form.heightForWidth(_WIDTH - room.width()) for form in self._forms.values())
         highest = round(_SHARE_OF_SCREEN * self.screen().availableGeometry().height())
-        return QSize(_WIDTH, min(tallest + self._room().height(), highest))
+        return QSize(_WIDTH, min(tallest + room.height(), highest))
 
-    def _room(self) -> QSize:
+    def _room(self, layout: QVBoxLayout) -> QSize:
         """What stands around a page: margins, tabs, buttons, and a line of the message."""
-        self.layout().activate()
-        margins = self.layout().contentsMargins()
+        layout.activate()
+        margins = layout.contentsMargins()
         frame = self.tabs.sizeHint() - self.tabs.currentWidget().sizeHint()
         beside = margins.left() + margins.right() + frame.width()
         rows = (self.buttons.sizeHint().height(), self._message.fontMetrics().lineSpacing())
-        above = margins.top() + margins.bottom() + frame.height() + sum(rows) + len(rows) * self.layout().spacing()
+        above = margins.top() + margins.bottom() + frame.height() + sum(rows) + len(rows) * layout.spacing()
         return QSize(beside, above)
 
     def _add_page(self, group: str) -> None:

@@ -227,9 +227,10 @@ def _searched_text(info: CheckpointInfo) -> str:
 
 def _tooltip(info: CheckpointInfo) -> str:
     held = ", ".join(marks(info))
+    reason = reason_text(info.reason).lower()
     lines = [
         f"Step {format_count(info.step)}" + (f" ({held})" if held else ""),
-        f"Saved {format_time(info.created_at_ms)} ({reason_text(info.reason).lower()}), {format_bytes(info.size_bytes)}",
+        f"Saved {format_time(info.created_at_ms)} ({reason}), {format_bytes(info.size_bytes)}",
         f"Loss {format_number(info.loss, 4)}, score {score_text(info)}",
         f"{format_count(info.scored)} candles were scored when it was saved",
         f"File: {info.file}",
