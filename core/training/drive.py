@@ -333,6 +333,7 @@ class TrainingDriver:
             self._tell(incident)
         if verdict.failure is not None:
             self._has_failed = True
+            self._give_up_progress()
             self._inbox.stop()  # first: who starts anew on being told waits for this run to be over
             self._tell(verdict.failure)
         return verdict.failure is None

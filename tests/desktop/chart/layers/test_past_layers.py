@@ -92,11 +92,12 @@ def test_a_ghost_frames_its_candle_in_its_own_hue(show_chart: ShowChart) -> None
 def test_the_ribbon_ends_where_nothing_was_forecast(show_chart: ShowChart) -> None:
     chart = show_chart(SERIES)
     chart.hold_prices(PriceRange(SERIES.low[300:].min() - 200, SERIES.high[300:].max() + 200))
-    for index in (*range(360, 370), *range(376, 386)):
-        add(chart, index, 0.0)
+    chart.add_layer(HindsightLayer())
     settle(chart)
     bare = pixels(chart)
-    chart.add_layer(HindsightLayer())
+    for index in (*range(360, 370), *range(376, 386)):
+        add(chart, index, 0.0)
+    chart.layers_changed()
     settle(chart)
     frame, image = chart.frame, pixels(chart)
     rows = slice(frame.layout.price_top, frame.layout.price_bottom)
