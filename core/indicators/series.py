@@ -31,6 +31,8 @@ class IndicatorSeries:
         self._calculation = calculation_for(spec)
         self._size = 0
         self._version = 0
+        self._extent: tuple[float, float] | None = None
+        self._extent_key: tuple[int, int, int] | None = None
         self._table = np.empty((self._calculation.rows, _FIRST_CAPACITY))
         self.sync()
 
@@ -78,6 +80,12 @@ class IndicatorSeries:
 
     def extent(self, first: int, stop: int) -> tuple[float, float] | None:
         """The lowest and highest value of all outputs over candles [first, stop); None where there is none."""
+        key = (self._version, first, stop)
+        if key != self._extent_key:  # asked for with each tick, and changed by a closed candle or another view only
+            self._extent, self._extent_key = self._scanned(first, stop), key
+        return self._extent
+
+    def _scanned(self, first: int, stop: int) -> tuple[float, float] | None:
         begin, end = max(first, self.first_defined), min(stop, self._size)
         if begin >= end:
             return None
