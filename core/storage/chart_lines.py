@@ -30,7 +30,11 @@ class ChartLineStore:
     def list(self, venue: str, symbol: str) -> list[PriceLine]:
         """A market's lines, in the order in which they were drawn."""
         sql = f"SELECT {_COLUMNS} FROM chart_lines WHERE venue = ? AND symbol = ? ORDER BY created_at_ms, id"
-        return [_to_line(row) for row in select(self._db, sql, (venue, symbol))]
+        rows = select(self._db, sql, (venue, symbol))
+        try:
+            return [_to_line(row) for row in rows]
+        except ValueError as error:  # another program wrote it
+            raise StorageError(f"The lines of {symbol} cannot be read: {error}.") from error
 
     def put(self, venue: str, symbol: str, line: PriceLine) -> PriceLine:
         """Store a new line, or change the one of the same number; one that was removed comes back under its number.
