@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.indicators.spec import IndicatorSpec
+from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.chart.layers.study import StudyLayer
@@ -56,10 +57,13 @@ class ChartStudies(QObject):
         wanted = tuple(IndicatorSpec.from_json(each) for each in settings.chart.indicators)
         if wanted == self.specs:
             return
-        kept = {(number, layer.spec): layer for number, layer in enumerate(self._layers)}
         for layer in self._layers:
             self._chart.remove_layer(layer)
-        self._layers = [kept.get((number, spec)) or StudyLayer(spec, number) for number, spec in enumerate(wanted)]
+        seen: Counter[IndicatorKind] = Counter()
+        self._layers = []
+        for number, spec in enumerate(wanted):
+            self._layers.append(StudyLayer(spec, number, seen[spec.kind]))
+            seen[spec.kind] += 1
         for layer in self._layers:
             self._chart.add_layer(layer)
 

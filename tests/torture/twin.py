@@ -36,7 +36,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.heights.set_chosen(chart.heights.chosen)
     for layer in chart._layers:
         assert isinstance(layer, StudyLayer)
-        twin.add_layer(StudyLayer(layer.spec, layer._number))
+        twin.add_layer(StudyLayer(layer.spec, layer._number, layer._ordinal))
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
     twin.model.past = model.past

@@ -29,12 +29,14 @@ Values = NDArray[np.float64]
 
 
 class StudyLayer:
-    """Follows whatever series the chart shows. `number` tells two of one kind apart, and gives the colours."""
+    """Follows whatever series the chart shows."""
 
     readout_lines = 1
 
-    def __init__(self, spec: IndicatorSpec, number: int) -> None:
+    def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0) -> None:
+        """number: chooses the colours; ordinal: tells the panes of one kind apart."""
         self.spec = spec
+        self._ordinal = ordinal
         self._info: IndicatorInfo = INDICATORS[spec.kind]
         self._number = number
         self._series: IndicatorSeries | None = None
@@ -45,7 +47,7 @@ class StudyLayer:
     def pane(self) -> str:
         if self._info.place is Place.PRICE_PANE:
             return PRICE_PANE
-        return f"{self.spec.kind.value} {self._number}"
+        return f"{self.spec.kind.value} {self._ordinal}"
 
     @property
     def pane_scale(self) -> PaneScale:
