@@ -82,6 +82,7 @@ class LineBook:
         """Take over what the market did to a line; nobody can take that back."""
         assert line.line_id is not None
         self._lines[line.line_id] = line
+        self._changes = [_Change(_fated(each.before, line), _fated(each.after, line)) for each in self._changes]
         self._store(line)
 
     def undo(self, renewed: Callable[[PriceLine], PriceLine]) -> PriceLine | None:
@@ -126,9 +127,17 @@ class LineBook:
         return True
 
 
-def moved(line: PriceLine, price: float) -> PriceLine:
-    """The same line elsewhere."""
-    return replace(line, price=price)
+def _fated(kept: PriceLine | None, line: PriceLine) -> PriceLine | None:
+    """What is kept for undoing, with what the market has done to the line since."""
+    if kept is None or kept.line_id != line.line_id:
+        return kept
+    return replace(
+        kept,
+        crossed_at_ms=line.crossed_at_ms,
+        is_armed=line.is_armed,
+        direction=line.direction,
+        watched_from_ms=line.watched_from_ms,
+    )
 
 
 def _by_number(lines: list[PriceLine]) -> dict[int, PriceLine]:

@@ -125,8 +125,11 @@ class ChartLines(QObject):
 
     def drop(self, line: PriceLine) -> None:
         dragged, self._dragged = self._dragged, None
-        if dragged is not None:
+        if dragged is not None and self._current(line) is not None:  # it may have been taken away in the hand
             self._move(line, dragged.price)
+
+    def _current(self, line: PriceLine) -> PriceLine | None:
+        return self.book.get(line.line_id)
 
     def take_back(self, line: PriceLine) -> None:
         self._dragged = None
@@ -138,6 +141,7 @@ class ChartLines(QObject):
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
         """Watch an alert again, or no longer."""
+        line = self._current(line) or line  # a menu may be older than what the market did since
         self.book.put(self._alerts.armed(line, is_again=True) if is_armed else replace(line, is_armed=False))
         self._show()
 
