@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 _FIRST_SHARE = 0.18
 _SMALLEST_SHARE = 0.06
-_MOST_FOR_ALL = 0.7
+_MOST_FOR_ALL = 0.55
 """The prices keep the rest, however many panes there are."""
 
 
