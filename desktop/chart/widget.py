@@ -144,15 +144,18 @@ class ChartWidget(QWidget):
         frame = self.frame
         return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
-    def set_series(self, series: CandleSeries | None, market_title: str = "") -> None:
+    def set_series(self, series: CandleSeries | None, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         self._model.set_series(series, market_title)
         self._hands.let_go()
-        self._held.release()
         self._anchor.forget()
         self._scale.set_count(0)
         self._scale.set_count(self._model.count)
-        self._scale.reset()
+        if is_same_market:  # at another interval: zoom and a held range still mean something
+            self._scale.go_to_newest()
+        else:
+            self._held.release()
+            self._scale.reset()
         self._anchor.drop()
         self._forget_pictures()
 
@@ -226,18 +229,21 @@ class ChartWidget(QWidget):
     @Slot()
     def go_to_newest(self) -> None:
         """Bring the newest candle into view, at the zoom that holds."""
+        self._hands.stop()
         self._scale.go_to_newest()
         self.view_moved()
 
     @Slot()
     def go_to_oldest(self) -> None:
         """Bring the oldest candle into view, at the zoom that holds."""
+        self._hands.stop()
         self._scale.go_to_oldest()
         self.view_moved()
 
     @Slot()
     def reset_view(self) -> None:
         """The default zoom, at the newest candle."""
+        self._hands.stop()
         self._held.release()
         self._scale.reset()
         self.view_moved()

@@ -97,7 +97,7 @@ class ChartCandles(QObject):
         self._forecast = forecast
         self._show_forecast()
 
-    def _show(self) -> None:
+    def _show(self, *, is_same_market: bool = False) -> None:
         """Everything anew, at the interval that is wanted where it can be had."""
         market, stored = self._market, self._stored
         if market is None or stored is None:
@@ -106,7 +106,8 @@ class ChartCandles(QObject):
         self._coarse = None if interval is None else ResampledSeries(stored, interval)
         title = f"{market} · simulated" if market.is_simulated else str(market)
         shown = stored if self._coarse is None else self._coarse.series
-        self._chart.set_series(shown, title if interval is None else f"{title} · shown as {interval}")
+        shown_title = title if interval is None else f"{title} · shown as {interval}"
+        self._chart.set_series(shown, shown_title, is_same_market=is_same_market)
         self._show_forming()
         self._show_forecast()
         self._present_actions()
@@ -133,7 +134,7 @@ class ChartCandles(QObject):
         self._wanted = settings.chart.interval
         scale, model = self._chart.scale, self._chart.model
         looked_at = None if scale.is_newest_in_view else model.time_at(round((scale.left + scale.right) / 2))
-        self._show()
+        self._show(is_same_market=True)
         if looked_at is not None:
             self._chart.go_to_time(looked_at)
 

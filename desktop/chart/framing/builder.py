@@ -90,6 +90,7 @@ class FrameBuilder:
             widths=candle_widths(spacing * group, ratio),
             fonts=fonts,
             style=style,
+            is_held=self._held.is_held,
         )
 
     def _layout(self, size: QSize, ratio: float, fonts: Fonts, style: Style) -> Layout:

@@ -158,6 +158,8 @@ class Frame:
     widths: CandleWidths
     fonts: Fonts
     style: Style
+    is_held: bool = False
+    """Whether the range of prices is held by hand."""
 
     @property
     def palette(self) -> Palette:

@@ -60,7 +60,7 @@ class Hands:
     @property
     def is_moving(self) -> bool:
         """Whether the view is in a hand, or runs on after a throw: then nothing else may move it."""
-        return self._pan.is_dragging or self._kinetic.is_running
+        return self.pointer.is_held or self._kinetic.is_running
 
     def add_tool(self, tool: Tool) -> None:
         """Ask this tool first when the mouse is pressed."""
@@ -82,6 +82,7 @@ class Hands:
     def press(self, event: QMouseEvent) -> bool:
         if event.button() != Qt.MouseButton.LeftButton or self._model.is_empty:
             return False
+        self._kinetic.stop()
         at = self._at(event)
         if self.pointer.press(at):
             self._point(at)
@@ -106,6 +107,7 @@ class Hands:
     def double_click(self, event: QMouseEvent) -> bool:
         if event.button() != Qt.MouseButton.LeftButton or not self.pointer.double_click(self._at(event)):
             return False
+        self._kinetic.stop()
         self._surface.view_moved()
         return True
 
@@ -132,6 +134,7 @@ class Hands:
 
     def zoom(self, factor: float) -> None:
         """Without a cursor to zoom about."""
+        self._kinetic.stop()
         self._navigation.zoom(factor)
 
     def _at(self, event: QMouseEvent) -> ChartPoint:

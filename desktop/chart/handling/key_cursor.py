@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 from PySide6.QtCore import QPointF, Qt
@@ -29,15 +30,18 @@ class KeyCursor:
         control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
         if direction is None or modifiers not in (control, control | shift) or self._model.is_empty:
             return False
-        self._go_to(self._index(frame()) + direction * (_FAR_STEP if modifiers & shift else 1), frame)
+        position, shown = self._pointer.position, frame()
+        if position is None:
+            self._go_to(self._first(shown), frame)
+            return True
+        step = direction * (_FAR_STEP if modifiers & shift else 1)
+        self._go_to(shown.index_at(position.x() * shown.ratio) + step, frame)
         return True
 
-    def _index(self, frame: Frame) -> int:
-        """The candle under the crosshair; without one, the place after the newest."""
-        position = self._pointer.position
-        if position is None:
-            return self._last() + 1
-        return frame.index_at(position.x() * frame.ratio)
+    def _first(self, shown: Frame) -> int:
+        """Where reading begins: at the newest candle, or the newest one in view."""
+        newest = self._model.count if self._model.forming is not None else self._model.count - 1
+        return min(newest, math.floor(shown.right))
 
     def _last(self) -> int:
         """The forming candle, the newest closed one, or the last ghost."""

@@ -69,6 +69,10 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None, *, with_ra
             noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
             text = f"{formatting.format_count(missing)} {noun} before this one {verb} missing"
             rows.append((Span(text, palette.warning),))
+    if frame.is_held:
+        rows.append(
+            (Span("Prices are held by hand.", palette.muted_text), Span("Alt+A fits them.", palette.muted_text))
+        )
     if index is not None:
         rows.extend(_ghost_rows(frame, model, index))
     return rows

@@ -140,3 +140,54 @@ def test_escape_lets_go_of_what_is_held(show_chart: ShowChart) -> None:
     QTest.mouseMove(chart, QPoint(200, 200))
     settle(chart)
     assert chart.scale.right == before
+
+
+def thrown(chart: ChartWidget, clock: ManualClock) -> None:
+    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    for x in range(330, 600, 30):
+        clock.advance_ms(8)
+        QTest.mouseMove(chart, QPoint(x, 200))
+    QTest.mouseRelease(chart, LEFT, pos=QPoint(570, 200))
+    clock.advance_ms(16)
+
+
+@pytest.mark.parametrize("way", ["go_to_newest", "go_to_oldest", "reset_view", "double click"])
+def test_who_goes_elsewhere_is_not_carried_away_by_a_throw(
+    show_chart: ShowChart, clock: ManualClock, qtbot: QtBot, way: str
+) -> None:
+    chart = show_chart(random_series(3_000))
+    thrown(chart, clock)
+    if way == "double click":
+        QTest.mouseDClick(chart, LEFT, pos=on_time_axis(chart))
+    else:
+        getattr(chart, way)()
+    before = chart.scale.right
+    clock.advance_ms(100)
+    qtbot.wait(60)
+    assert chart.scale.right == before
+
+
+def test_any_press_catches_a_throw(show_chart: ShowChart, clock: ManualClock, qtbot: QtBot) -> None:
+    chart = show_chart(random_series(3_000))
+    thrown(chart, clock)
+    QTest.mousePress(chart, LEFT, pos=on_price_axis(chart))
+    before = chart.scale.right
+    clock.advance_ms(100)
+    qtbot.wait(60)
+    assert chart.scale.right == before
+    QTest.mouseRelease(chart, LEFT, pos=on_price_axis(chart))
+
+
+@pytest.mark.parametrize("place", ["plot", "time axis", "price axis"])
+def test_candles_that_close_move_no_view_that_is_in_a_hand(show_chart: ShowChart, place: str) -> None:
+    series = random_series(300)
+    chart = show_chart(series)
+    places = {"plot": QPoint(400, 200), "time axis": on_time_axis(chart), "price axis": on_price_axis(chart)}
+    QTest.mousePress(chart, LEFT, pos=places[place])
+    before = chart.scale.right
+    for index in range(300, 305):
+        series.add(candle(index, 20_000.0))
+        chart.refresh()
+        settle(chart)
+    assert chart.scale.right == before
+    QTest.mouseRelease(chart, LEFT, pos=places[place])

@@ -54,11 +54,24 @@ def test_ghosts_can_be_read_too(show_chart: ShowChart) -> None:
     chart.set_forecast(forecast_after(series, horizon=8))
     chart.set_forming(forming_after(series))
     settle(chart)
-    press(chart, LEFT)
+    press(chart, RIGHT)
+    assert pointed_at(chart) == 300, "it begins at the newest candle"
+    for _ in range(10):
+        press(chart, RIGHT)
     assert pointed_at(chart) == 307
     last = chart.model.ghosts()[-1].ghost
     texts = [span.text for row in chart.overlay.readout.rows for span in row]
     assert f" {last.close:,.2f}" in texts
+
+
+def test_reading_begins_where_one_looks(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(3_000))
+    chart.go_to_time(random_series(3_000)[500].open_time_ms)
+    settle(chart)
+    left, right = chart.scale.left, chart.scale.right
+    press(chart, LEFT)
+    assert (chart.scale.left, chart.scale.right) == (left, right)
+    assert left <= pointed_at(chart) <= right
 
 
 def test_an_empty_chart_leaves_the_keys_alone(show_chart: ShowChart) -> None:
