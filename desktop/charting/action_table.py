@@ -94,7 +94,9 @@ def _intervals() -> tuple[ActionInfo, ...]:
     )
     menu = (CHART, _INTERVAL)
     return tuple(
-        ActionInfo(id_, text, tooltip, keys, "clock-outline", menu, section=1, is_checkable=True, group="interval")
+        ActionInfo(
+            id_, text, tooltip, keys, "clock-outline", menu, 1, is_checkable=True, group="interval", place=CHART_PLACE
+        )
         for id_, text, tooltip, keys in rows
     )
 
@@ -226,6 +228,7 @@ def _past() -> tuple[ActionInfo, ...]:
             (CHART,),
             section=3,
             is_checkable=True,
+            place=CHART_PLACE,
         ),
         ActionInfo(
             ActionId.HINDSIGHT_HORIZON,
@@ -235,6 +238,7 @@ def _past() -> tuple[ActionInfo, ...]:
             "history",
             (CHART,),
             section=3,
+            place=CHART_PLACE,
         ),
         ActionInfo(
             ActionId.ERROR_STRIP,
@@ -245,5 +249,6 @@ def _past() -> tuple[ActionInfo, ...]:
             (CHART,),
             section=3,
             is_checkable=True,
+            place=CHART_PLACE,
         ),
     )

@@ -16,6 +16,10 @@ _GESTURES = (
     ("Fit the prices", "Double click on the price axis"),
     ("Zoom about the newest", "Drag the time axis"),
     ("Reset the zoom", "Double click on the time axis"),
+    ("Everything as at first", "Double click on the plot"),
+    ("Measure", "Shift+Drag"),
+    ("Snap a line to a candle", "Ctrl while setting it"),
+    ("Move the selected line", "Up, Down, with Shift by ten"),
     ("Height of a pane", "Drag its upper edge"),
     ("Let go", "Esc"),
 )
