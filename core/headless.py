@@ -11,7 +11,7 @@ from core.clock import Clock
 from core.events import EventBatch, TrainerFailed
 from core.market.candle import Candle
 from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
-from core.market.pipeline import MarketPipeline
+from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -103,3 +103,9 @@ class HeadlessRun:
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
         """The pipeline counts and logs it."""
+
+    def on_corrected(self, candle: Candle) -> None:
+        """It is stored; what was learned from it stands."""
+
+    def on_told(self, told: FeedTold) -> None:
+        """Nobody looks at it here."""

@@ -177,6 +177,7 @@ class Application(QObject):
         runs, state = self.runs, self.state
         runs.opened.connect(self.show_market)
         runs.closed.connect(self.candles.add)
+        runs.corrected.connect(lambda candle: self.candles.add((candle,)))
         runs.forming.connect(self.candles.set_forming)
         runs.closed.connect(self.chart_tools.see_closed)
         runs.forming.connect(self.chart_tools.see_forming)

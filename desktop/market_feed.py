@@ -14,7 +14,7 @@ from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
 from core.market.feeds.urls import ExchangeUrls
-from core.market.pipeline import MarketPipeline
+from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
 from core.settings import MarketSettings
 from core.storage.candles import CandleStore
@@ -39,6 +39,10 @@ class MarketFeed(QObject):
     """CatchUpProgress"""
     rejected = Signal(object, object)
     """Candle, Rejection"""
+    corrected = Signal(object)
+    """Candle: it is stored in place of what the feed had told before."""
+    told = Signal(object)
+    """FeedTold"""
 
     def __init__(
         self, store: CandleStore, clock: Clock, urls: ExchangeUrls | None, parent: QObject | None = None
@@ -92,3 +96,9 @@ class MarketFeed(QObject):
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
         self.rejected.emit(candle, rejection)
+
+    def on_corrected(self, candle: Candle) -> None:
+        self.corrected.emit(candle)
+
+    def on_told(self, told: FeedTold) -> None:
+        self.told.emit(told)

@@ -38,6 +38,8 @@ class RunController(QObject):
     """A sentence: the market cannot be watched."""
     closed = Signal(object)
     """Sequence of Candle, stored."""
+    corrected = Signal(object)
+    """Candle: stored in place of a closed one, because the feed tells it differently now."""
     forming = Signal(object)
     """Candle"""
     feed_event = Signal(object)
@@ -144,6 +146,7 @@ class RunController(QObject):
         feed.forming.connect(self.forming)
         feed.status.connect(self.feed_event)
         feed.catch_up.connect(self.feed_event)
+        feed.corrected.connect(self.corrected)
 
     def _start_worker(self, market: Market) -> None:
         spec = SessionSpec(self._folder.root, market, self._settings, self._new_run)

@@ -11,13 +11,17 @@ from core.market.candle import Candle, Market
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
+    CorrectedCandle,
     Feed,
     FeedError,
     FeedEvent,
     FeedKind,
     FeedState,
     FeedStatus,
+    FeedVitals,
     FormingCandle,
+    MissingCandles,
+    RejectedMessage,
 )
 from core.market.validate import Rejection, RejectionReason, Validator
 from core.storage.errors import StorageError
@@ -26,6 +30,9 @@ _BATCH_CANDLES = 256
 _BATCH_S = 0.05
 _DAY_MS = 86_400_000
 _log = logging.getLogger("ghostcandle.feed")
+
+FeedTold = MissingCandles | RejectedMessage | FeedVitals
+"""What a feed says about itself; nothing of it is stored."""
 
 
 class CandleSink(Protocol):
@@ -48,6 +55,12 @@ class PipelineListener(Protocol):
     def on_status(self, status: FeedStatus) -> None: ...
 
     def on_catch_up(self, progress: CatchUpProgress) -> None: ...
+
+    def on_corrected(self, candle: Candle) -> None:
+        """A stored candle was replaced by this one."""
+        ...
+
+    def on_told(self, told: FeedTold) -> None: ...
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None: ...
 
@@ -115,6 +128,10 @@ class MarketPipeline:
                 self._listener.on_status(event)
             case CatchUpProgress():
                 self._listener.on_catch_up(event)
+            case CorrectedCandle(candle=candle):
+                self._take_corrected(candle)
+            case MissingCandles() | RejectedMessage() | FeedVitals():
+                self._listener.on_told(event)
 
     def _take_closed(self, closed: ClosedCandle) -> None:
         rejection = self._check(closed.candle)
@@ -133,6 +150,12 @@ class MarketPipeline:
         if self._validator is not None and self._validator.check_forming(candle) is not None:
             return
         self._listener.on_forming(candle)
+
+    def _take_corrected(self, candle: Candle) -> None:
+        """Stored in place of what is there; the validator's order is that of first arrival, so it is not asked."""
+        self._flush()
+        if self._store.save(self._feed.market, [candle]):
+            self._listener.on_corrected(candle)
 
     def _check(self, candle: Candle) -> Rejection | None:
         if self._validator is None:

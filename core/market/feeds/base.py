@@ -63,7 +63,67 @@ class CatchUpProgress:
     total: int
 
 
-FeedEvent = FeedStatus | ClosedCandle | FormingCandle | CatchUpProgress
+@dataclass(frozen=True, slots=True)
+class CorrectedCandle:
+    """A candle that was passed on as closed, as the source tells it now. Stored and drawn anew, never trained on again."""
+
+    candle: Candle
+    before: Candle
+
+
+@dataclass(frozen=True, slots=True)
+class MissingCandles:
+    """The source was asked and has none: `count` candles from `first_ms` on. They stay a hole; nothing is invented."""
+
+    first_ms: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class RejectedMessage:
+    """Something that came and was not believed: why, in a word that is counted, and what it was (at most 2,000
+    characters)."""
+
+    at_ms: int
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True, slots=True)
+class FeedVitals:
+    """How the connection does, about once a second while it stands. Counts are since the market was chosen; None: not
+    known, or not yet.
+
+    clock_offset_ms: the source's clock minus this computer's. request_ms: how long the newest request took.
+    close_delay_ms: from the newest candle's end to its being passed on.
+    """
+
+    at_ms: int
+    venue: str
+    messages: int = 0
+    trades: int = 0
+    rejected: int = 0
+    reconnects: int = 0
+    back_filled: int = 0
+    corrected: int = 0
+    missing: int = 0
+    last_message_ms: int | None = None
+    last_trade_ms: int | None = None
+    clock_offset_ms: float | None = None
+    request_ms: float | None = None
+    close_delay_ms: float | None = None
+
+
+FeedEvent = (
+    FeedStatus
+    | ClosedCandle
+    | FormingCandle
+    | CatchUpProgress
+    | CorrectedCandle
+    | MissingCandles
+    | RejectedMessage
+    | FeedVitals
+)
 
 
 class FeedError(Exception):

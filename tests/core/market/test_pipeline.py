@@ -18,14 +18,18 @@ from core.market.candle import Candle, Interval, Market
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
+    CorrectedCandle,
     FeedError,
     FeedEvent,
     FeedKind,
     FeedState,
     FeedStatus,
+    FeedVitals,
     FormingCandle,
+    MissingCandles,
+    RejectedMessage,
 )
-from core.market.pipeline import MarketPipeline
+from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection, RejectionReason
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -73,6 +77,8 @@ class Listener:
         self.statuses: list[FeedStatus] = []
         self.progress: list[CatchUpProgress] = []
         self.rejected: list[tuple[Candle, Rejection]] = []
+        self.corrected: list[Candle] = []
+        self.said: list[FeedTold] = []
         self.was_durable = True
         self._reader, self._market = reader, market
 
@@ -93,6 +99,12 @@ class Listener:
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
         self.rejected.append((candle, rejection))
+
+    def on_corrected(self, candle: Candle) -> None:
+        self.corrected.append(candle)
+
+    def on_told(self, told: FeedTold) -> None:
+        self.said.append(told)
 
     @property
     def told(self) -> list[Candle]:
@@ -268,3 +280,20 @@ def test_cancelling_closes_the_feed_and_passes(path: Path) -> None:
 
     with open_database(path) as db:
         assert asyncio.run(cancel(db)).is_closed
+
+
+def test_a_correction_replaces_what_is_stored_and_is_told_once(path: Path) -> None:
+    candles = random_walk(5)
+    right = dataclasses.replace(candles[2], high=candles[2].high * 1.01)
+    correction = CorrectedCandle(right, candles[2])
+    with open_database(path) as db:
+        listener = run(ScriptedFeed([*history(candles), correction, correction]), db)
+        assert CandleStore(db).load(MARKET) == [*candles[:2], right, *candles[3:]]
+    assert listener.corrected == [right], "the second one changes nothing"
+    assert listener.told == candles, "it is not a closed candle anew: nobody trains on it twice"
+
+
+def test_what_a_feed_says_of_itself_is_passed_on(path: Path) -> None:
+    told = [MissingCandles(60_000, 3), RejectedMessage(1, "not a number", "{}"), FeedVitals(1, "binance", messages=4)]
+    with open_database(path) as db:
+        assert run(ScriptedFeed(list(told)), db).said == told
