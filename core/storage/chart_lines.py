@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.market.price_lines import Direction, LineKind, PriceLine
 from core.storage.database import select, write
+from core.storage.errors import StorageError
 from core.storage.rows import Row
 
 if TYPE_CHECKING:

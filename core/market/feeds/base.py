@@ -65,7 +65,7 @@ class CatchUpProgress:
 
 @dataclass(frozen=True, slots=True)
 class CorrectedCandle:
-    """A candle that was passed on as closed, as the source tells it now. Stored and drawn anew, never trained on again."""
+    """A candle that was passed on as closed, as the source tells it now. Stored and drawn anew, not trained on."""
 
     candle: Candle
     before: Candle

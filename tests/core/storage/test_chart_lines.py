@@ -8,6 +8,7 @@ import pytest
 from core.market.price_lines import Direction, LineKind, PriceLine
 from core.storage.chart_lines import ChartLineStore
 from core.storage.database import open_database
+from core.storage.errors import StorageError
 
 ALERT = PriceLine(19_712.5, LineKind.ALERT, "Take profit", Direction.UP, 10, 20, None, True)
 NOTE = PriceLine(1e-8, LineKind.NOTE, "Support ✓", created_at_ms=5)
@@ -46,4 +47,15 @@ def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(p
     assert newer.line_id != line.line_id
     store.put("a", "b", crossed)
     assert store.list("a", "b") == [newer, crossed]
+    db.close()
+
+
+def test_a_line_that_no_one_could_have_drawn_is_told_in_words(path: Path) -> None:
+    db = open_database(path)
+    store = ChartLineStore(db)
+    store.put("a", "b", ALERT)
+    with db.conn:
+        db.conn.execute("UPDATE chart_lines SET price = -1")
+    with pytest.raises(StorageError, match="b cannot be read"):
+        store.list("a", "b")
     db.close()
