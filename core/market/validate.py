@@ -7,12 +7,16 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.market.candle import Candle, Interval
 
-_LARGEST_JUMP = 10.0
+LARGEST_JUMP = 10.0
 _EARLIEST_MS = 0
 _LATEST_MS = 4_102_444_800_000
 """The year 2100. Microseconds taken for milliseconds land far beyond it, seconds in January 1970."""
+_SMALLEST_SECONDS = 1_000_000_000
 _SECONDS_MS = 31_536_000_000
 """A year after the epoch: no market was on record then, but a time in seconds looks like it."""
 
@@ -84,15 +88,22 @@ class Validator:
 
     def _jump(self, candle: Candle) -> RejectionReason | None:
         """A tenfold jump is a broken message; two candles in a row that agree on it are a market (a split, say)."""
-        if self._last_close is None or _is_near(candle.close, self._last_close):
+        if self._last_close is None or is_near(candle.close, self._last_close):
             return None
-        agrees = self._suspect_close is not None and _is_near(candle.close, self._suspect_close)
+        agrees = self._suspect_close is not None and is_near(candle.close, self._suspect_close)
         return None if agrees else RejectionReason.JUMP
 
 
-def _is_near(close: float, other: float) -> bool:
-    return 1.0 / _LARGEST_JUMP < close / other < _LARGEST_JUMP
+def is_near(close: float, other: float) -> bool:
+    """Whether two prices are less than a tenfold jump apart."""
+    return 1.0 / LARGEST_JUMP < close / other < LARGEST_JUMP
+
+
+def time_is_in_another_unit(times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where times cannot be milliseconds: before 1970, after 2100, or what looks like seconds."""
+    looks_like_seconds = (times_ms >= _SMALLEST_SECONDS) & (times_ms < _SECONDS_MS)
+    return (times_ms < _EARLIEST_MS) | (times_ms >= _LATEST_MS) | looks_like_seconds
 
 
 def _looks_like_seconds(open_time_ms: int) -> bool:
-    return 1_000_000_000 <= open_time_ms < _SECONDS_MS
+    return _SMALLEST_SECONDS <= open_time_ms < _SECONDS_MS
