@@ -1,6 +1,7 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
-Who writes: the window writes candles, checkpoint_marks, checkpoint_deletions and chart_lines; the trainer writes
+Who writes: the window writes candles, exchange_holes, checkpoint_marks, checkpoint_deletions and chart_lines (without
+one, so do the commands that own the data folder); the trainer writes
 runs, steps, forecasts, scores, checkpoints and incidents; either may be the first to name a market.
 """
 
@@ -40,6 +41,11 @@ def gradients_and_known_good(db: Database) -> None:
 def chart_lines(db: Database) -> None:
     """Alerts and notes at prices; they belong to a symbol, whatever the interval."""
     db.executescript(_CHART_LINES)
+
+
+def exchange_holes(db: Database) -> None:
+    """What an exchange was asked for and does not have, so that it is not asked again."""
+    db.executescript(_EXCHANGE_HOLES)
 
 
 _MARKETS = """
@@ -222,5 +228,15 @@ CREATE TABLE chart_lines (
 CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
 """
 
-STEPS = (first_tables, gradients_and_known_good, chart_lines)
+_EXCHANGE_HOLES = """
+CREATE TABLE exchange_holes (
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    first_ms INTEGER NOT NULL,
+    stop_ms INTEGER NOT NULL CHECK (stop_ms > first_ms),
+    asked_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (market_id, first_ms)
+) STRICT, WITHOUT ROWID;
+"""
+
+STEPS = (first_tables, gradients_and_known_good, chart_lines, exchange_holes)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""
