@@ -46,6 +46,7 @@ from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
+from desktop.history_visits import HistoryVisits
 from desktop.layout import LayoutStore
 from desktop.library import Library
 from desktop.resources import icon_path
@@ -98,6 +99,7 @@ class Application(QObject):
         )
         self.history = HistoryLoading(context.folder.database, self)
         self.candles = ChartCandles(self.window, self.chart, self._database, self.history)
+        self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -123,6 +125,7 @@ class Application(QObject):
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
+        self.history_visits.close()
         self.history.cancel()
         await self.runs.close()
         self.history.cancel()  # a market that was just being opened may have begun to load
@@ -189,6 +192,10 @@ class Application(QObject):
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
         state.forecast_changed.connect(self._on_forecast)
+        visits = self.history_visits
+        visits.progressed.connect(state.apply)
+        visits.shown.connect(self.candles.reload)
+        visits.told.connect(lambda sentence: self.window.tell(sentence, key="history command"))
 
     @Slot()
     def _on_start(self) -> None:
@@ -252,6 +259,7 @@ async def _live(context: Context, qt: QApplication, door: SingleInstance, progre
     window = application.window
     window.closing.connect(closed.set)
     door.raise_requested.connect(window.come_to_front)
+    door.history_requested.connect(application.history_visits.serve)
     signals = SignalWatcher(lambda: _close(window), application)
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import dataclasses
 import signal
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -51,7 +52,7 @@ def backfill(
         history_desk(context.folder, "backfill", title, progress) as desk,
     ):
         require_known_venue(market, desk.store)
-        job = _job(context, market, desk, _Audience(progress, title))
+        job = _job(context, market, desk, _Audience(progress, title, desk.show))
         report = asyncio.run(_run(job, span_ms, ask_again))
     if context.as_json:
         print_json(_account(market, report))
@@ -62,8 +63,9 @@ def backfill(
 class _Audience:
     """Whoever watches the terminal."""
 
-    def __init__(self, progress: TerminalProgress, title: str) -> None:
-        self._progress, self._title = progress, title
+    def __init__(self, progress: TerminalProgress, title: str, show: Callable[[int, int], None]) -> None:
+        """show: tells a window, where one is open."""
+        self._progress, self._title, self._show = progress, title, show
 
     def say(self, sentence: str) -> None:
         self._progress.say(sentence)
@@ -71,6 +73,7 @@ class _Audience:
     def show(self, done: int, total: int) -> None:
         job = JobProgress(self._title, self._title, done, total, is_over=done >= total)
         self._progress.take_batch(EventBatch((job,)))
+        self._show(done, total)
 
 
 def _job(context: Context, market: Market, desk: HistoryDesk, audience: _Audience) -> Backfill:

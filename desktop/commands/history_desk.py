@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -20,11 +20,12 @@ _WINDOW = "window"
 
 @dataclass(frozen=True, slots=True)
 class HistoryDesk:
-    """Reads see what `writer` has stored."""
+    """Reads see what `writer` has stored. show: tells a window, where there is one, how far the command is."""
 
     store: CandleStore
     holes: HoleStore
     writer: HistoryWriter
+    show: Callable[[int, int], None] = lambda done, total: None
 
 
 @contextmanager
@@ -42,16 +43,16 @@ def history_desk(folder: DataFolder, role: str, title: str, progress: TerminalPr
             from desktop.history_client import WindowWriter  # noqa: PLC0415 - Qt only for this
 
             progress.say("A window has this data folder open: it stores what comes.")
-            writer: HistoryWriter = stack.enter_context(WindowWriter(folder.root, title))
+            through = stack.enter_context(WindowWriter(folder.root, title))
             db = open_database(folder.database, readonly=True)
+            stack.callback(db.close)
+            yield HistoryDesk(CandleStore(db), HoleStore(db), through, through.show)
         else:
             opened = open_or_recover(folder.database, quarantine=folder.quarantine)
             if opened.notice is not None:
                 progress.say(opened.notice)
-            db = opened.db
-            writer = DatabaseWriter(db)
-        stack.callback(db.close)
-        yield HistoryDesk(CandleStore(db), HoleStore(db), writer)
+            stack.callback(opened.db.close)
+            yield HistoryDesk(CandleStore(opened.db), HoleStore(opened.db), DatabaseWriter(opened.db))
 
 
 @contextmanager

@@ -75,6 +75,7 @@ def _import(file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: Ter
 
     def told(done: int) -> None:
         progress.take_batch(EventBatch((JobProgress(title, title, done, len(rows), is_over=done >= len(rows)),)))
+        desk.show(done, len(rows))
 
     stored = desk.writer.put(plan.market, rows, replaces=plan.replaces, told=told) if len(rows) else 0
     return {**plan.describe(), "stored": stored}
