@@ -14,7 +14,7 @@ from core.market.candle import Market
 from core.market.export import COLUMNS
 from core.market.history.errors import HistoryError
 from core.market.history.spans import Span
-from core.market.history.table import ARROW_IS_MISSING
+from core.market.history.table import arrow_is_missing
 from core.storage.candles import CandleStore, StoredColumns
 
 Told = Callable[[int], None]
@@ -96,13 +96,13 @@ def _write_packed_csv(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
 
 def _require_arrow(path: Path) -> None:
     try:
-        import pyarrow  # type: ignore[import-not-found, unused-ignore] # noqa: F401, PLC0415 - an extra
+        import pyarrow  # noqa: F401, PLC0415 - an extra
     except ImportError as error:
-        raise HistoryError(f"{path.name} is to be Arrow. {ARROW_IS_MISSING}") from error
+        raise HistoryError(f"{path.name} is to be Arrow. {arrow_is_missing()}") from error
 
 
 def _batch(chunk: StoredColumns) -> Any:
-    import pyarrow as pa  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
+    import pyarrow as pa  # noqa: PLC0415
 
     return pa.record_batch([chunk.open_time_ms, *chunk.values], names=list(COLUMNS))
 
@@ -116,7 +116,7 @@ def _write_feather(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
 
 
 def _write_parquet(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
-    import pyarrow.parquet as pq  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
 
     first = _batch(next(chunks))
     with pq.ParquetWriter(file, first.schema) as writer:

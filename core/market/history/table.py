@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -185,7 +186,7 @@ def _arrow_frame(path: Path, kind: str) -> pd.DataFrame:
     try:
         frame = read(path)
     except ImportError as error:
-        raise CandleFileError(f"{path.name} is {kind.title()}. {ARROW_IS_MISSING}") from error
+        raise CandleFileError(f"{path.name} is {kind.title()}. {arrow_is_missing()}") from error
     except (ValueError, OSError) as error:
         raise CandleFileError(f"{path.name} is not a whole {kind.title()} file ({error}).") from error
     if isinstance(frame.index, pd.DatetimeIndex):
@@ -193,4 +194,8 @@ def _arrow_frame(path: Path, kind: str) -> pd.DataFrame:
     return frame.reset_index(drop=True)
 
 
-ARROW_IS_MISSING = "That needs pyarrow. Install it with: pip install 'ghostcandle[arrow]'"
+def arrow_is_missing() -> str:
+    """What to do where pyarrow is not there; into the packaged program nothing can be installed."""
+    if getattr(sys, "frozen", False):
+        return "The packaged Ghostcandle does not read or write that; use CSV."
+    return "That needs pyarrow. Install it with: pip install 'ghostcandle[arrow]'"

@@ -188,3 +188,31 @@ def test_weeks_keep_their_mondays(store: CandleStore, tmp_path: Path) -> None:
     planned = plan(store, write_csv(tmp_path / "w.csv", candles))
     carry_out(store, planned)
     assert store.load(Market(MARKET.venue, MARKET.symbol, week)) == candles
+
+
+@pytest.mark.skipif(HAS_ARROW, reason="pyarrow is there")
+def test_without_pyarrow_the_extra_is_named(store: CandleStore, tmp_path: Path) -> None:
+    store.save(MARKET, random_walk(3))
+    with pytest.raises(HistoryError, match=r"ghostcandle\[arrow\]"):
+        export_candles(store, MARKET, ALWAYS, tmp_path / "out.parquet")
+    assert not list(tmp_path.glob("*out*"))
+
+
+@pytest.mark.skipif(not HAS_ARROW, reason="pyarrow is an extra")
+@pytest.mark.parametrize("form", ["feather", "parquet"])
+def test_frames_as_pandas_saves_them(store: CandleStore, tmp_path: Path, form: str) -> None:
+    import pandas as pd  # noqa: PLC0415 - only with pyarrow
+
+    candles = random_walk(20)
+    frame = pd.DataFrame(
+        [(c.open, c.high, c.low, c.close, c.volume) for c in candles],
+        columns=["Open", "High", "Low", "Close", "Volume"],
+        index=pd.to_datetime([c.open_time_ms for c in candles], unit="ms", utc=True),
+    )
+    path = tmp_path / f"BTC-USDT.{form}"
+    if form == "feather":
+        frame.reset_index(names="Date").to_feather(path)
+    else:
+        frame.to_parquet(path)
+    carry_out(store, plan(store, path))
+    assert store.load(MARKET) == candles
