@@ -122,10 +122,8 @@ def _sentence(market: Market, report: BackfillReport) -> str:
     else:
         parts = [f"{report.stored:,} of {report.wanted:,} missing candles of {market} stored, {span}."]
     if report.all_absent:
-        now = f", {report.absent:,} of them found out now" if report.absent else ""
-        parts.append(
-            f"{report.all_absent:,} do not exist at the exchange{now}; they stay holes (--ask-again looks anew)."
-        )
+        now = f" ({report.absent:,} found out now)" if report.absent else ""
+        parts.append(f"The exchange was asked for {report.all_absent:,} that it does not have{now}; they stay holes.")
     if report.left:
         why = ", ".join(f"{count:,} ({why})" for why, count in report.rejected.items())
         parts.append(f"{report.left:,} are still missing; rejected: {why or 'none'}. The same command asks again.")
