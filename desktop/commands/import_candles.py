@@ -13,7 +13,7 @@ from rich.table import Table
 from core.clock import SystemClock
 from core.events import EventBatch, JobProgress
 from core.market.candle import Market
-from core.market.history.errors import HistoryError
+from core.market.history.errors import CandleFileError, HistoryError
 from core.market.history.importing import ImportPlan, plan_import
 from core.market.history.moments import moment_text
 from core.market.history.naming import WantedMarket, symbol_of, venue_of
@@ -48,7 +48,7 @@ def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **w
         else:
             with history_desk(context.folder, "candle import", "Importing candles", progress) as desk:
                 for file in files:
-                    results.append(_import(file, wanted, desk, progress))
+                    results.append(_import_after(results, file, wanted, desk, progress))
                     if not context.as_json and file is not files[-1]:
                         progress.say(f"{file.name}: {results[-1]['stored']:,} candles stored.")
     if context.as_json:
@@ -66,6 +66,17 @@ def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> Impo
     market = Market(venue, symbol_of(file, named, table.symbols), table.interval)
     require_known_venue(market, store)
     return plan_import(table, market, store, SystemClock().now_ms(), replaces=wanted["replace"])
+
+
+def _import_after(
+    before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: TerminalProgress
+) -> dict[str, Any]:
+    """A file that cannot be used ends the command; what came before it stays, and is told."""
+    try:
+        return _import(file, wanted, desk, progress)
+    except (CandleFileError, HistoryError) as error:
+        kept = f" Imported before it: {', '.join(told['file'] for told in before)}." if before else ""
+        raise HistoryError(f"{error}{kept}") from error
 
 
 def _import(file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: TerminalProgress) -> dict[str, Any]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +24,7 @@ from pytestqt.qtbot import QtBot
 from core.market.candle import Candle, Market
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
+from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from desktop.app import Application
 from desktop.history_visits import HistoryVisits
@@ -28,6 +33,8 @@ from desktop.single_instance import SingleInstance, server_name
 from tests.desktop.test_app import context, live, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT, command
+from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
+from tests.support.tape import generated_tape
 
 MARKET = Market("binance", "BTC/USDT", MINUTE)
 
@@ -164,3 +171,39 @@ def test_a_window_that_closes_meanwhile_leaves_whole_candles_and_the_command_say
     with open_database(within.folder.database, readonly=True) as db:
         stored = CandleStore(db).load(MARKET)
     assert 0 < len(stored) < len(candles) and stored == candles[: len(stored)]
+
+
+@pytest.mark.venue
+def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    now_ms = 1_700_000_000_000
+    tape = generated_tape(MINUTE, now_ms, 6_000, 10)
+    closed = list(tape.candles[:6_000])
+    exchange = LoopbackExchange(tape, lambda: now_ms)
+    exchange.hidden = {closed[77].open_time_ms}
+    expected = [candle for candle in closed if candle.open_time_ms not in exchange.hidden]
+    since = datetime.fromtimestamp(closed[0].open_time_ms / 1000, UTC).isoformat()
+    named = ("--venue", "binance", "--symbol", "BTC/USDT", "--interval", "1m", "--since", since)
+    told: list[str] = []
+    visits.told.connect(told.append)
+    with own(DataFolder(tmp_path), "window"), loopback_thread(exchange):
+        urls = json.dumps({"public": exchange.urls.public, "ws": exchange.urls.ws})
+        for is_interrupted in (True, False):
+            process = subprocess.Popen(
+                command("backfill", *named, "--json", "--data-dir", str(tmp_path)),
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "GHOSTCANDLE_EXCHANGE_URLS": urls},
+            )
+            if is_interrupted:
+                with qtbot.waitSignal(visits.progressed, timeout=30_000, check_params_cb=lambda job: job.done > 0):
+                    pass
+                process.send_signal(signal.SIGINT)
+            qtbot.waitUntil(lambda process=process: process.poll() is not None, timeout=40_000)
+            account = json.loads(process.communicate()[0])
+            assert process.returncode == (130 if is_interrupted else 0), account
+    assert account["left"] == 0 and account["all_absent"] == 1
+    qtbot.waitUntil(lambda: len(told) == 2, timeout=5_000)
+    with open_database(tmp_path / "ghostcandle.sqlite3", readonly=True) as db:
+        assert CandleStore(db).load(MARKET) == expected

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _EXPORTED = ("open_time_ms", "open", "high", "low", "close", "volume")
 _LARGEST_TRADE_ID = 2**62
+_DAY_MS = 86_400_000
 
 UNREADABLE_TIME = "time cannot be read"
 TOO_MANY_CELLS = "too many cells in the line"
@@ -130,11 +131,20 @@ class _Reader:
         self.is_exported = tuple(chunk.columns) == _EXPORTED
         self.style = TimeStyle(self._day_first(chunk, self.roles), self.options.zone)
         if self.roles.are_trades:
-            if self.options.interval is None:
-                raise CandleFileError(
-                    f"{self.path.name} holds trades. Name the interval of the candles to make of them: --interval 1m"
-                )
-            self.aggregator = TradeAggregator(self.options.interval)
+            self.aggregator = TradeAggregator(self._interval_of_trades())
+
+    def _interval_of_trades(self) -> Interval:
+        interval = self.options.interval
+        if interval is None:
+            raise CandleFileError(
+                f"{self.path.name} holds trades. Name the interval of the candles to make of them: --interval 1m"
+            )
+        if _DAY_MS % interval.duration_ms:
+            raise CandleFileError(
+                f"Trades are not made into candles of {interval}: where those begin is not the same everywhere. "
+                "Name one that divides a day, such as --interval 1d; the chart joins them to longer ones."
+            )
+        return interval
 
     def _day_first(self, chunk: pd.DataFrame, roles: Roles) -> bool:
         """What the first rows do not tell, later ones may: then the file is gone through until one does."""

@@ -24,6 +24,7 @@ from core.market.history.reading import (
     ReadOptions,
     read_candle_table,
 )
+from core.market.history.spans import candles_in, holes_between
 from tests.support.candles import MINUTE, START_MS, random_walk
 
 HEADER = "time,open,high,low,close,volume\n"
@@ -198,8 +199,11 @@ def test_binances_trades_without_a_header(tmp_path: Path) -> None:
 
 
 def test_trades_need_an_interval(tmp_path: Path) -> None:
-    with pytest.raises(CandleFileError, match="--interval"):
-        read(tmp_path, f"time,price,qty\n{START_MS},1,1\n")
+    text = f"time,price,qty\n{START_MS},1,1\n"
+    with pytest.raises(CandleFileError, match="--interval 1m"):
+        read(tmp_path, text)
+    with pytest.raises(CandleFileError, match="divides a day"):
+        read(tmp_path, text, options=ReadOptions(interval=Interval.parse("1w")))
 
 
 def test_an_interval_that_the_rows_deny_is_refused(tmp_path: Path) -> None:
@@ -213,3 +217,12 @@ def test_an_interval_that_the_rows_deny_is_refused(tmp_path: Path) -> None:
 def test_a_column_of_symbols_is_told(tmp_path: Path) -> None:
     rows = "".join(f"{line},BTCUSDT\n" for line in lines(random_walk(5), lambda ms: ms).splitlines())
     assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbols == ("BTCUSDT",)
+
+
+@pytest.mark.needs_data
+def test_real_outages_are_holes(shared_data: Path) -> None:
+    file = read_candle_table(shared_data / "binance" / "BTCUSDT_15m_2020_first9000.csv")
+    times = file.columns.open_time_ms
+    whole = int(times[-1] - times[0]) // file.interval.duration_ms + 1
+    missing = candles_in(holes_between(times, file.interval), file.interval)
+    assert missing == whole - len(times) and missing > 0
