@@ -107,7 +107,8 @@ def _of_moments(column: pd.Series, style: TimeStyle) -> TimesRead:
 
 
 def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> TimesRead:
-    is_bad = (numeric.isna() | (numeric.abs() > _LARGEST_NUMBER)).to_numpy()
+    # As floats: the smallest of all integers has no absolute value.
+    is_bad = (numeric.isna() | (numeric.astype("float64").abs() > _LARGEST_NUMBER)).to_numpy()
     numbers = numeric.mask(is_bad, 0).to_numpy()
     good = numbers[~is_bad]
     if good.size and ((good >= 19_000_101) & (good <= 21_001_231)).all() and (good % 1 == 0).all():

@@ -11,6 +11,8 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.market.candle import Candle, Interval
 from core.market.history import table
@@ -226,3 +228,39 @@ def test_real_outages_are_holes(shared_data: Path) -> None:
     whole = int(times[-1] - times[0]) // file.interval.duration_ms + 1
     missing = candles_in(holes_between(times, file.interval), file.interval)
     assert missing == whole - len(times) and missing > 0
+
+
+JUNK = [
+    "",
+    "nan",
+    "inf",
+    "1e400",
+    "-5",
+    '"',
+    "\x00",
+    "é",
+    "9" * 26,
+    "2020-13-45",
+    "13:00 PM",
+    "True",
+    "-9223372036854775808",
+]
+MORE_JUNK = ["0001-01-01", "9999-12-31 00:00:00", "+25:99", "12/25/2020", "1,2", ";", " ", "2020-01-01 EST"]
+HEADS = ["", HEADER, "Date,Time,Open,High,Low,Close,Vol\n", "price,time,amount\n", ",a,b\n", "open,open,open,time\n"]
+good_rows = st.sampled_from(lines(random_walk(6), lambda ms: ms).splitlines())
+bad_rows = st.lists(st.sampled_from([*JUNK, *MORE_JUNK, "100.5", "1606780800"]), min_size=1, max_size=9).map(",".join)
+
+
+@given(st.sampled_from(HEADS), st.lists(st.one_of(good_rows, bad_rows), max_size=12), st.booleans(), st.booleans())
+def test_whatever_a_file_holds_the_answer_is_candles_or_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, head: str, rows: list[str], is_named: bool, is_strict: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "anything.csv"
+    path.write_text(head + "\n".join(rows), encoding="utf-8")
+    try:
+        file = read_candle_table(path, ReadOptions(interval=MINUTE if is_named else None, is_strict=is_strict))
+    except CandleFileError as error:
+        assert str(error).startswith(("anything.csv", "Trades")) and str(error).endswith((".", "1m", "ones."))
+    else:
+        assert len(file.columns) and np.isfinite(file.columns.values).all()
+        assert (np.diff(file.columns.open_time_ms) > 0).all()
