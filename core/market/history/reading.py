@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.market.candle import Interval
+from core.market.export import COLUMNS
 from core.market.history.checks import check_columns
 from core.market.history.errors import CandleFileError
 from core.market.history.roles import Roles, number_columns, roles_of, time_column
@@ -24,7 +25,6 @@ from core.storage.candles import StoredColumns
 if TYPE_CHECKING:
     import pandas as pd
 
-_EXPORTED = ("open_time_ms", "open", "high", "low", "close", "volume")
 _LARGEST_TRADE_ID = 2**62
 _DAY_MS = 86_400_000
 
@@ -128,7 +128,7 @@ class _Reader:
 
     def _begin(self, chunk: pd.DataFrame) -> None:
         self.roles = roles_of(self.path, chunk, allows_trades=not self.options.is_strict)
-        self.is_exported = tuple(chunk.columns) == _EXPORTED
+        self.is_exported = tuple(chunk.columns) == COLUMNS
         self.style = TimeStyle(self._day_first(chunk, self.roles), self.options.zone)
         if self.roles.are_trades:
             self.aggregator = TradeAggregator(self._interval_of_trades())
