@@ -30,7 +30,7 @@ from desktop.app import Application
 from desktop.history_visits import HistoryVisits
 from desktop.history_wire import GREETING, Unpacker, WireError, columns_bytes, columns_of, packed
 from desktop.single_instance import SingleInstance, server_name
-from tests.desktop.test_app import context, live, until
+from tests.desktop.test_app import context, live, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT, command
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
@@ -108,6 +108,7 @@ def write_csv(path: Path, candles: list[Candle]) -> None:
 def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, tmp_path: Path) -> None:
     data = tmp_path / "data"
     within = context(data, "thread", speed=0.01, catch_up_candles=30)
+    firsts: list[int] = []
 
     async def story(application: Application) -> None:
         door = SingleInstance(data)
@@ -115,6 +116,7 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
         door.history_requested.connect(application.history_visits.serve)
         try:
             await until(lambda: application.series is not None and len(application.series) >= 30, "the catch-up")
+            await until(lambda: step_of(application) > 5, "training, which has a position then")
             series = application.series
             assert series is not None
             market = application.candles._market
@@ -129,6 +131,7 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
             assert code == 0 and told["files"][0]["stored"] == 5_000  # type: ignore[index]
             await until(lambda: application.series is not None and len(application.series) >= 5_030, "the chart")
             shown = application.series
+            firsts.append(first_ms)
             assert shown is not None and shown[0] == older[0] and shown[4_999] == older[-1]
             assert titles == {"Importing candles"} and application.state.jobs.running() == ()
             notice = application.window.banner.shown
@@ -140,6 +143,8 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
         live(qapp, within, story)
     with open_database(within.folder.database, readonly=True) as db:
         assert db.execute("SELECT COUNT(*) FROM candles").fetchone()[0] >= 5_030
+        learned_from = db.execute("SELECT MIN(candle_open_time_ms) FROM steps").fetchone()[0]
+        assert learned_from >= firsts[0], "the queue goes forward only"
 
 
 def test_a_window_that_closes_meanwhile_leaves_whole_candles_and_the_command_says_so(
