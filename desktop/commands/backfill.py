@@ -14,10 +14,9 @@ import click
 from core.clock import SystemClock
 from core.events import EventBatch, JobProgress
 from core.market.candle import Market
-from core.market.feeds.urls import ExchangeUrls
-from core.market.feeds.venue import Venue
-from core.market.history.backfilling import Backfill, BackfillReport, HistorySource
+from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
+from core.market.history.venue_source import open_venue
 from desktop.commands.errors import UserError
 from desktop.commands.history_desk import HistoryDesk, history_desk
 from desktop.commands.market_options import market_options, read_interval, require_known_venue
@@ -25,7 +24,6 @@ from desktop.commands.options import Context, common_options, print_json, with_c
 from desktop.commands.progress import TerminalProgress
 
 _INTERRUPTED = 130
-_REQUEST_S = 20.0
 
 
 @click.command("backfill")
@@ -78,18 +76,8 @@ class _Audience:
 
 def _job(context: Context, market: Market, desk: HistoryDesk, audience: _Audience) -> Backfill:
     clock = SystemClock()
-    urls: ExchangeUrls | None = context.urls
-
-    async def open_source(older: HistorySource | None) -> HistorySource:
-        venue = Venue(market, clock, urls, _REQUEST_S)
-        try:
-            await venue.open(older if isinstance(older, Venue) else None)
-        except BaseException:
-            await venue.close()
-            raise
-        return venue
-
-    return Backfill(market, desk.store, desk.holes, desk.writer, clock, open_source, audience)
+    source = open_venue(market, clock, context.urls)
+    return Backfill(market, desk.store, desk.holes, desk.writer, clock, source, audience)
 
 
 async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool) -> BackfillReport:

@@ -13,10 +13,10 @@ import pytest
 from core.clock import SystemClock
 from core.market.candle import Candle, Interval, Market
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.venue import Venue
-from core.market.history.backfilling import Backfill, BackfillReport, HistorySource
+from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
 from core.market.history.spans import Span
+from core.market.history.venue_source import open_venue
 from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -60,19 +60,9 @@ class Desk:
     heard: Heard = field(default_factory=Heard)
 
     async def fill(self, since_ms: int = FIRST_MS, until_ms: int | None = None, **how: bool) -> BackfillReport:
-        async def open_source(older: HistorySource | None) -> HistorySource:
-            venue = Venue(MARKET, SystemClock(), self.exchange.urls, 5.0)
-            try:
-                await venue.open(older if isinstance(older, Venue) else None)
-            except BaseException:
-                await venue.close()
-                raise
-            return venue
-
+        source = open_venue(MARKET, SystemClock(), self.exchange.urls, 5.0)
         backoff = Backoff(0.01, 0.02, Random(1))
-        job = Backfill(
-            MARKET, self.store, self.holes, self.writer, SystemClock(), open_source, self.heard, backoff=backoff
-        )
+        job = Backfill(MARKET, self.store, self.holes, self.writer, SystemClock(), source, self.heard, backoff=backoff)
         return await job.run(since_ms, until_ms, **how)
 
     def klines(self) -> int:
