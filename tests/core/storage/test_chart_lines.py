@@ -55,7 +55,7 @@ def test_a_line_that_no_one_could_have_drawn_is_told_in_words(path: Path) -> Non
     store = ChartLineStore(db)
     store.put("a", "b", ALERT)
     with db.conn:
-        db.conn.execute("UPDATE chart_lines SET price = -1")
+        db.conn.execute("UPDATE chart_lines SET price = 9e999")
     with pytest.raises(StorageError, match="b cannot be read"):
         store.list("a", "b")
     db.close()
