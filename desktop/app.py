@@ -44,6 +44,7 @@ from desktop.charting.tools import ChartTools
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.database import WindowDatabase
+from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
 from desktop.layout import LayoutStore
@@ -87,6 +88,7 @@ class Application(QObject):
         self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
         self._hindsight = Hindsight(self.window, self.chart, self.state, self._library.past)
         ForecastNote(self.state, self.chart)
+        self.finder = Finder(self.window, self.theme)
         self.runs = RunController(
             context.folder,
             self._database,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QTabWidget, QVBoxLayout, QWidget
 
 from core.settings import Settings
@@ -13,7 +13,8 @@ from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
 _WIDTH = 900
 _SHARE_OF_SCREEN = 0.92
-_OWN_DIALOG = frozenset({"market"})
+OWN_DIALOG_GROUPS = frozenset({"market"})
+"""Not among the pages."""
 
 
 class PreferencesDialog(QDialog):
@@ -26,9 +27,10 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle("Preferences")
         self._settings = settings
         self._forms: dict[str, GroupForm[object]] = {}
+        self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
         for field in fields(Settings):
-            if field.name not in _OWN_DIALOG:
+            if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
         self._message = QLabel()
         self._message.setWordWrap(True)
@@ -43,6 +45,14 @@ class PreferencesDialog(QDialog):
     def form(self, group: str) -> GroupForm[object]:
         """The form of one group."""
         return self._forms[group]
+
+    def show_setting(self, group: str, name: str) -> None:
+        """Turn to its page and put the keys on it."""
+        self.tabs.setCurrentIndex(list(self._forms).index(group))
+        editor = self._forms[group].editor(name).widget
+        self._pages[group].ensureWidgetVisible(editor)
+        inner = editor.findChild(QWidget) if editor.focusPolicy() is Qt.FocusPolicy.NoFocus else editor
+        (inner or editor).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def settings(self) -> Settings:
         """The tree as the forms have it. Raises ValueError in a sentence fit for a user."""
@@ -84,6 +94,7 @@ class PreferencesDialog(QDialog):
         scroll.setWidget(form)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._pages[group] = scroll
         self.tabs.addTab(scroll, words(group))
 
     def _make_buttons(self) -> QDialogButtonBox:
