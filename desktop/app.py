@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
-import sys
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
@@ -25,12 +23,14 @@ from core.commands import (
     SetPaused,
     StepOnce,
 )
+from core.crashes import CrashLog, CrashReport
 from core.events import Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
+from core.storage.ownership import LeftBehind
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
@@ -43,6 +43,7 @@ from desktop.charting.studies import ChartStudies
 from desktop.charting.tools import ChartTools
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
+from desktop.crash_watch import CrashWatch
 from desktop.database import WindowDatabase
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
@@ -207,8 +208,7 @@ class Application(QObject):
         self.candles.show_market(market)
         stored = self.candles.stored
         self.chart_tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
-        title = f"{market} · simulated" if market.is_simulated else str(market)
-        self.window.setWindowTitle(f"{title} – Ghostcandle")
+        self.window.setWindowTitle(f"{market} – Ghostcandle")
 
     def _on_feed_event(self, event: object) -> None:
         self.state.apply(event)  # type: ignore[arg-type]
@@ -236,19 +236,37 @@ class Application(QObject):
             self.window.tell(f"The settings could not be saved ({error.strerror or error}).", Severity.WARNING)
 
 
-def run_application(context: Context, qt: QApplication, door: SingleInstance, *, is_visible: bool = True) -> int:
+def run_application(
+    context: Context,
+    qt: QApplication,
+    door: SingleInstance,
+    *,
+    is_visible: bool = True,
+    left_behind: LeftBehind | None = None,
+) -> int:
     """Run the window on qasync's loop until it is closed. Returns the exit code.
 
     is_visible: False where there is no display; progress then goes to the terminal, and a picture to the data folder.
+    left_behind: who owned the data folder before, where that did not end well.
     """
+    crashes = CrashLog(context.folder, SystemClock())
+    report = crashes.begin(left_behind)
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
     with QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(_live(context, qt, door, None if is_visible else progress))
+        loop.run_until_complete(_live(context, qt, door, None if is_visible else progress, crashes, report))
+    crashes.end()
     return 0
 
 
-async def _live(context: Context, qt: QApplication, door: SingleInstance, progress: TerminalProgress | None) -> None:
+async def _live(
+    context: Context,
+    qt: QApplication,
+    door: SingleInstance,
+    progress: TerminalProgress | None,
+    crashes: CrashLog,
+    report: CrashReport | None,
+) -> None:
     closed = asyncio.Event()
     application = Application(context, qt)
     window = application.window
@@ -258,21 +276,15 @@ async def _live(context: Context, qt: QApplication, door: SingleInstance, progre
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)
-    sys.excepthook = functools.partial(_on_uncaught, application)
-    application.start()
-    try:
-        await closed.wait()
-    finally:
-        sys.excepthook = sys.__excepthook__
-        signals.close()
-        await application.close()
+    with CrashWatch(crashes, window) as watch:
+        watch.tell_of_last_end(report)
+        application.start()
+        try:
+            await closed.wait()
+        finally:
+            signals.close()
+            await application.close()
 
 
 def _close(window: MainWindow) -> None:
     window.close()
-
-
-def _on_uncaught(application: Application, kind: type[BaseException], error: BaseException, trace: object) -> None:
-    """PySide prints what a slot raises and goes on; so do we, but the user is told."""
-    _log.error("An error in the window.", exc_info=(kind, error, trace))  # type: ignore[arg-type]
-    application.window.tell(f"Something went wrong in the window ({kind.__name__}: {error}).", Severity.ERROR, "error")

@@ -104,10 +104,9 @@ class ChartCandles(QObject):
             return
         interval = _coarser(market.interval, self._wanted)
         self._coarse = None if interval is None else ResampledSeries(stored, interval)
-        title = f"{market} · simulated" if market.is_simulated else str(market)
         shown = stored if self._coarse is None else self._coarse.series
-        shown_title = title if interval is None else f"{title} · shown as {interval}"
-        self._chart.set_series(shown, shown_title, is_same_market=is_same_market)
+        title = str(market) if interval is None else f"{market} · shown as {interval}"
+        self._chart.set_series(shown, title, is_same_market=is_same_market)
         self._show_forming()
         self._show_forecast()
         self._present_actions()

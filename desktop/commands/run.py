@@ -57,8 +57,8 @@ def _open(context: Context, has_display: bool) -> int:
         raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
     from desktop.app import run_application  # noqa: PLC0415 - after the cheap checks
 
-    with own(context.folder, "window"):
+    with own(context.folder, "window") as ownership:
         try:
-            return run_application(context, qt, door, is_visible=has_display)
+            return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)
         finally:
             door.release()
