@@ -45,6 +45,8 @@ from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.crash_watch import CrashWatch
 from desktop.database import WindowDatabase
+from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
@@ -153,7 +155,24 @@ class Application(QObject):
             self.window.tell(str(error), Severity.ERROR, key="database")
             self.chart.set_empty_text(str(error))
             return
-        self._open_market()
+        if self._context.is_first_start:
+            welcome = WelcomeDialog(self.window.settings, self.window)
+            welcome.chosen.connect(self._on_welcome)
+            open_dialog(welcome)
+        else:
+            self._open_market()
+
+    @Slot(object, bool)
+    def _on_welcome(self, settings: Settings, needs_file: bool) -> None:
+        """Saved also where nothing was chosen: the next start asks no more."""
+        self.window.change_settings(settings)
+        self._save_settings(settings)
+        if needs_file:
+            dialog = self.window.open_market()
+            dialog.rejected.connect(self._open_market)
+            dialog.ask_for_file()
+        else:
+            self._open_market()
 
     @Slot()
     def _open_market(self) -> None:
