@@ -32,6 +32,7 @@ from desktop.chart.handling.hands import Hands
 from desktop.chart.handling.newest_button import NewestButton
 from desktop.chart.handling.tool import ChartPoint, Tool
 from desktop.chart.handling.view_anchor import ViewAnchor
+from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.countdown import Countdown
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.layers.layer import Layer, LayerSet
@@ -66,6 +67,7 @@ class ChartWidget(QWidget):
         self._heights = PaneHeights()
         self._picture = Picture(self._model, self._scale, self._held, self._layers, self._heights)
         self._frame_clock = FrameClock(self._on_frame, self)
+        self._idle_work = IdleWork(self._layers, self._model, self.layers_changed, self)
         scales = (self._scale, self._held, self._heights)
         self._hands = Hands(self, self._model, scales, clock, self.panes_resized.emit, self)
         self._style = Style(theme.palette, self.font())
@@ -380,6 +382,8 @@ class ChartWidget(QWidget):
         if dirty & Dirty.DATA:
             self._sync()
         self._anchor.drop()
+        if dirty & (Dirty.DATA | Dirty.VIEW):
+            self._idle_work.look()
         changed = self._picture.renewed(dirty, lambda: self.frame, lambda: self.overlay)
         is_far = not self._model.is_empty and not self._scale.is_newest_in_view
         self._newest_button.place(self.frame, is_needed=is_far)

@@ -72,6 +72,17 @@ class Explainer(Protocol):
         """The box for a cursor in device pixels; None where there is nothing of it."""
 
 
+@runtime_checkable
+class Deferred(Protocol):
+    """A layer that may need longer than a frame. It paints nothing rather than what is not right yet."""
+
+    def is_waiting(self, model: ChartModel) -> bool:
+        """Whether it paints less than it will after enough of `work`."""
+
+    def work(self, model: ChartModel) -> None:
+        """Make some of what is missing: a few milliseconds of it."""
+
+
 class LayerSet:
     """The layers of a chart, in the order in which they are painted."""
 
@@ -110,6 +121,11 @@ class LayerSet:
         explainers = (layer for layer in reversed(self._layers) if isinstance(layer, Explainer))
         found = (layer.tooltip(frame, model, cursor) for layer in explainers)
         return next((box for box in found if box is not None), None)
+
+    def waiting(self, model: ChartModel) -> Deferred | None:
+        """The first layer that has something to make."""
+        deferred = (layer for layer in self._layers if isinstance(layer, Deferred))
+        return next((layer for layer in deferred if layer.is_waiting(model)), None)
 
     def readout_lines(self, pane: str) -> int:
         """How many lines of the readout its layers always take: room is left for them above the candles."""
