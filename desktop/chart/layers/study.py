@@ -6,8 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.indicators.registry import INDICATORS, Drawing, IndicatorInfo, Place, label
 from core.indicators.series import IndicatorSeries
@@ -45,6 +44,8 @@ class StudyLayer:
         self._info: IndicatorInfo = INDICATORS[spec.kind]
         self._series: IndicatorSeries | None = None
         self._series_of: int | None = None
+        self._ahead: tuple[float, ...] | None = None
+        self._ahead_key: tuple[object, ...] = ()
         self._decimals = 2
 
     @property
@@ -95,7 +96,7 @@ class StudyLayer:
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         """From the newest closed candle's value to what it would be if the forming one closed as it is."""
         series = self._follow(model)
-        ahead = None if series is None else _preview(series, model)
+        ahead = None if series is None else self._preview(series, model)
         if series is None or ahead is None or len(series) == 0:
             return
         across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
@@ -158,7 +159,7 @@ class StudyLayer:
         if series is None:
             return None
         wanted = model.count if index is None else index
-        ahead = _preview(series, model) if wanted == model.count else None
+        ahead = self._preview(series, model) if wanted == model.count else None
         if ahead is not None:
             return ahead
         wanted = len(series) - 1 if index is None else wanted
@@ -174,22 +175,24 @@ class StudyLayer:
         if known.sum() < 2:
             return
         xs, tops, bottoms = across[known], pane.ys(upper[known]), pane.ys(lower[known])
-        there = [QPointF(x + 0.5, y + 0.5) for x, y in zip(xs.tolist(), tops.tolist(), strict=True)]
-        back = [QPointF(x + 0.5, y + 0.5) for x, y in zip(xs.tolist()[::-1], bottoms.tolist()[::-1], strict=True)]
+        # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
+        columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
+        top, bottom = np.interp(columns, xs, tops), np.interp(columns, xs, bottoms)
         fill = QColor(self.colours(frame)[0])
         fill.setAlpha(_FILL_ALPHA)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(fill)
-        painter.drawPolygon(QPolygonF(there + back))
+        fill_rects(painter, rects(columns, np.floor(top + 0.5), columns, np.floor(bottom + 0.5) - 1), fill)
 
-
-def _preview(series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
-    """What the forming candle would make of it; None without one, or while one that has just closed is still there."""
-    if model.forming is None or model.series is None:
-        return None
-    if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
-        return None
-    return series.preview(model.forming)
+    def _preview(self, series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
+        """What the forming candle would make of it; None without one, or while one that has just closed is still
+        there. The readout and the picture of a tick ask for the same."""
+        if model.forming is None or model.series is None:
+            return None
+        if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
+            return None
+        key = (id(series), model.version, model.forming)
+        if key != self._ahead_key:
+            self._ahead, self._ahead_key = series.preview(model.forming), key
+        return self._ahead
 
 
 def _sampled(frame: Frame, count: int) -> NDArray[np.int64]:
