@@ -27,12 +27,11 @@ from core.market.candle import Candle, Interval, Market
 from core.market.series import CandleSeries
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from desktop.candle_loader import HistoryLoading
+from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.chart.frame_clock import FRAME_MS
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
 
-NEWEST_FIRST = 2_000
 _WIDTH, _HEIGHT = 1600, 900
 _START_MS = 1_000_000_000_000 // 60_000 * 60_000
 _MARKET = Market("simulated", "LOAD/TEST", Interval(60_000))
@@ -158,7 +157,7 @@ class _Stage(QObject):
             part.deleteLater()
 
     def _choose_market(self) -> None:
-        stored = self._store.columns_before(_MARKET, None, NEWEST_FIRST)
+        stored = self._store.columns_before(_MARKET, None, SHOWN_AT_FIRST)
         series = CandleSeries.from_columns(_MARKET.interval, stored.open_time_ms, stored.values)
         self._chart.set_series(series, str(_MARKET))
 
