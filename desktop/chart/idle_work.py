@@ -9,6 +9,9 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from desktop.chart.data.model import ChartModel
 from desktop.chart.layers.layer import LayerSet
 
+_REST_MS = 2
+"""Between turns: who never rests is made to wait by the system when others want the core, frames and all."""
+
 
 class IdleWork(QObject):
     """Goes on until no layer waits any more. Every turn lets what else has come, frames and mouse, go first."""
@@ -24,7 +27,7 @@ class IdleWork(QObject):
     def look(self) -> None:
         """Begin, where a layer waits for something."""
         if not self._timer.isActive() and self._layers.waiting(self._model) is not None:
-            self._timer.start(0)
+            self._timer.start(_REST_MS)
 
     @Slot()
     def _turn(self) -> None:
