@@ -26,6 +26,11 @@ class Countdown(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
+    @property
+    def is_live(self) -> bool:
+        """Whether the market is."""
+        return self._is_live
+
     def set_live(self, is_live: bool) -> None:
         """Whether ticks come from a market that is open now."""
         self._is_live = is_live
