@@ -85,7 +85,7 @@ class Application(QObject):
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self._chart_appearance = ChartAppearance(self.window, self.chart)
-        ChartSaving(self.window, self.chart, self._clock)
+        self._saving = ChartSaving(self.window, self.chart, self._clock)
         GoToDate(self.window, self.chart)
         ChartStudies(self.window, self.chart)
         self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
@@ -133,6 +133,8 @@ class Application(QObject):
         self.history.cancel()  # a market that was just being opened may have begun to load
         if not self.history.wait():
             _log.error("The thread that reads stored candles did not end in time.")
+        if not self._saving.finish():
+            _log.error("The candles that were being exported took too long; the file was left as it was.")
         self.close_database()
         self.window.deleteLater()
         self.deleteLater()

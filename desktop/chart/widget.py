@@ -32,6 +32,7 @@ from desktop.chart.handling.hands import Hands
 from desktop.chart.handling.newest_button import NewestButton
 from desktop.chart.handling.tool import ChartPoint, Tool
 from desktop.chart.handling.view_anchor import ViewAnchor
+from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.countdown import Countdown
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.layers.layer import Layer, LayerSet
@@ -66,11 +67,11 @@ class ChartWidget(QWidget):
         self._heights = PaneHeights()
         self._picture = Picture(self._model, self._scale, self._held, self._layers, self._heights)
         self._frame_clock = FrameClock(self._on_frame, self)
+        self._idle_work = IdleWork(self._layers, self._model, self.layers_changed, self)
         scales = (self._scale, self._held, self._heights)
         self._hands = Hands(self, self._model, scales, clock, self.panes_resized.emit, self)
         self._style = Style(theme.palette, self.font())
         self._anchor = ViewAnchor(self._model, self._scale)
-        self._is_live = False
         self._empty_text = "Waiting for candles …"
         self._countdown = Countdown(self._on_second, clock, self)
         self._newest_button = NewestButton(self)
@@ -114,7 +115,7 @@ class ChartWidget(QWidget):
     @property
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
-        return self._picture.overlay(self.frame, self._hands.pointer.position, self._countdown_text())
+        return self._picture.overlay(self.frame, self._hands.pointer.position, self._countdown.text(self._model))
 
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""
@@ -192,8 +193,7 @@ class ChartWidget(QWidget):
 
     def set_live(self, is_live: bool) -> None:
         """Whether ticks come from a market that is open now: only then is there a countdown to the close."""
-        self._is_live = is_live
-        self._run_countdown()
+        self._countdown.set_live(is_live)
         self._frame_clock.request(Dirty.TICK)
 
     def restyle(self, **changes: Any) -> None:
@@ -274,7 +274,7 @@ class ChartWidget(QWidget):
         image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
         painter = QPainter(image)
-        self._picture.paint_alone(painter, self.frame, self.rect(), self._countdown_text())
+        self._picture.paint_alone(painter, self.frame, self.rect(), self._countdown.text(self._model))
         painter.end()
         return image
 
@@ -310,12 +310,12 @@ class ChartWidget(QWidget):
         super().resizeEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        self._run_countdown()
+        self._countdown.set_seen(True)
         self._frame_clock.request(Dirty.DATA | Dirty.VIEW)
         super().showEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        self._countdown.stop()
+        self._countdown.set_seen(False)
         super().hideEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -380,6 +380,8 @@ class ChartWidget(QWidget):
         if dirty & Dirty.DATA:
             self._sync()
         self._anchor.drop()
+        if dirty & (Dirty.DATA | Dirty.VIEW):
+            self._idle_work.look()
         changed = self._picture.renewed(dirty, lambda: self.frame, lambda: self.overlay)
         is_far = not self._model.is_empty and not self._scale.is_newest_in_view
         self._newest_button.place(self.frame, is_needed=is_far)
@@ -394,15 +396,3 @@ class ChartWidget(QWidget):
         shifted = self._anchor.shifted()
         self._scale.set_count(self._model.count, shifted, may_follow=not self._hands.is_moving)
         self._hands.candles_shifted(shifted)
-
-    def _countdown_text(self) -> str | None:
-        forming, series = self._model.forming, self._model.series
-        if not self._is_live or forming is None or series is None:
-            return None
-        return self._countdown.text(forming.open_time_ms, series.interval)
-
-    def _run_countdown(self) -> None:
-        if self._is_live and self.isVisible():
-            self._countdown.start()
-        else:
-            self._countdown.stop()

@@ -15,13 +15,10 @@ from core.market.series import CandleSeries
 from core.settings import ChartInterval, Settings
 from core.storage.errors import StorageError
 from desktop.actions import ActionId
-from desktop.candle_loader import HistoryLoading
+from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.window import MainWindow
-
-SHOWN_AT_FIRST = 2_000
-"""Stored candles that are on the chart at once; where there are more, all of them follow."""
 
 _HISTORY_NOTICE = "history"
 _AS_STORED: ChartInterval = "market"

@@ -36,11 +36,11 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.heights.set_chosen(chart.heights.chosen)
     for layer in chart._layers:
         assert isinstance(layer, StudyLayer)
-        twin.add_layer(StudyLayer(layer.spec, layer._number, layer._ordinal))
+        twin.add_layer(StudyLayer(layer.spec, layer.number, layer.ordinal))
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
     twin.model.past = model.past
-    twin.set_live(chart._is_live)
+    twin.set_live(chart._countdown.is_live)
     twin.set_empty_text(chart._empty_text)
     twin.show()
     QTest.qWaitForWindowExposed(twin)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
-from desktop.chart.data.past import LATER_MODES, Past
+from desktop.chart.data.past import Past
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.drawing.primitives import Rects, draw_polyline, fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
@@ -143,7 +143,7 @@ def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
     """Frames around the real bodies, so that both can be read; a flat ghost is a dash. A halo parts them from what
     they lie on."""
     falling = view.past["close"] < view.past["open"]
-    later = np.isin(view.past["mode"], LATER_MODES)
+    later = view.is_later
     halos, lines = _ghost_rects(frame, view)
     ground = QColor(frame.palette.background)
     ground.setAlpha(_HALO_ALPHA)

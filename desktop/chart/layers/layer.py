@@ -72,11 +72,23 @@ class Explainer(Protocol):
         """The box for a cursor in device pixels; None where there is nothing of it."""
 
 
+@runtime_checkable
+class Deferred(Protocol):
+    """A layer that may need longer than a frame. It paints nothing rather than what is not right yet."""
+
+    def is_waiting(self, model: ChartModel) -> bool:
+        """Whether it paints less than it will after enough of `work`."""
+
+    def work(self, model: ChartModel) -> None:
+        """Make some of what is missing: a few milliseconds of it."""
+
+
 class LayerSet:
     """The layers of a chart, in the order in which they are painted."""
 
     def __init__(self) -> None:
         self._layers: list[Layer] = []
+        self._sort()
 
     def __iter__(self) -> Iterator[Layer]:
         return iter(self._layers)
@@ -87,11 +99,19 @@ class LayerSet:
     def add(self, layer: Layer) -> None:
         """On top of those that are there; a pane of its own below the others."""
         self._layers.append(layer)
+        self._sort()
 
     def remove(self, layer: Layer) -> None:
         """Take a layer away, with its pane if no other is in it. Nothing where it is not there."""
         if layer in self._layers:
             self._layers.remove(layer)
+            self._sort()
+
+    def _sort(self) -> None:
+        """By what they can do: asking a layer for that takes longer than what many of them then say."""
+        self._taggers = [layer for layer in self._layers if isinstance(layer, AxisTagger)]
+        self._explainers = [layer for layer in self._layers if isinstance(layer, Explainer)]
+        self._deferred = [layer for layer in self._layers if isinstance(layer, Deferred)]
 
     def of_pane(self, name: str) -> list[Layer]:
         return [layer for layer in self._layers if layer.pane == name]
@@ -102,14 +122,16 @@ class LayerSet:
 
     def axis_tags(self, frame: Frame, model: ChartModel) -> list[Box]:
         """What layers mark on the price axis."""
-        taggers = (layer for layer in self._layers if isinstance(layer, AxisTagger))
-        return [tag for layer in taggers for tag in layer.axis_tags(frame, model)]
+        return [tag for layer in self._taggers for tag in layer.axis_tags(frame, model)]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         """What the topmost layer that knows something says."""
-        explainers = (layer for layer in reversed(self._layers) if isinstance(layer, Explainer))
-        found = (layer.tooltip(frame, model, cursor) for layer in explainers)
+        found = (layer.tooltip(frame, model, cursor) for layer in reversed(self._explainers))
         return next((box for box in found if box is not None), None)
+
+    def waiting(self, model: ChartModel) -> Deferred | None:
+        """The first layer that has something to make."""
+        return next((layer for layer in self._deferred if layer.is_waiting(model)), None)
 
     def readout_lines(self, pane: str) -> int:
         """How many lines of the readout its layers always take: room is left for them above the candles."""
