@@ -50,7 +50,7 @@ def torture(acts: ChartActs, qtbot: QtBot, part: int) -> Torture:
 
     return Torture(
         chosen_seed(SEED),
-        acts.data_acts() | acts.hand_acts() | acts.look_acts(),
+        acts.data_acts() | acts.hands.acts() | acts.look_acts(),
         acts.tick,
         chart.flush,
         check,

@@ -14,6 +14,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from core.clock import ManualClock
+from desktop.chart.layers.error_strip import ErrorStripLayer
+from desktop.chart.layers.hindsight import HindsightLayer
+from desktop.chart.layers.layer import Layer
+from desktop.chart.layers.markers import MarkersLayer
+from desktop.chart.layers.measure import MeasureLayer
+from desktop.chart.layers.price_lines import PriceLinesLayer
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
@@ -35,11 +41,11 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.restyle(**{field.name: getattr(style, field.name) for field in fields(style)})
     twin.heights.set_chosen(chart.heights.chosen)
     for layer in chart._layers:
-        assert isinstance(layer, StudyLayer)
-        twin.add_layer(StudyLayer(layer.spec, layer._number, layer._ordinal))
+        twin.add_layer(_like(layer))
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
     twin.model.past = model.past
+    twin.set_note(model.note)
     twin.set_live(chart._is_live)
     twin.set_empty_text(chart._empty_text)
     twin.show()
@@ -54,6 +60,30 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.restyle()
     settle(twin)
     return twin
+
+
+def _like(layer: Layer) -> Layer:
+    """A fresh layer that was told at once what this one shows by now. Raises TypeError for a kind not known here."""
+    match layer:
+        case StudyLayer():
+            return StudyLayer(layer.spec, layer._number, layer._ordinal)
+        case HindsightLayer() | ErrorStripLayer():
+            return type(layer)()  # what they show is the model's
+        case PriceLinesLayer():
+            lines = PriceLinesLayer()
+            lines.shown = layer.shown
+            return lines
+        case MarkersLayer():
+            markers = MarkersLayer()
+            markers.show(layer.track)
+            markers.set_visible(layer._is_visible)
+            return markers
+        case MeasureLayer():
+            measure = MeasureLayer()
+            measure.shown, measure.hint = layer.shown, layer.hint
+            return measure
+        case _:
+            raise TypeError(f"the twin knows no {type(layer).__name__}; say here how one is made")
 
 
 def settle(chart: ChartWidget) -> None:
@@ -75,19 +105,22 @@ def keep(pictures: list[NDArray[np.uint32]]) -> None:
 
 def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
     """Where the chart's picture is not its twin's; empty where it is. The mouse goes to the middle of both."""
-    pictures = []
+    _point_at_middle(chart)  # first: what is under the mouse is part of what its layers show
     twin = twin_of(chart, theme, clock)
     try:
-        for each in (chart, twin):
-            for button in each.findChildren(QAbstractButton):
-                button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # lit by a mouse that was elsewhere
-            move_mouse(each, QPoint(each.width() // 2, each.height() // 2))
-            settle(each)
-            pictures.append(picture(each))
+        _point_at_middle(twin)
+        pictures = [picture(each) for each in (chart, twin)]
     finally:
         twin.close()
         twin.deleteLater()
     return where(pictures)
+
+
+def _point_at_middle(chart: ChartWidget) -> None:
+    for button in chart.findChildren(QAbstractButton):
+        button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # lit by a mouse that was elsewhere
+    move_mouse(chart, QPoint(chart.width() // 2, chart.height() // 2))
+    settle(chart)
 
 
 def where(pictures: list[NDArray[np.uint32]]) -> str:
