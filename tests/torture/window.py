@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from core.settings import Settings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
+from desktop.charting.candles import SHOWN_AT_FIRST
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.database import WindowDatabase
 from desktop.library import Library
@@ -56,6 +58,8 @@ class WindowActs:
             self.window.actions_of_window[action_id].setEnabled(False)
         self.hands, self._everywhere = Hands(random, self.chart), Hands(random, self.window)
         self._statuses = list(TrainerState)
+        self.met: Counter[str] = Counter()
+        """What the hands have got the window into: torture that meets nothing proves nothing."""
         self.venue = Venue(random, clock, self.database)
         self.watched = self.venue.at_rest
         self.watch(self.venue.markets[2])
@@ -73,8 +77,11 @@ class WindowActs:
         self.state.begin(None, watched.name.interval.duration_ms)
         self.charting.show_market(watched.name)
         self.state.apply(scenario.ready(watched.run_id))
-        for event in (*scenario.steps(_STEPS), *scenario.incidents(), scenario.status()):
-            self.state.apply(replace(event, run_id=watched.run_id))
+        for step in scenario.steps(_STEPS):
+            self.state.apply(replace(step, run_id=watched.run_id))
+        for incident in scenario.incidents():
+            self.state.apply(replace(incident, run_id=watched.run_id))
+        self.state.apply(scenario.status(run_id=watched.run_id))
         forecast = self.library.newest_forecast(watched.run_id, watched.name.interval)
         if forecast is not None:
             self.state.apply(forecast)
@@ -97,6 +104,8 @@ class WindowActs:
             self.switch_market: 0.004,
             self.switch_while_loading: 0.002,
             self.switch_live: 0.002,
+            self.look_back: 0.01,
+            self.choose_interval: 0.005,
             self.hear_from_trainer: 0.02,
         }
 
@@ -115,6 +124,27 @@ class WindowActs:
             self.resize: 0.002,
             self.move_dock: 0.002,
         }
+
+    def notice(self) -> None:
+        """Count what is there to be seen now."""
+        tools, model, frame = self.charting.tools, self.chart.model, self.chart.frame
+        lines, shown = tools.lines.book.lines, self.window.settings.chart
+        past = () if model.series is None else model.past.view(model.series, frame.first, frame.stop)
+        seen = {
+            "lines": bool(lines),
+            "crossed lines": any(line.crossed_at_ms is not None for line in lines),
+            "markers": len(tools.markers.layer.track) > 0,
+            "a measure": tools.measure.tool.shown is not None,
+            "hindsight": shown.hindsight and len(past) > 0,
+            "errors": shown.error_strip and len(past) > 0,
+            "another interval": not self.charting.candles.is_own_interval,
+            "a whole history": self.charting.candles.is_own_interval and model.count > SHOWN_AT_FIRST,
+            "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST
+            and not self.charting.candles.is_own_interval,
+            "ghosts": bool(model.ghosts()),
+            "a held range": self.chart.is_price_range_held,
+        }
+        self.met.update(name for name, is_met in seen.items() if is_met)
 
     def come_late(self) -> None:
         """A candle that was missing is there."""
@@ -156,11 +186,24 @@ class WindowActs:
             self.tick()
             QApplication.processEvents()
         if self._random.random() < 0.5:
+            self.met["interrupted loads"] += self.charting.history.is_loading
             self.switch_market()
         return f"{large.name}, loading: {was_loading}, then {self.watched.name}"
 
     def switch_live(self) -> None:
         self.chart.set_live(bool(self._random.integers(2)))
+
+    def look_back(self) -> str:
+        """Past forecasts laid over the candles, or at another horizon, or their errors below."""
+        name = _one_of(self._random, (ActionId.HINDSIGHT, ActionId.HINDSIGHT_HORIZON, ActionId.ERROR_STRIP))
+        self.window.actions_of_window[name].trigger()
+        return name.value
+
+    def choose_interval(self) -> str:
+        """Mostly that of the market, to which keys seldom lead back."""
+        name = _one_of(self._random, (ActionId.INTERVAL_MARKET,) * 4 + (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M))
+        self.window.actions_of_window[name].trigger()
+        return name.value
 
     def set_line(self) -> str:
         """An alert or a note where the mouse is, as a hand does it: a key, then a click."""
@@ -357,6 +400,10 @@ class WindowActs:
         top = self._top()
         focused = QApplication.focusWidget()
         return focused if focused is not None and top.isAncestorOf(focused) else top
+
+
+def _one_of(random: np.random.Generator, names: tuple[ActionId, ...]) -> ActionId:
+    return names[int(random.integers(len(names)))]
 
 
 def _nests(widget: QWidget) -> bool:

@@ -51,7 +51,7 @@ def stored(candle: Candle, interval: Interval = _MINUTE) -> list[StoredForecast]
             origin_close=candle.close,
             scale=1e-3,
             quantiles=natural(random, horizon),
-            experts=random.normal(size=(3, 6, 7)),
+            experts=np.stack([natural(random, horizon) for _ in range(3)]),
         )
         for horizon in range(1, HORIZONS + 1)
     ]
