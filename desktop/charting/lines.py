@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
@@ -22,7 +22,7 @@ from desktop.charting.alerts import AlertDesk
 from desktop.charting.line_book import LineBook
 from desktop.charting.notifications import DesktopNotifier
 from desktop.database import WindowDatabase
-from desktop.dialogs.line_text import open_line_text
+from desktop.dialogs.line_text import LineTextDialog, open_line_text
 from desktop.icons import icon
 from desktop.window import MainWindow
 
@@ -33,6 +33,8 @@ _NAMES = {LineKind.ALERT: "alert", LineKind.NOTE: "note"}
 
 class ChartLines(QObject):
     """The owner of the watched symbol's lines and of what is selected among them."""
+
+    _market_left = Signal()
 
     def __init__(self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, clock: Clock) -> None:
         super().__init__(chart)
@@ -66,6 +68,7 @@ class ChartLines(QObject):
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Another market; `newest` is its newest stored candle."""
+        self._market_left.emit()
         self.end()
         self._symbol, self._selected, self._hovered = market.symbol, None, None
         self.book.open(market.venue, market.symbol)
@@ -98,9 +101,7 @@ class ChartLines(QObject):
         self._preview = line
         self._show()
         title = f"Note at {self._price_text(price)}"
-        dialog = open_line_text(
-            self._window, title, "Words on the line:", "", lambda text: self._add(_with(line, text))
-        )
+        dialog = self._ask(title, "", lambda text: self._add(_with(line, text)))
         dialog.rejected.connect(self.end)
 
     def end(self) -> None:
@@ -137,7 +138,13 @@ class ChartLines(QObject):
 
     def edit(self, line: PriceLine) -> None:
         title = f"{_NAMES[line.kind].capitalize()} at {self._price_text(line.price)}"
-        open_line_text(self._window, title, "Words on the line:", line.text, lambda text: self._reword(line, text))
+        self._ask(title, line.text, lambda text: self._reword(line, text))
+
+    def _ask(self, title: str, text: str, on_text: Callable[[str], object]) -> LineTextDialog:
+        """For the words of a line of this market: another one takes the question away, or they would land there."""
+        dialog = open_line_text(self._window, title, "Words on the line:", text, on_text)
+        self._market_left.connect(dialog.reject)
+        return dialog
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
         """Watch an alert again, or no longer."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import psutil
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QMetaMethod, QMetaObject, QObject, QTimer
+from PySide6.QtGui import QPixmapCache
 from PySide6.QtWidgets import QApplication, QWidget
 
 _OURS = ("core.", "desktop.")
@@ -58,6 +59,7 @@ def take(root: QWidget) -> Census:
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         QApplication.processEvents()
         gc.collect()
+    QPixmapCache.clear()
     # type(), because isinstance() would ask lazy objects of other libraries for their class
     items = [(item, type(item)) for item in gc.get_objects()]
     ours = Counter(name for item, kind in items if (name := _name(item, kind)) is not None)

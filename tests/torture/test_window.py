@@ -77,6 +77,7 @@ def torture(acts: WindowActs, qtbot: QtBot, part: int) -> Torture:
         differs = difference(acts.chart, acts.theme, acts.clock)
         assert not differs, f"the chart is not what a fresh one shows: {differs}"
 
+    acts.switch_market()  # the one of the rest is left as it is
     return Torture(chosen_seed(SEED), acts.acts(), acts.tick, acts.chart.flush, check, part, CHECK_EVERY)
 
 
@@ -130,6 +131,7 @@ def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
     qtbot.waitUntil(lambda: not acts.window.has_stale_panels(), timeout=5_000)
     qtbot.waitUntil(lambda: not acts.chart.model.past.is_waiting, timeout=5_000)
     settle(acts.chart)
+    acts.database.db.conn.execute("PRAGMA shrink_memory")  # pages that SQLite keeps for later
     return take(acts.window)
 
 

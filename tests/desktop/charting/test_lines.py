@@ -192,6 +192,18 @@ def test_keys_of_one_letter_are_the_charts_alone(bench: ToolBench) -> None:
     assert bench.bench.window.checkpoints.filter.text() == "a"
 
 
+def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
+    """It may open while the question stands: the words would land on it, at a price of the former one."""
+    bench.key(Qt.Key.Key_N)
+    bench.click(bench.middle())
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    bench.tools.show_market(OTHER, None)
+    assert not dialog.isVisible()
+    assert lines(bench) == () and bench.tools.lines._layer.shown.preview is None
+    bench.tools.show_market(MARKET, bench.newest)
+    assert lines(bench) == ()
+
+
 def test_a_note_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_N)
     (dialog,) = bench.bench.window.findChildren(LineTextDialog)
