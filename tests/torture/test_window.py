@@ -33,6 +33,9 @@ SEED = 20_261_121
 WARM_UP = 800
 SHORT = 1_200
 CHECK_EVERY = 200
+STRETCHES = 4
+ENOUGH_SECONDS = 300.0
+"""For the hands to meet all that there is, also on a machine that is busy."""
 TO_BE_MET = {
     *("lines", "crossed lines", "markers", "a measure", "hindsight", "errors", "ghosts", "a held range"),
     *("another interval", "a whole history", "a coarse whole history", "interrupted loads"),
@@ -144,10 +147,17 @@ def test_nothing_breaks_and_nothing_is_left(acts: WindowActs, qtbot: QtBot, qtlo
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_200)
+@pytest.mark.timeout(1_800)
 def test_nothing_grows_over_minutes(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
-    torture(acts, qtbot, 0).run(qtlog, seconds=LONG_SECONDS / 4)
-    before = at_rest(acts, qtbot)
-    torture(acts, qtbot, 1).run(qtlog, seconds=LONG_SECONDS * 3 / 4)
+    """Each stretch by itself: what warms up does so once, what leaks goes on."""
+    torture(acts, qtbot, 0).run(qtlog, seconds=LONG_SECONDS / STRETCHES)
+    first = before = at_rest(acts, qtbot)
+    for part in range(1, STRETCHES):
+        torture(acts, qtbot, part).run(qtlog, seconds=LONG_SECONDS / STRETCHES)
+        after = at_rest(acts, qtbot)
+        assert_nothing_is_left(before, after, BOUNDS)
+        before = after
     print(f"met: {dict(acts.met)}")
-    assert_nothing_is_left(before, at_rest(acts, qtbot), BOUNDS)
+    assert_nothing_is_left(first, before, BOUNDS)
+    if LONG_SECONDS > ENOUGH_SECONDS:
+        assert set(acts.met) >= TO_BE_MET, f"never met: {TO_BE_MET - set(acts.met)}"
