@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QMenu
 
@@ -18,8 +18,6 @@ MenuPart = Callable[[QMenu, ChartPoint], None]
 class ChartMenu(QObject):
     """Opened by the right mouse button or the menu key."""
 
-    _dismissed = Signal()
-
     def __init__(self, chart: ChartWidget) -> None:
         super().__init__(chart)
         self._chart = chart
@@ -32,13 +30,13 @@ class ChartMenu(QObject):
 
     def dismiss(self) -> None:
         """Close the one that is open: what it offers is of a market that is not shown any more."""
-        self._dismissed.emit()
+        for menu in self._chart.findChildren(QMenu):
+            menu.close()
 
     def build(self, at: ChartPoint) -> QMenu:
         """The menu for a place; empty where nothing can be done."""
         menu = QMenu(self._chart)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._dismissed.connect(menu.close)
         for part in self._parts:
             before = len(menu.actions())
             part(menu, at)

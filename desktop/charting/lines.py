@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
@@ -33,8 +33,6 @@ _NAMES = {LineKind.ALERT: "alert", LineKind.NOTE: "note"}
 
 class ChartLines(QObject):
     """The owner of the watched symbol's lines and of what is selected among them."""
-
-    _market_left = Signal()
 
     def __init__(self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, clock: Clock) -> None:
         super().__init__(chart)
@@ -68,7 +66,8 @@ class ChartLines(QObject):
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Another market; `newest` is its newest stored candle."""
-        self._market_left.emit()
+        for dialog in self._window.findChildren(LineTextDialog):
+            dialog.reject()  # its words would land on this market, at a price of the former one
         self.end()
         self._symbol, self._selected, self._hovered = market.symbol, None, None
         self.book.open(market.venue, market.symbol)
@@ -101,7 +100,9 @@ class ChartLines(QObject):
         self._preview = line
         self._show()
         title = f"Note at {self._price_text(price)}"
-        dialog = self._ask(title, "", lambda text: self._add(_with(line, text)))
+        dialog = open_line_text(
+            self._window, title, "Words on the line:", "", lambda text: self._add(_with(line, text))
+        )
         dialog.rejected.connect(self.end)
 
     def end(self) -> None:
@@ -138,13 +139,7 @@ class ChartLines(QObject):
 
     def edit(self, line: PriceLine) -> None:
         title = f"{_NAMES[line.kind].capitalize()} at {self._price_text(line.price)}"
-        self._ask(title, line.text, lambda text: self._reword(line, text))
-
-    def _ask(self, title: str, text: str, on_text: Callable[[str], object]) -> LineTextDialog:
-        """For the words of a line of this market: another one takes the question away, or they would land there."""
-        dialog = open_line_text(self._window, title, "Words on the line:", text, on_text)
-        self._market_left.connect(dialog.reject)
-        return dialog
+        open_line_text(self._window, title, "Words on the line:", line.text, lambda text: self._reword(line, text))
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
         """Watch an alert again, or no longer."""
