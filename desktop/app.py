@@ -31,16 +31,8 @@ from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
-from desktop.candle_loader import HistoryLoading
 from desktop.chart.widget import ChartWidget
-from desktop.charting.appearance import ChartAppearance
-from desktop.charting.candles import ChartCandles
-from desktop.charting.forecast_note import ForecastNote
-from desktop.charting.go_to_date import GoToDate
-from desktop.charting.hindsight import Hindsight
-from desktop.charting.saving import ChartSaving
-from desktop.charting.studies import ChartStudies
-from desktop.charting.tools import ChartTools
+from desktop.charting.ensemble import ChartEnsemble
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.crash_watch import CrashWatch
@@ -84,13 +76,9 @@ class Application(QObject):
             self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, layout
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
-        self._chart_appearance = ChartAppearance(self.window, self.chart)
-        self._saving = ChartSaving(self.window, self.chart, self._clock)
-        GoToDate(self.window, self.chart)
-        ChartStudies(self.window, self.chart)
-        self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
-        self._hindsight = Hindsight(self.window, self.chart, self.state, self._library.past)
-        ForecastNote(self.state, self.chart)
+        self.charting = ChartEnsemble(
+            self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
+        )
         self.finder = Finder(self.window, self.theme)
         self.runs = RunController(
             context.folder,
@@ -101,8 +89,6 @@ class Application(QObject):
             new_run=context.new_run,
             parent=self,
         )
-        self.history = HistoryLoading(context.folder.database, self)
-        self.candles = ChartCandles(self.window, self.chart, self._database, self.history)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -111,7 +97,7 @@ class Application(QObject):
     @property
     def series(self) -> CandleSeries | None:
         """The watched market's candles, at its own interval."""
-        return self.candles.stored
+        return self.charting.candles.stored
 
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
@@ -128,12 +114,13 @@ class Application(QObject):
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
-        self.history.cancel()
+        history = self.charting.history
+        history.cancel()
         await self.runs.close()
-        self.history.cancel()  # a market that was just being opened may have begun to load
-        if not self.history.wait():
+        history.cancel()  # a market that was just being opened may have begun to load
+        if not history.wait():
             _log.error("The thread that reads stored candles did not end in time.")
-        if not self._saving.finish():
+        if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")
         self.close_database()
         self.window.deleteLater()
@@ -198,13 +185,11 @@ class Application(QObject):
         window.settings_changed.connect(self._save_settings)
 
     def _connect_run(self) -> None:
-        runs, state = self.runs, self.state
+        runs, state, charting = self.runs, self.state, self.charting
         runs.opened.connect(self.show_market)
-        runs.closed.connect(self.candles.add)
-        runs.corrected.connect(lambda candle: self.candles.add((candle,)))
-        runs.forming.connect(self.candles.set_forming)
-        runs.closed.connect(self.chart_tools.see_closed)
-        runs.forming.connect(self.chart_tools.see_forming)
+        runs.closed.connect(charting.add_closed)
+        runs.corrected.connect(charting.correct)
+        runs.forming.connect(charting.set_forming)
         runs.feed_event.connect(self._on_feed_event)
         runs.batch.connect(state.apply)
         runs.training_begins.connect(state.trainer_starts)
@@ -212,7 +197,6 @@ class Application(QObject):
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
-        state.forecast_changed.connect(self._on_forecast)
 
     @Slot()
     def _on_start(self) -> None:
@@ -225,10 +209,7 @@ class Application(QObject):
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
         self.state.begin(None, market.interval.duration_ms)
-        self._chart_appearance.set_venue(market.venue)
-        self.candles.show_market(market)
-        stored = self.candles.stored
-        self.chart_tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
+        self.charting.show_market(market)
         self.window.setWindowTitle(f"{market} – Ghostcandle")
 
     def _on_feed_event(self, event: object) -> None:
@@ -246,9 +227,6 @@ class Application(QObject):
         forecast = library.newest_forecast(ready.run_id, market.interval)
         if forecast is not None:
             self.state.apply(forecast)
-
-    def _on_forecast(self) -> None:
-        self.candles.set_forecast(self.state.forecast)
 
     def _save_settings(self, settings: Settings) -> None:
         try:

@@ -54,7 +54,7 @@ class Picture:
         if self._overlay is None:
             cursor_px = None if cursor is None else to_px(cursor, frame)
             self._overlay = Overlay.of(frame, self._model, self._layers, cursor_px, countdown)
-            self._patches = self._overlay.patches(frame, self._model)
+            self._patches = self._overlay.patches(frame)
             self._live = forming_area(frame, self._model, has_lines=len(self._layers) > 0)
         return self._overlay
 

@@ -22,7 +22,7 @@ from desktop.charting.alerts import AlertDesk
 from desktop.charting.line_book import LineBook
 from desktop.charting.notifications import DesktopNotifier
 from desktop.database import WindowDatabase
-from desktop.dialogs.line_text import open_line_text
+from desktop.dialogs.line_text import LineTextDialog, open_line_text
 from desktop.icons import icon
 from desktop.window import MainWindow
 
@@ -66,6 +66,8 @@ class ChartLines(QObject):
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Another market; `newest` is its newest stored candle."""
+        for dialog in self._window.findChildren(LineTextDialog):
+            dialog.reject()  # its words would land on this market, at a price of the former one
         self.end()
         self._symbol, self._selected, self._hovered = market.symbol, None, None
         self.book.open(market.venue, market.symbol)

@@ -249,7 +249,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
     async def first(application: Application) -> None:
         await until(lambda: step_of(application) > 3, "training")
         assert application.series is not None
-        close, lines = application.series[-1].close, application.chart_tools.lines
+        close, lines = application.series[-1].close, application.charting.tools.lines
         for price in (close + 1e-5, close - 1e-5):
             lines.add(LineKind.ALERT, price)
         await until(lambda: any(line.crossed_at_ms is not None for line in lines.book.lines), "the crossing")
@@ -258,7 +258,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
         assert all((line.crossed_at_ms or 0) < last.open_time_ms + 10 * 3_600_000 for line in crossed), "market time"
 
     async def second(application: Application) -> None:
-        lines = application.chart_tools.lines
+        lines = application.charting.tools.lines
         await until(lambda: len(lines.book.lines) == 2, "the lines")
         assert any(line.crossed_at_ms is not None for line in lines.book.lines)
 

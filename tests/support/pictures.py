@@ -180,7 +180,7 @@ def _hover(application: Application, index: int) -> None:
 
 async def _tools(application: Application, folder: Path) -> None:
     """Alerts, a note, a crossed alert, a measurement and what training had, on the dark chart."""
-    window, chart, tools, series = application.window, application.chart, application.chart_tools, application.series
+    window, chart, tools, series = application.window, application.chart, application.charting.tools, application.series
     assert series is not None
     appearance = dataclasses.replace(window.settings.appearance, theme="dark")
     window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))

@@ -56,6 +56,7 @@ class ErrorStripLayer:
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         view = _view(model, frame_first, frame_stop)
         if view is None or not len(view):
+            self._reach = 0.0  # else the levels of what was in view before would be squeezed into a range of nothing
             return None
         group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
         sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size

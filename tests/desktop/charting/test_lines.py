@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -190,6 +191,27 @@ def test_keys_of_one_letter_are_the_charts_alone(bench: ToolBench) -> None:
     QTest.keyClick(bench.bench.window.checkpoints.filter, Qt.Key.Key_A)
     assert lines(bench) == ()
     assert bench.bench.window.checkpoints.filter.text() == "a"
+
+
+def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
+    """It may open while the question stands: the words would land on it, at a price of the former one."""
+    bench.key(Qt.Key.Key_N)
+    bench.click(bench.middle())
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    bench.tools.show_market(OTHER, None)
+    assert not dialog.isVisible()
+    assert lines(bench) == () and bench.tools.lines._layer.shown.preview is None
+    bench.tools.show_market(MARKET, bench.newest)
+    assert lines(bench) == ()
+
+
+def test_another_market_closes_the_menu_of_the_former_one(bench: ToolBench) -> None:
+    chart, at = bench.bench.chart, bench.middle()
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(chart, QContextMenuEvent(reason, at, chart.mapToGlobal(at)))
+    assert QApplication.activePopupWidget() is not None
+    bench.tools.show_market(OTHER, None)
+    assert QApplication.activePopupWidget() is None
 
 
 def test_a_note_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:

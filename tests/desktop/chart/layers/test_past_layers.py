@@ -246,3 +246,17 @@ def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart, reader: Reco
 )
 def test_levels_are_round_and_inside(reach: float, level: float, decimals: int) -> None:
     assert round_level(reach) == (pytest.approx(level), decimals)
+
+
+def test_with_nothing_in_view_the_strip_has_the_levels_of_a_strip_that_never_had_anything(
+    show_chart: ShowChart, reader: RecordReader
+) -> None:
+    chart, layer, fresh = show_chart(SERIES), ErrorStripLayer(), ErrorStripLayer()
+    chart.model.past.begin(reader, MINUTE_MS)
+    chart.add_layer(layer)
+    read_all(chart)
+    assert layer.extent(300, 400, chart.model) is not None
+    assert layer.pane_scale != fresh.pane_scale
+    chart.model.past.begin(None, MINUTE_MS)
+    assert layer.extent(300, 400, chart.model) is None
+    assert layer.pane_scale == fresh.pane_scale
