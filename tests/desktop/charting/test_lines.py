@@ -255,6 +255,75 @@ def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> 
     assert the_line(bench).crossed_at_ms is not None
 
 
+def forming(bench: ToolBench, high: float, close: float) -> Candle:
+    opens = bench.newest.open_time_ms + MARKET.interval.duration_ms
+    return Candle(opens, bench.newest.close, high, bench.newest.close, close, 1.0)
+
+
+def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_done(
+    make_bench: MakeBench, folder: Path
+) -> None:
+    with opened(make_bench, folder) as first:
+        close = first.newest.close
+        first.tools.see_forming(forming(first, close + 5, close))
+        first.tools.lines.add(LineKind.ALERT, close + 4)
+        first.tools.lines.add(LineKind.ALERT, close + 6)
+    with opened(make_bench, folder) as second:
+        second.tools.see_forming(forming(second, close + 5, close))
+        assert [line.is_armed for line in lines(second)] == [True, True]
+        second.tools.see_forming(forming(second, close + 6, close + 1))
+        assert [line.is_armed for line in lines(second)] == [False, False]
+
+
+@pytest.mark.parametrize("offset_s", [-600, -45, 45, 600])
+def test_a_clock_that_is_wrong_neither_invents_nor_loses_a_crossing(bench: ToolBench, offset_s: int) -> None:
+    """The exchange's times are ahead of the computer's, or behind."""
+    shift = round(offset_s / 60) * MARKET.interval.duration_ms
+    there = replace(forming(bench, 0, 0), open_time_ms=bench.newest.open_time_ms + max(shift, 60_000))
+    close = bench.newest.close
+    bench.bench.clock.advance_ms(max(-shift, 0))
+    made = replace(there, open=close, high=close + 5, low=close, close=close)
+    bench.tools.see_forming(made)
+    bench.tools.lines.add(LineKind.ALERT, close + 4)
+    bench.tools.see_closed([replace(made, open_time_ms=made.open_time_ms - 60_000)])
+    bench.tools.see_forming(made)
+    assert the_line(bench).is_armed
+    bench.tools.see_closed([made, replace(made, open_time_ms=made.open_time_ms + 60_000)])
+    assert not the_line(bench).is_armed
+
+
+def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench) -> None:
+    """There is no connection for ten minutes, and the candles of that time come after the alert was set."""
+    close, minute_ms = bench.newest.close, MARKET.interval.duration_ms
+    bench.tools.see_forming(forming(bench, close, close))
+    bench.bench.clock.advance_ms(10 * minute_ms)
+    bench.tools.lines.add(LineKind.ALERT, close + 4)
+    missed = [
+        replace(forming(bench, close + 5, close), open_time_ms=bench.newest.open_time_ms + minute_ms * number)
+        for number in range(1, 11)
+    ]
+    bench.tools.see_closed(missed)
+    assert the_line(bench).is_armed
+    bench.tools.see_closed([replace(missed[-1], open_time_ms=missed[-1].open_time_ms + 2 * minute_ms)])
+    assert not the_line(bench).is_armed
+
+
+def test_the_words_of_a_note_go_to_the_market_it_was_begun_on(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_N)
+    bench.tools.show_market(OTHER, bench.newest)
+    write(bench, "Here")
+    assert lines(bench) == ()
+    bench.tools.show_market(MARKET, bench.newest)
+    note = the_line(bench)
+    assert (note.text, note.price) == ("Here", bench.newest.close)
+    bench.tools.lines.edit(note)
+    bench.tools.show_market(OTHER, bench.newest)
+    write(bench, "There")
+    assert lines(bench) == ()
+    bench.tools.show_market(MARKET, bench.newest)
+    assert the_line(bench) == replace(note, text="There")
+
+
 def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     window = bench.bench.window
     chart = replace(window.settings.chart, alert_notifications=False)
