@@ -285,6 +285,23 @@ def lines(stage: Stage) -> None:
     stage.chart.layers_changed()
 
 
+def lines_together(stage: Stage, scale: ScaleKind = ScaleKind.LINEAR) -> None:
+    """Lines at nearly the same price, and one that is selected out of view."""
+    series = random_series(COUNT)
+    stage.chart.restyle(scale=scale)
+    stage.chart.set_series(series, TITLE)
+    base = series[-1].close + 30.0
+    shown = (
+        PriceLine(base, LineKind.ALERT, "breakout", is_armed=True, line_id=1),
+        PriceLine(base + 0.4, LineKind.NOTE, "yesterday's high", line_id=2),
+        PriceLine(base - 0.4, LineKind.ALERT, crossed_at_ms=series[-1].open_time_ms, line_id=3),
+        PriceLine(base + 900.0, LineKind.ALERT, "far away", is_armed=True, line_id=4),
+    )
+    layer = PriceLinesLayer()
+    layer.shown = replace(layer.shown, lines=shown, selected=4)
+    stage.chart.add_layer(layer)
+
+
 SCENES: tuple[Scene, ...] = (
     *_each_style(),
     Scene("colour-blind-dark", ghosts, colours="blue-orange"),
@@ -336,4 +353,6 @@ SCENES: tuple[Scene, ...] = (
     Scene("lines-light", lines, "light", size=(800, 480)),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
     Scene("small", ghosts, size=(240, 160)),
+    Scene("lines-together", lines_together, scales=EVERY_SCALE),
+    Scene("lines-percent", partial(lines_together, scale=ScaleKind.PERCENT), "light"),
 )

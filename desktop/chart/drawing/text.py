@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -51,10 +51,11 @@ def row_width(row: Sequence[Span], fonts: Fonts) -> int:
 
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
-    """Break a row so that each part fits `width`, never before a glued span."""
+    """Break a row so that each part fits `width`, never before a glued span; one that is too long by itself is broken
+    between its words."""
     lines: list[Row] = []
     filled = 0
-    for piece in _pieces(row):
+    for piece in _pieces([part for span in row for part in _broken(span, fonts, width)]):
         needed = row_width(piece, fonts)
         joined = filled + needed + (0 if piece[0].glue else fonts.gap)
         if lines and joined <= width:
@@ -64,6 +65,20 @@ def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
             lines.append(piece)
             filled = needed
     return lines
+
+
+def _broken(span: Span, fonts: Fonts, width: int) -> list[Span]:
+    """Parts of whole words that fit."""
+    if span.glue or span.width(fonts) <= width:
+        return [span]
+    parts: list[Span] = []
+    for word in span.text.split():
+        longer = replace(parts[-1], text=f"{parts[-1].text} {word}") if parts else None
+        if longer is not None and longer.width(fonts) <= width:
+            parts[-1] = longer
+        else:
+            parts.append(replace(span, text=word))
+    return parts
 
 
 def _pieces(row: Sequence[Span]) -> list[Row]:

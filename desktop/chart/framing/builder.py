@@ -174,6 +174,8 @@ def _price_pane(layout: Layout, shown: PriceRange) -> Pane:
 def _needed_axis_width(frame: Frame) -> int:
     edges = (frame.prices.low, frame.prices.high)
     texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
+    if frame.prices.kind is ScaleKind.PERCENT:  # lines tell their prices there as well
+        texts += [formatting.format_price(edge, frame.decimals) for edge in edges]
     for pane in frame.panes:
         texts += [formatting.format_number(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
     widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -72,6 +73,14 @@ class Explainer(Protocol):
         """The box for a cursor in device pixels; None where there is nothing of it."""
 
 
+@runtime_checkable
+class Handled(Protocol):
+    """A layer that shows what mouse and keys have hold of."""
+
+    def at_rest(self) -> AbstractContextManager[None]:
+        """Show nothing of that meanwhile."""
+
+
 class LayerSet:
     """The layers of a chart, in the order in which they are painted."""
 
@@ -99,6 +108,15 @@ class LayerSet:
     def pane_names(self) -> tuple[str, ...]:
         """The panes below the prices, from top to bottom."""
         return tuple(dict.fromkeys(layer.pane for layer in self._layers if layer.pane != PRICE_PANE))
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """As if nobody had hold of anything, for a picture."""
+        with ExitStack() as stack:
+            for layer in self._layers:
+                if isinstance(layer, Handled):
+                    stack.enter_context(layer.at_rest())
+            yield
 
     def axis_tags(self, frame: Frame, model: ChartModel) -> list[Box]:
         """What layers mark on the price axis."""
