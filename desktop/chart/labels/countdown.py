@@ -7,39 +7,45 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from core.clock import Clock
-from core.market.candle import Interval
 from desktop import formatting
+from desktop.chart.data.model import ChartModel
 
 _SECOND_MS = 1000
 
 
 class Countdown(QObject):
-    """Calls `on_second` as each second of the clock begins, while it runs."""
+    """Of a market that is open now. Calls `on_second` as each second of the clock begins, while the chart is shown."""
 
-    def __init__(self, on_second: Callable[[], None], clock: Clock | None, parent: QObject) -> None:
+    def __init__(self, model: ChartModel, on_second: Callable[[], None], clock: Clock | None, parent: QObject) -> None:
         super().__init__(parent)
-        self._on_second = on_second
-        self._clock = clock
+        self._model, self._on_second, self._clock = model, on_second, clock
+        self._is_live = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
-    def start(self) -> None:
-        """Run, if there is a clock. A market that ticks often repaints by itself; a quiet one needs this."""
-        if self._clock is not None:
+    def set_live(self, is_live: bool, *, is_shown: bool) -> None:
+        """Whether ticks come from a market that is open now."""
+        self._is_live = is_live
+        self.run(is_shown=is_shown)
+
+    def run(self, *, is_shown: bool) -> None:
+        """A market that ticks often repaints by itself; a quiet one needs this."""
+        if not (self._is_live and is_shown):
+            self._timer.stop()
+        elif self._clock is not None:
             self._timer.start(_SECOND_MS - self._clock.now_ms() % _SECOND_MS)
 
-    def stop(self) -> None:
-        self._timer.stop()
-
-    def text(self, opened_at_ms: int, interval: Interval) -> str | None:
-        """``00:45``; None without a clock."""
-        if self._clock is None:
+    def text(self) -> str | None:
+        """``00:45``; None where there is none."""
+        forming, series = self._model.forming, self._model.series
+        if self._clock is None or not self._is_live or forming is None or series is None:
             return None
-        return formatting.format_countdown(interval.close_time_ms(opened_at_ms) - self._clock.now_ms())
+        left_ms = series.interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()
+        return formatting.format_countdown(left_ms)
 
     @Slot()
     def _tick(self) -> None:
         self._on_second()
-        self.start()
+        self.run(is_shown=True)
