@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
@@ -51,11 +51,11 @@ def row_width(row: Sequence[Span], fonts: Fonts) -> int:
 
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
-    """Break a row so that each part fits `width`, never before a glued span; one that is too long by itself is broken
-    between its words."""
+    """Break a row so that each part fits `width`: before a glued span only where it has to be, and between the words of
+    a span that is too long by itself."""
     lines: list[Row] = []
     filled = 0
-    for piece in _pieces([part for span in row for part in _broken(span, fonts, width)]):
+    for piece in _fitting(row, fonts, width):
         needed = row_width(piece, fonts)
         joined = filled + needed + (0 if piece[0].glue else fonts.gap)
         if lines and joined <= width:
@@ -67,9 +67,19 @@ def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
     return lines
 
 
+def _fitting(row: Sequence[Span], fonts: Fonts, width: int) -> Iterator[Row]:
+    """Its pieces, and the parts of those that are too wide."""
+    for piece in _pieces(row):
+        if row_width(piece, fonts) <= width:
+            yield piece
+        else:
+            loose = (replace(span, text=span.text.strip(), glue=False) for span in piece)
+            yield from ((part,) for span in loose for part in _broken(span, fonts, width))
+
+
 def _broken(span: Span, fonts: Fonts, width: int) -> list[Span]:
     """Parts of whole words that fit."""
-    if span.glue or span.width(fonts) <= width:
+    if span.width(fonts) <= width:
         return [span]
     parts: list[Span] = []
     for word in span.text.split():
