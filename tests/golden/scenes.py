@@ -262,6 +262,15 @@ def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> N
     stage.chart.zoom(factor)
 
 
+def narrow(stage: Stage) -> None:
+    """Indicators, hindsight and its errors where a line has no room for what they say, with the prices held by hand."""
+    hindsight(stage)
+    for number, kind in enumerate(_OVER_PRICES):
+        stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    stage.settle()
+    stage.chart.hold_prices(stage.chart.frame.prices)
+
+
 def lines(stage: Stage) -> None:
     """An alert, one that was crossed, a note that is selected, a measurement and marks of what training had."""
     series = random_series(COUNT)
@@ -353,6 +362,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("lines-light", lines, "light", size=(800, 480)),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
     Scene("small", ghosts, size=(240, 160)),
+    Scene("studies-hindsight-narrow", narrow, size=(420, 520)),
     Scene("lines-together", lines_together, scales=EVERY_SCALE),
     Scene("lines-percent", partial(lines_together, scale=ScaleKind.PERCENT), "light"),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
@@ -55,40 +55,39 @@ def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
     a span that is too long by itself."""
     lines: list[Row] = []
     filled = 0
-    for piece in _fitting(row, fonts, width):
-        needed = row_width(piece, fonts)
-        joined = filled + needed + (0 if piece[0].glue else fonts.gap)
-        if lines and joined <= width:
-            lines[-1] += piece
-            filled = joined
-        else:
-            lines.append(piece)
-            filled = needed
+    for whole in _pieces(row):
+        for loose in _loosened(whole, fonts, width):
+            for piece in _broken(loose, fonts, width, width - filled - fonts.gap if lines else width):
+                needed = row_width(piece, fonts)
+                joined = filled + needed + (0 if piece[0].glue else fonts.gap)
+                if lines and joined <= width:
+                    lines[-1] += piece
+                    filled = joined
+                else:
+                    lines.append(piece)
+                    filled = needed
     return lines
 
 
-def _fitting(row: Sequence[Span], fonts: Fonts, width: int) -> Iterator[Row]:
-    """Its pieces, and the parts of those that are too wide."""
-    for piece in _pieces(row):
-        if row_width(piece, fonts) <= width:
-            yield piece
-        else:
-            loose = (replace(span, text=span.text.strip(), glue=False) for span in piece)
-            yield from ((part,) for span in loose for part in _broken(span, fonts, width))
+def _loosened(piece: Row, fonts: Fonts, width: int) -> list[Row]:
+    """The piece, or each of its spans by itself where it is too wide."""
+    if row_width(piece, fonts) <= width:
+        return [piece]
+    return [(replace(span, text=span.text.strip(), glue=False),) for span in piece]
 
 
-def _broken(span: Span, fonts: Fonts, width: int) -> list[Span]:
-    """Parts of whole words that fit."""
-    if span.width(fonts) <= width:
-        return [span]
+def _broken(piece: Row, fonts: Fonts, width: int, left: int) -> list[Row]:
+    """The piece, or parts of whole words of a span that is too wide, the first of which may go where `left` is left."""
+    if len(piece) > 1 or row_width(piece, fonts) <= width:
+        return [piece]
     parts: list[Span] = []
-    for word in span.text.split():
+    for word in piece[0].text.split():
         longer = replace(parts[-1], text=f"{parts[-1].text} {word}") if parts else None
-        if longer is not None and longer.width(fonts) <= width:
+        if longer is not None and longer.width(fonts) <= (left if len(parts) == 1 else width):
             parts[-1] = longer
         else:
-            parts.append(replace(span, text=word))
-    return parts
+            parts.append(replace(piece[0], text=word))
+    return [(part,) for part in parts]
 
 
 def _pieces(row: Sequence[Span]) -> list[Row]:

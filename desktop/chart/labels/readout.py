@@ -14,7 +14,7 @@ from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.past import past_rows
-from desktop.chart.labels.room import held_words, readout_width
+from desktop.chart.labels.room import candle_lines, held_words, readout_width
 from desktop.chart.layers.layer import LayerSet
 
 _GROUND_ALPHA = 215
@@ -26,11 +26,8 @@ def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | 
     while the cursor is near that."""
     further = layers.readout_rows(frame, model, index)
     width = readout_width(frame.layout.plot_right, frame.ratio)
-    for with_range in (True, False):  # the range is the first to go where a line would have to be broken for it
-        rows = [*_readout_rows(frame, model, index, with_range=with_range), *further]
-        lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
-        if len(lines) == len(rows):
-            break
+    rows = [*_readout_rows(frame, model, index, width), *further]
+    lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
     size = box_size(lines, frame.fonts)
     margin = frame.scaled(6)
     rect = QRect(QPoint(margin, margin), size)
@@ -58,13 +55,15 @@ def _ground(frame: Frame) -> QColor:
     return ground
 
 
-def _readout_rows(frame: Frame, model: ChartModel, index: int | None, *, with_range: bool) -> list[Row]:
+def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int) -> list[Row]:
     palette = frame.palette
     shown = _newest_index(model) if index is None else index
     rows = [row for row in [_title_row(frame, model)] if row]
     candle = model.candle(shown)
     if candle is not None:
-        rows.append(_candle_row(frame, candle, _close_before(model, shown), with_range=with_range))
+        ways = _candle_rows(frame, candle, _close_before(model, shown))
+        lines = candle_lines(model, frame.fonts, width)
+        rows.append(next((way for way in ways if len(wrapped(way, frame.fonts, width)) <= lines), ways[-1]))
         missing = model.missing_before(shown) if index is not None else 0
         if missing:
             noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
@@ -93,20 +92,16 @@ def _close_before(model: ChartModel, index: int) -> float | None:
     return None if before is None else before.close
 
 
-def _candle_row(frame: Frame, candle: Candle, close_before: float | None, *, with_range: bool) -> Row:
+def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, Row, Row]:
+    """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price."""
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
-    texts = (
-        formatting.format_price(change, frame.decimals, signed=True),
-        f"({formatting.format_percent(change / base, signed=True)})",
-    )
-    colour_of_change = frame.palette.candle(change >= 0)
-    return (
-        *_prices(frame, candle, colour),
-        *(Span(text, colour_of_change) for text in texts),
-        *(_range(frame, candle) if with_range else ()),
-    )
+    prices, colour_of_change = _prices(frame, candle, colour), frame.palette.candle(change >= 0)
+    in_price = Span(formatting.format_price(change, frame.decimals, signed=True), colour_of_change)
+    in_percent = Span(f"({formatting.format_percent(change / base, signed=True)})", colour_of_change)
+    without_range = (*prices, in_price, in_percent)
+    return (*without_range, *_range(frame, candle)), without_range, (*prices, in_percent)
 
 
 def _range(frame: Frame, candle: Candle) -> Row:

@@ -13,8 +13,8 @@ from desktop.chart.layers.layer import LayerSet
 HELD_WORDS = ("Prices are held by hand.", "Alt+A fits them.")
 HELD_IN_SHORT = ("Held: Alt+A",)
 
-_LARGEST_CHANGE = 0.01
-_VOLUME = 888_800.0
+_USUAL_CHANGE = 0.001
+_VOLUME = 888.8
 _MARGIN_PX = 24
 
 
@@ -34,12 +34,17 @@ def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int)
     plain = QColor()
     held = (Span(words, plain) for words in held_words(model.title, fonts, width))
     rows: list[Row] = [(Span(model.title, plain, bold=True), *held)] if model.title else []
-    newest = model.newest
-    if newest is not None:
-        price = formatting.format_price(newest.close, model.decimals())
-        change = formatting.format_price(newest.close * _LARGEST_CHANGE, model.decimals(), signed=True)
-        texts = [("O", price), ("H", price), ("L", price), ("C", price), ("V", formatting.format_volume(_VOLUME))]
-        spans = [span for name, text in texts for span in (Span(name, plain), Span(f" {text}", plain, glue=True))]
-        percent = formatting.format_percent(_LARGEST_CHANGE, signed=True)
-        rows.append((*spans, Span(change, plain), Span(f"({percent})", plain)))
-    return sum(len(wrapped(row, fonts, width)) for row in (*rows, *layers.readout_samples(model)))
+    further = sum(len(wrapped(row, fonts, width)) for row in (*rows, *layers.readout_samples(model)))
+    return further + candle_lines(model, fonts, width)
+
+
+def candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:
+    """The lines that there are for a candle's numbers: for the fewest of them, and more are told where they fit in."""
+    newest, plain = model.newest, QColor()
+    if newest is None:
+        return 0
+    price = formatting.format_price(newest.close, model.decimals())
+    texts = [("O", price), ("H", price), ("L", price), ("C", price), ("V", formatting.format_volume(_VOLUME))]
+    spans = [span for name, text in texts for span in (Span(name, plain), Span(f" {text}", plain, glue=True))]
+    percent = formatting.format_percent(_USUAL_CHANGE, signed=True)
+    return len(wrapped((*spans, Span(f"({percent})", plain)), fonts, width))

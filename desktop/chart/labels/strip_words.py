@@ -58,10 +58,11 @@ def title(model: ChartModel, palette: Palette) -> Row:
 
 
 def lines_needed(model: ChartModel, palette: Palette, fonts: Fonts, width: int) -> int:
-    """How many lines to leave: as many as all numbers take, whatever their digits of the moment."""
+    """How many lines to leave: for the most that can be said in so few, whatever the digits of the moment."""
     ink = palette.muted_text
-    row = (*title(model, palette), *_all(_WIDEST, (ink, ink, ink), ink))
-    return min(len(wrapped(row, fonts, width)), _MOST_LINES)
+    rows = ((*title(model, palette), *way) for way in _ways(_WIDEST, (ink, ink, ink), ink))
+    found = (len(wrapped(row, fonts, width)) for row in rows)
+    return next((lines for lines in found if lines <= _MOST_LINES), _MOST_LINES)
 
 
 def fitting_row(ways: Sequence[Row], fonts: Fonts, width: int, lines: int) -> Row:
@@ -103,13 +104,24 @@ def _in_view(view: PastView, palette: Palette, colours: Colours, most: int) -> l
         return [(Span(f"zoom in: at most {formatting.format_count(most)} candles are compared at once", muted),)]
     if not len(view):
         return [(Span("none in view" if view.is_complete else "reading …", muted),)]
-    numbers = _Numbers.of(view)
-    ways = [
-        _all(numbers, colours, muted),
-        _legend(("in 50 %: ", "in 90 %: ", "outside: "), numbers, colours, muted, _alone),
-        _legend(("50 % ", "90 % ", "out "), numbers, colours, muted, _alone),
-    ]
+    ways = _ways(_Numbers.of(view), colours, muted)
     return ways if view.is_complete else [(*way, Span("reading …", muted)) for way in ways]
+
+
+def _ways(numbers: _Numbers, colours: Colours, muted: QColor) -> list[Row]:
+    """From all there is to say to no more than what the colours mean."""
+    names, short = ("in 50 %: ", "in 90 %: ", "outside: "), ("50 % ", "90 % ", "out ")
+    count, mean = formatting.format_count(numbers.count), formatting.format_number(numbers.mean_size, 3)
+    head = (Span(f"n {count}{_how_made(numbers.later, numbers.count)}", muted), Span(f"mean {mean} %", muted))
+    tail = Span(f"direction hit: {_of(numbers.hits, numbers.counted)}", muted)
+    legend = _legend(names, numbers, colours, muted, _alone)
+    return [
+        _all(numbers, colours, muted),
+        (*head, *legend, tail),
+        (head[0], *legend),
+        legend,
+        _legend(short, numbers, colours, muted, _alone),
+    ]
 
 
 def _all(numbers: _Numbers, colours: Colours, muted: QColor) -> Row:
