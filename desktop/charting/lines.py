@@ -147,8 +147,10 @@ class ChartLines(QObject):
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
         """Watch an alert again, or no longer."""
-        line = self._current(line) or line  # a menu may be older than what the market did since
-        self.book.put(self._alerts.armed(line, is_again=True) if is_armed else replace(line, is_armed=False))
+        now = self._current(line)  # a menu may be older than what the market, a drag or a key has done since
+        if now is None or now.is_armed is is_armed:
+            return
+        self.book.put(self._alerts.armed(now, is_again=True) if is_armed else replace(now, is_armed=False))
         self._show()
 
     def remove(self, line: PriceLine) -> None:

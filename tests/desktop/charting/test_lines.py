@@ -17,7 +17,7 @@ from core.market.price_lines import LineKind, PriceLine
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.dialogs.line_text import LineTextDialog
-from tests.desktop.charting.tools import LEFT, MARKET, OTHER, ToolBench, opened
+from tests.desktop.charting.tools import LEFT, MARKET, OTHER, ToolBench, opened, send_move
 from tests.desktop.conftest import MakeBench
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -341,6 +341,79 @@ def test_a_crossed_line_that_is_moved_is_watched_again(bench: ToolBench) -> None
     assert not the_line(bench).is_armed
     bench.key(Qt.Key.Key_Up, SHIFT)
     assert the_line(bench).is_armed and the_line(bench).crossed_at_ms is None
+
+
+def cross(bench: ToolBench, line: PriceLine, minute: int = 1) -> None:
+    """By a tick far beyond it, on the side that it is watched from."""
+    tick(bench, line.price + 5 if line.price > bench.newest.close else line.price - 5, minute)
+
+
+def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None:
+    """Moved, crossed, removed: taking both back moves it back, and it has still been crossed."""
+    bench.key(Qt.Key.Key_A)
+    for _ in range(2):
+        bench.key(Qt.Key.Key_Up, SHIFT)
+    set_at = bench.newest.close
+    moved = the_line(bench)
+    cross(bench, moved)
+    crossed = the_line(bench)
+    assert crossed.crossed_at_ms is not None and not crossed.is_armed
+    bench.key(Qt.Key.Key_Delete)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench) == crossed
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench) == replace(crossed, price=set_at)
+    tick(bench, set_at, 2)
+    assert the_line(bench).crossed_at_ms == crossed.crossed_at_ms, "nothing watches it"
+
+
+def test_a_line_that_comes_back_is_watched_from_now_on(bench: ToolBench) -> None:
+    """What the market did while it was away is not told when it comes back."""
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    line = the_line(bench)
+    bench.key(Qt.Key.Key_Delete)
+    cross(bench, line)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).is_armed and the_line(bench).crossed_at_ms is None
+    tick(bench, line.price + 1)
+    assert the_line(bench).is_armed, "it is watched from above now"
+    tick(bench, line.price)
+    assert the_line(bench).crossed_at_ms is not None
+
+
+def test_a_line_that_is_removed_in_the_hand_stays_removed(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle(0.6))
+    bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
+    bench.key(Qt.Key.Key_Delete)
+    send_move(bench.bench.chart, bench.middle(0.3), LEFT, Qt.KeyboardModifier.NoModifier)
+    QTest.mouseRelease(bench.bench.chart, LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
+    assert lines(bench) == ()
+    bench.bench.chart.flush()
+    assert bench.bench.chart.overlay.axis_tags == ()
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).price == line.price, "where it was before the drag"
+
+
+def test_an_old_menu_does_what_it_says_to_the_line_of_now(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    old = the_line(bench)
+    cross(bench, old)
+    crossed = the_line(bench)
+    bench.tools.lines.arm(old, is_armed=False)
+    assert the_line(bench) == crossed, "switched off it is already, and when it was crossed is kept"
+    bench.tools.lines.select(crossed)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    moved = the_line(bench)
+    bench.tools.lines.arm(crossed, is_armed=False)
+    assert the_line(bench) == replace(moved, is_armed=False)
+    bench.tools.lines.arm(crossed, is_armed=True)
+    assert the_line(bench).is_armed and the_line(bench).price == moved.price
+    bench.key(Qt.Key.Key_Delete)
+    bench.tools.lines.arm(moved, is_armed=True)
+    bench.tools.lines.arm(moved, is_armed=False)
+    assert lines(bench) == (), "a line that was removed does not come back"
 
 
 def test_a_tick_and_a_mouse_move_paint_no_closed_candle_and_dragging_a_line_neither(bench: ToolBench) -> None:
