@@ -175,6 +175,23 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     assert bench.bench.chart.scale.spacing > spacing, "with nothing selected the arrows are the view's"
 
 
+def test_a_line_out_of_view_that_the_keys_select_is_told(bench: ToolBench) -> None:
+    far = 2 * bench.newest.close
+    bench.tools.lines.add(LineKind.ALERT, far)
+    bench.key(Qt.Key.Key_Escape)
+    assert "above" not in readout(bench)
+    bench.key(Qt.Key.Key_L)
+    assert f"{far:,.2f}" in readout(bench) and "above" in readout(bench)
+    bench.key(Qt.Key.Key_Up)
+    assert f"{far + 0.01:,.2f}" in readout(bench), "and where the arrows move it"
+    bench.key(Qt.Key.Key_Delete)
+    assert "above" not in readout(bench)
+
+
+def readout(bench: ToolBench) -> str:
+    return " ".join(span.text for row in bench.bench.chart.overlay.readout.rows for span in row)
+
+
 def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_A)
     for _ in range(5):
