@@ -40,7 +40,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
     twin.model.past = model.past
-    twin.set_live(chart._is_live)
+    twin.set_live(chart._countdown.is_live)
     twin.set_empty_text(chart._empty_text)
     twin.show()
     QTest.qWaitForWindowExposed(twin)
