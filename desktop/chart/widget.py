@@ -34,6 +34,7 @@ from desktop.chart.handling.tool import ChartPoint, Tool
 from desktop.chart.handling.view_anchor import ViewAnchor
 from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.countdown import Countdown
+from desktop.chart.labels.empty import paint_empty
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.layers.layer import Layer, LayerSet
 from desktop.chart.picture import Picture, to_px
@@ -56,6 +57,9 @@ class ChartWidget(QWidget):
 
     panes_resized = Signal()
     """The height of a pane was changed by hand."""
+
+    series_changed = Signal()
+    """Other candles are shown: of another market or interval, or all where some were."""
 
     def __init__(self, theme: Theme, clock: Clock | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -115,7 +119,8 @@ class ChartWidget(QWidget):
     @property
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
-        return self._picture.overlay(self.frame, self._hands.pointer.position, self._countdown.text(self._model))
+        frame = self.frame
+        return self._picture.overlay(frame, self._hands.cursor(frame), self._countdown.text(self._model))
 
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""
@@ -159,6 +164,7 @@ class ChartWidget(QWidget):
             self._scale.reset()
         self._anchor.drop()
         self._forget_pictures()
+        self.series_changed.emit()
 
     def replace_series(self, series: CandleSeries) -> None:
         """The same market with more candles: what is in view stays in its place, and so do forming and forecast."""
@@ -168,6 +174,7 @@ class ChartWidget(QWidget):
         self._anchor.drop()
         self._picture.dirty()
         self._frame_clock.request(Dirty.DATA)
+        self.series_changed.emit()
 
     def refresh(self) -> None:
         """The series has changed: candles were appended, inserted or replaced."""
@@ -287,7 +294,7 @@ class ChartWidget(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._model.is_empty:
-            self._paint_empty(painter)
+            paint_empty(painter, self.rect(), self._theme.palette, self._empty_text)
             return
         frame = self.frame
         ratio = frame.ratio
@@ -296,13 +303,6 @@ class ChartWidget(QWidget):
             painter.fillRect(event.rect(), frame.palette.background)
         areas = cast("Iterable[QRect]", event.region())
         self._picture.paint(painter, frame, self.overlay, areas)
-
-    def _paint_empty(self, painter: QPainter) -> None:
-        palette = self._theme.palette
-        painter.fillRect(self.rect(), palette.background)
-        painter.setPen(palette.muted_text)
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(self.rect().adjusted(24, 24, -24, -24), flags, self._empty_text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._picture.dirty()

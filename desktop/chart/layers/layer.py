@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -10,11 +11,10 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Box, Row
-from desktop.chart.framing.frame import Frame
+from desktop.chart.drawing.text import Box, Row, Span
+from desktop.chart.framing.frame import Fonts, Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
-
-_MOST_READOUT_LINES = 5
+from desktop.chart.style import Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,34 @@ class Deferred(Protocol):
         """Make some of what is missing: a few milliseconds of it."""
 
 
+@runtime_checkable
+class Reader(Protocol):
+    """A layer over the candles that always says something in the readout."""
+
+    @property
+    def shares_row(self) -> bool:
+        """Whether what it says goes on in the row of others of its kind."""
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        """Rows as wide as it may need. Their colours mean nothing."""
+
+
+@runtime_checkable
+class Titled(Protocol):
+    """A layer in a pane of its own, whose words may need more than a line there."""
+
+    def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
+        """How many lines of so many device pixels to leave for them."""
+
+
+@runtime_checkable
+class Handled(Protocol):
+    """A layer that shows what mouse and keys have hold of."""
+
+    def at_rest(self) -> AbstractContextManager[None]:
+        """Show nothing of that meanwhile."""
+
+
 class LayerSet:
     """The layers of a chart, in the order in which they are painted."""
 
@@ -120,6 +148,15 @@ class LayerSet:
         """The panes below the prices, from top to bottom."""
         return tuple(dict.fromkeys(layer.pane for layer in self._layers if layer.pane != PRICE_PANE))
 
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """As if nobody had hold of anything, for a picture."""
+        with ExitStack() as stack:
+            for layer in self._layers:
+                if isinstance(layer, Handled):
+                    stack.enter_context(layer.at_rest())
+            yield
+
     def axis_tags(self, frame: Frame, model: ChartModel) -> list[Box]:
         """What layers mark on the price axis."""
         return [tag for layer in self._taggers for tag in layer.axis_tags(frame, model)]
@@ -133,11 +170,31 @@ class LayerSet:
         """The first layer that has something to make."""
         return next((layer for layer in self._deferred if layer.is_waiting(model)), None)
 
-    def readout_lines(self, pane: str) -> int:
-        """How many lines of the readout its layers always take: room is left for them above the candles."""
-        lines = sum(getattr(layer, "readout_lines", 0) for layer in self.of_pane(pane))
-        return min(lines, _MOST_READOUT_LINES)
+    def readout_rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
+        """What the layers over the candles say of the candle at `index`; indicators share a row."""
+        return _joined([(layer, layer.rows(frame, model, index)) for layer in self.of_pane(PRICE_PANE)])
+
+    def readout_samples(self, model: ChartModel) -> list[Row]:
+        """The rows that are always there, as wide as they get: room is left for them above the candles."""
+        layers = (layer for layer in self.of_pane(PRICE_PANE) if isinstance(layer, Reader))
+        return _joined([(layer, layer.sample_rows(model)) for layer in layers])
 
     def key(self, model: ChartModel) -> tuple[Hashable, ...]:
         """What all their kept pictures depend on."""
         return tuple((id(layer), layer.key(model)) for layer in self._layers)
+
+
+def _joined(said: Sequence[tuple[object, Sequence[Row]]]) -> list[Row]:
+    """All rows in order; those of layers that share one stand in the first of them, with a dot between."""
+    rows: list[Row] = []
+    shared: int | None = None
+    for layer, own in said:
+        for row in own:
+            if not (isinstance(layer, Reader) and layer.shares_row):
+                rows.append(row)
+            elif shared is None:
+                shared = len(rows)
+                rows.append(row)
+            else:
+                rows[shared] += (Span("  ·", row[0].colour, glue=True), *row)
+    return rows

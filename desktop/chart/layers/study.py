@@ -15,10 +15,11 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.geometry import Positions
 from desktop.chart.drawing.primitives import draw_polyline, fill_rects, rects
-from desktop.chart.drawing.text import Row, Span
-from desktop.chart.framing.frame import Frame
+from desktop.chart.drawing.text import Row, Span, wrapped
+from desktop.chart.framing.frame import Fonts, Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale
+from desktop.chart.style import Style
 
 _AT_ONCE = 8_192
 """Candles whose values are worked out within a frame: about a millisecond."""
@@ -27,6 +28,7 @@ _IN_A_TURN = 32_768
 _LINE_WIDTH = 1.5
 _FILL_ALPHA = 20
 _EDGE_ALPHA = 170
+_SAMPLE_VALUE = -88.0
 
 Values = NDArray[np.float64]
 
@@ -35,7 +37,7 @@ class StudyLayer:
     """Follows whatever series the chart shows. Where that takes longer than a frame, it paints nothing until all its
     values are right."""
 
-    readout_lines = 1
+    shares_row = True
 
     def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0) -> None:
         """number: chooses the colours; ordinal: tells the panes of one kind apart."""
@@ -117,8 +119,23 @@ class StudyLayer:
         spans = [Span(label(self.spec), palette.muted_text)]
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
             ink = palette.candle(value >= 0) if output.drawing is Drawing.HISTOGRAM else colour
-            spans.append(Span(formatting.format_number(value, self._decimals), ink))
+            spans.append(Span(f" {formatting.format_number(value, self._decimals)}", ink, glue=True))
         return (tuple(spans),)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        """Values are as wide as prices."""
+        newest = model.newest
+        if newest is None:
+            return ()
+        return (self._sample(formatting.format_price(newest.close, model.decimals())),)
+
+    def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
+        decimals = model.decimals() if self._info.has_price_unit else 2
+        return len(wrapped(self._sample(formatting.format_number(_SAMPLE_VALUE, decimals)), fonts, width))
+
+    def _sample(self, value: str) -> Row:
+        plain = QColor()
+        return Span(label(self.spec), plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
 
     def colours(self, frame: Frame) -> tuple[QColor, ...]:
         """One for each output: band edges are those of their middle, fainter."""

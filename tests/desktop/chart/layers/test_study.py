@@ -8,8 +8,9 @@ from core.indicators.series import IndicatorSeries
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
-from desktop.chart.drawing.text import box_size
+from desktop.chart.drawing.text import box_size, padding_px
 from desktop.chart.framing.pane import PRICE_PANE
+from desktop.chart.layers.hindsight import HindsightLayer
 from desktop.chart.layers.layer import LayerSet
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
@@ -21,7 +22,7 @@ OVER_THE_CANDLES = {IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGE
 
 
 def text_of(layer: StudyLayer, chart: ChartWidget, index: int | None) -> list[str]:
-    return [span.text for row in layer.rows(chart.frame, chart.model, index) for span in row]
+    return [span.text.strip() for row in layer.rows(chart.frame, chart.model, index) for span in row]
 
 
 def has_ink(chart: ChartWidget, x: int, y: int) -> bool:
@@ -145,14 +146,47 @@ def test_a_new_pane_has_the_markets_decimals_in_its_first_picture(show_chart: Sh
     assert [pane.decimals for pane in chart.frame.panes] == [chart.model.decimals()] == [4]
 
 
-def test_words_of_a_pane_end_where_it_ends(show_chart: ShowChart) -> None:
+def test_indicators_over_the_candles_share_a_row_of_the_readout(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(400), width=1200)
+    alone = len(chart.overlay.readout.rows)
+    for number, kind in enumerate(OVER_THE_CANDLES):
+        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    settle(chart)
+    assert len(chart.overlay.readout.rows) == alone + 1
+    said = " ".join(span.text for span in chart.overlay.readout.rows[-1])
+    assert all(word in said for word in ("SMA", "EMA", "VWAP", "BB"))
+
+
+@pytest.mark.parametrize("width", [300, 420, 640, 1200])
+@pytest.mark.parametrize("is_held", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_the_readout_leaves_candles_and_forecast_label_alone(
+    show_chart: ShowChart, width: int, is_held: bool, count: int
+) -> None:
+    series = random_series(400)
+    chart = show_chart(series, width=width, height=900)
+    for number, kind in enumerate(sorted(OVER_THE_CANDLES)[:count]):
+        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    chart.add_layer(HindsightLayer())
+    if is_held:
+        chart.hold_prices(chart.frame.prices)
+    for move in (0.0, 40.0, -200.0):
+        chart.set_forming(forming_after(series, move))
+        settle(chart)
+        frame, readout = chart.frame, chart.overlay.readout
+        label_px = box_size(readout.rows[:1], frame.fonts).height()
+        assert readout.rect.bottom() - padding_px(frame.fonts) < frame.layout.price_top - label_px
+        assert readout.rect.right() < frame.layout.plot_right
+
+
+def test_words_of_a_pane_wrap_and_end_where_it_ends(show_chart: ShowChart) -> None:
     series = random_series(400)
     chart = show_chart(series, width=260, height=400)
     chart.add_layer(StudyLayer(IndicatorSpec.of(IndicatorKind.MACD), 0))
     settle(chart)
     with_words = picture(chart)
     box = chart.overlay.pane_readouts[0]
-    assert box_size(box.rows, chart.frame.fonts).width() > box.rect.width()
+    assert len(box.rows) > 1 and box_size(box.rows, chart.frame.fonts).width() <= box.rect.width()
     for move in (2.0, -30.0, 45.0):
         chart.set_forming(forming_after(series, move))
         settle(chart)
