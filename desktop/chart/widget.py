@@ -77,7 +77,7 @@ class ChartWidget(QWidget):
         self._style = Style(theme.palette, self.font())
         self._anchor = ViewAnchor(self._model, self._scale)
         self._empty_text = "Waiting for candles …"
-        self._countdown = Countdown(self._on_second, clock, self)
+        self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self)
         self._newest_button.clicked.connect(self.go_to_newest)
         self.setMouseTracking(True)
@@ -368,9 +368,6 @@ class ChartWidget(QWidget):
     @Slot(object)
     def _on_theme(self, palette: Palette) -> None:
         self.restyle(palette=palette)
-
-    def _on_second(self) -> None:
-        self._frame_clock.request(Dirty.TICK)
 
     def _forget_pictures(self) -> None:
         self._picture.forget()
