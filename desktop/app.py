@@ -44,6 +44,7 @@ from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
 from desktop.layout import LayoutStore
 from desktop.library import Library
+from desktop.notifications.watch import RunWatch
 from desktop.resources import icon_path
 from desktop.run_controller import RunController
 from desktop.signals import SignalWatcher
@@ -80,6 +81,7 @@ class Application(QObject):
             self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
         )
         self.finder = Finder(self.window, self.theme)
+        RunWatch(self.window, self.state, self.window.messages)
         self.runs = RunController(
             context.folder,
             self._database,

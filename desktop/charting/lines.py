@@ -10,6 +10,7 @@ from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
 from core.clock import Clock
+from core.events import Severity
 from core.market.candle import Candle, Market
 from core.market.price_lines import Direction, LineKind, PriceLine
 from desktop import formatting
@@ -20,10 +21,10 @@ from desktop.chart.layers.price_lines import LinesShown, PriceLinesLayer
 from desktop.chart.widget import ChartWidget
 from desktop.charting.alerts import AlertDesk
 from desktop.charting.line_book import LineBook
-from desktop.charting.notifications import DesktopNotifier
 from desktop.database import WindowDatabase
 from desktop.dialogs.line_text import LineTextDialog, open_line_text
 from desktop.icons import icon
+from desktop.panels.banner import Notice
 from desktop.window import MainWindow
 
 _STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
@@ -39,7 +40,6 @@ class ChartLines(QObject):
         self._window, self._chart, self._clock = window, chart, clock
         self.book = LineBook(lambda: database.lines, lambda sentence: window.notices.storage_trouble(sentence))
         self._alerts = AlertDesk(self.book, clock, self._on_crossed)
-        self._notifier = DesktopNotifier(window)
         self._symbol = ""
         self._layer = PriceLinesLayer()
         self._tool = LineTool(self, chart.model)
@@ -327,19 +327,17 @@ class ChartLines(QObject):
         menu.addAction(icon("delete-outline", ink), "&Remove").triggered.connect(lambda: self.remove(line))
 
     def _on_crossed(self, line: PriceLine) -> None:
-        if not self._window.settings.chart.alert_notifications:
+        if not self._window.settings.notifications.price_alerts:
             return
         verb = "rose to" if line.direction is Direction.UP else "fell to"
         text = f"{self._symbol} {verb} {self._price_text(line.price)}."
         if line.text:
             text += f" {line.text}"
-        self._notifier.tell(
-            f"alert {line.line_id}",
-            "Price alert",
-            text,
-            "Show on chart",
-            lambda: self._show_moment(line.crossed_at_ms),
+        key, crossed_at_ms = f"alert {line.line_id}", line.crossed_at_ms
+        self._window.banner.tell(
+            Notice(key, Severity.INFO, text, action="Show on chart", on_action=lambda: self._show_moment(crossed_at_ms))
         )
+        self._window.messages.tell("Price alert", text)
 
     def _show_moment(self, time_ms: int | None) -> None:
         series = self._chart.model.series

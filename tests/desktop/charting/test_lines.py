@@ -365,8 +365,8 @@ def test_the_words_of_a_note_go_to_the_market_it_was_begun_on(bench: ToolBench) 
 
 def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     window = bench.bench.window
-    chart = replace(window.settings.chart, alert_notifications=False)
-    window.change_settings(replace(window.settings, chart=chart))
+    notifications = replace(window.settings.notifications, price_alerts=False)
+    window.change_settings(replace(window.settings, notifications=notifications))
     bench.key(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)

@@ -136,7 +136,16 @@ def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
 
 def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesDialog) -> None:
     titles = [dialog.tabs.tabText(index) for index in range(dialog.tabs.count())]
-    assert titles == ["Model", "Training", "Gradients", "Recovery", "Checkpoints", "Chart", "Appearance"]
+    assert titles == [
+        "Model",
+        "Training",
+        "Gradients",
+        "Recovery",
+        "Checkpoints",
+        "Chart",
+        "Appearance",
+        "Notifications",
+    ]
     assert not dialog.findChildren(QLineEdit, "symbol") and dialog.findChildren(QComboBox, "theme")
 
 
