@@ -72,7 +72,7 @@ class Application(QObject):
         self.theme.apply_to(qt)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)
-        layout = LayoutStore(context.folder.layout)
+        layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
         self.window = MainWindow(
             self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, layout
         )
@@ -103,10 +103,20 @@ class Application(QObject):
 
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
-        if not self._context.folder.layout.exists():
+        if self._context.is_safe_mode or not self._context.folder.layout.exists():
             self._take_first_size()
+        self._tell_of_settings()
         self._first_paint.happened.connect(self._begin)
         self.window.show()
+
+    def _tell_of_settings(self) -> None:
+        if self._context.is_safe_mode:
+            text = "Safe mode: default settings and layout, and the CPU. Nothing that is changed here is saved."
+            self.window.tell(text, Severity.INFO, key="settings")
+        elif self._context.warnings:
+            first, *others = self._context.warnings
+            more = f" And {len(others)} more; the log names them." if others else ""
+            self.window.tell(f"{first}{more}", Severity.WARNING, key="settings")
 
     def _take_first_size(self) -> None:
         """At the first start: most of the screen, but not more than is useful."""
@@ -231,6 +241,8 @@ class Application(QObject):
             self.state.apply(forecast)
 
     def _save_settings(self, settings: Settings) -> None:
+        if self._context.is_safe_mode:
+            return
         try:
             settings_file.save(settings, self._context.folder.settings)
         except OSError as error:

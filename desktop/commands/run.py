@@ -10,7 +10,7 @@ import click
 
 from core.storage.ownership import own
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, run_options, with_context
+from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_context
 
 _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
@@ -22,12 +22,15 @@ _UNSEEN = frozenset({"offscreen", "minimal"})
 @click.command()
 @run_options
 @common_options
+@click.option("--safe-mode", is_flag=True, help="Default settings and layout, and the CPU; nothing of it is saved.")
 @with_context
-def run(context: Context) -> None:
+def run(context: Context, safe_mode: bool) -> None:
     """Open the window (the default command).
 
     Where there is no display, the same job runs without one: progress in the terminal, and a PNG of the window.
     """
+    if safe_mode:
+        context = in_safe_mode(context)
     has_display = _has_display()
     if not has_display or os.environ.get("QT_QPA_PLATFORM") in _UNSEEN:
         context = dataclasses.replace(context, is_first_start=False)  # nobody is there to be asked

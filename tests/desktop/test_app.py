@@ -17,11 +17,18 @@ import resources
 from core import settings as settings_file
 from core.events import Diagnosis, Disease, SettingChange, TrainerState
 from core.market.price_lines import LineKind
-from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.settings import (
+    CheckpointSettings,
+    GradientSettings,
+    MarketSettings,
+    ModelSettings,
+    Settings,
+    TrainingSettings,
+)
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
-from desktop.commands.options import Context
+from desktop.commands.options import Context, in_safe_mode
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.formatting import format_time
 
@@ -341,3 +348,31 @@ def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_aga
 
     live(qapp, made, story)
     assert made.folder.settings.exists()
+
+
+def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+    saved = dataclasses.replace(made.settings, gradients=GradientSettings(clip_norm=0.25))
+    settings_file.save(saved, made.folder.settings)
+    safe = in_safe_mode(dataclasses.replace(made, settings=saved))
+
+    async def story(application: Application) -> None:
+        assert application.window.settings.gradients == GradientSettings()
+        assert application.window.settings.market == saved.market, "the market is kept"
+        notice = application.window.banner.shown
+        assert notice is not None and "Safe mode" in notice.text
+        application.window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+
+    live(qapp, safe, story)
+    assert settings_file.load(made.folder.settings) == (saved, ())
+    assert not made.folder.layout.exists()
+
+
+def test_what_was_wrong_in_the_settings_file_is_said(qapp: QApplication, tmp_path: Path) -> None:
+    made = dataclasses.replace(context(tmp_path), warnings=("Setting 'a' was dropped.", "Setting 'b' was dropped."))
+
+    async def story(application: Application) -> None:
+        notice = application.window.banner.shown
+        assert notice is not None and notice.text.startswith("Setting 'a' was dropped. And 1 more")
+
+    live(qapp, made, story)
