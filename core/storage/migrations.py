@@ -43,6 +43,15 @@ def chart_lines(db: Database) -> None:
     db.executescript(_CHART_LINES)
 
 
+def alerts_known_candles(db: Database) -> None:
+    """What the newest candle had done when an alert was armed, so that a restart does not forget it."""
+    db.executescript(
+        "ALTER TABLE chart_lines ADD COLUMN known_open_time_ms INTEGER;"
+        "ALTER TABLE chart_lines ADD COLUMN known_low REAL;"
+        "ALTER TABLE chart_lines ADD COLUMN known_high REAL;"
+    )
+
+
 def exchange_holes(db: Database) -> None:
     """What an exchange was asked for and does not have, so that it is not asked again."""
     db.executescript(_EXCHANGE_HOLES)
@@ -238,5 +247,5 @@ CREATE TABLE exchange_holes (
 ) STRICT, WITHOUT ROWID;
 """
 
-STEPS = (first_tables, gradients_and_known_good, chart_lines, exchange_holes)
+STEPS = (first_tables, gradients_and_known_good, chart_lines, alerts_known_candles, exchange_holes)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -119,7 +119,7 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
             await until(lambda: step_of(application) > 5, "training, which has a position then")
             series = application.series
             assert series is not None
-            market = application.candles._market
+            market = application.charting.candles._market
             assert market is not None
             first_ms = int(series.open_time_ms[0])
             older = random_walk(5_000, start_ms=first_ms - 5_000 * 3_600_000, interval=market.interval)

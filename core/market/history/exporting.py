@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from core.market.candle import Market
-from core.market.export import COLUMNS
+from core.market.export import COLUMNS, csv_pieces
 from core.market.history.errors import HistoryError
 from core.market.history.spans import Span
 from core.market.history.table import arrow_is_missing
@@ -78,12 +78,12 @@ def _writer_of(path: Path) -> Callable[[IO[bytes], Iterator[StoredColumns]], int
 
 def _write_csv(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
     text = io.TextIOWrapper(file, "utf-8", newline="\n")
-    text.write(",".join(COLUMNS) + "\n")
     count = 0
     for chunk in chunks:
+        pieces = csv_pieces(chunk.open_time_ms, chunk.values)
+        header = next(pieces)
+        text.writelines(pieces if count else (header, *pieces))
         count += len(chunk)
-        cells = [chunk.open_time_ms.tolist(), *(list(map(repr, column.tolist())) for column in chunk.values)]
-        text.writelines(f"{','.join(map(str, row))}\n" for row in zip(*cells, strict=True))
     text.flush()
     text.detach()
     return count
