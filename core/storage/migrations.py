@@ -1,7 +1,8 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
-Who writes: the window writes candles, checkpoint_marks, checkpoint_deletions and chart_lines; the trainer writes
-runs, steps, forecasts, scores, checkpoints and incidents; either may be the first to name a market.
+Who writes: the window writes candles (and with them candle_corrections), checkpoint_marks, checkpoint_deletions and
+chart_lines; the trainer writes runs, steps, forecasts, scores, checkpoints and incidents; either may be the first to
+name a market.
 """
 
 from __future__ import annotations
@@ -40,6 +41,13 @@ def gradients_and_known_good(db: Database) -> None:
 def chart_lines(db: Database) -> None:
     """Alerts and notes at prices; they belong to a symbol, whatever the interval."""
     db.executescript(_CHART_LINES)
+
+
+def score_versions(db: Database) -> None:
+    """A score may be followed by another version of itself, because its target was corrected; and the record of those
+    corrections, so that none is missed by a trainer that did not run."""
+    db.executescript(_SCORE_VERSIONS)
+    db.executescript(_CANDLE_CORRECTIONS)
 
 
 _MARKETS = """
@@ -222,5 +230,59 @@ CREATE TABLE chart_lines (
 CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
 """
 
-STEPS = (first_tables, gradients_and_known_good, chart_lines)
+# The key of a table WITHOUT ROWID cannot be changed, so the table is made anew. Its columns stand first: where one of
+# them follows others, SQLite 3.40 finds damage that is none.
+_SCORE_VERSIONS = """
+CREATE TABLE scores_with_versions (
+    run_id TEXT NOT NULL,
+    origin_open_time_ms INTEGER NOT NULL,
+    horizon INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    target_open_time_ms INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    after_gap INTEGER NOT NULL,
+    loss REAL NOT NULL,
+    model_loss REAL NOT NULL,
+    reference_loss REAL NOT NULL,
+    range_loss REAL NOT NULL,
+    range_model_loss REAL NOT NULL,
+    range_reference_loss REAL NOT NULL,
+    inside_50 INTEGER NOT NULL,
+    inside_90 INTEGER NOT NULL,
+    direction_hit INTEGER,
+    overlap REAL NOT NULL,
+    reference_overlap REAL NOT NULL,
+    scored_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, horizon, origin_open_time_ms, version),
+    FOREIGN KEY (run_id, origin_open_time_ms, horizon) REFERENCES forecasts (run_id, origin_open_time_ms, horizon)
+) STRICT, WITHOUT ROWID;
+INSERT INTO scores_with_versions
+SELECT run_id, origin_open_time_ms, horizon, 1, target_open_time_ms, mode, after_gap, loss, model_loss, reference_loss,
+    range_loss, range_model_loss, range_reference_loss, inside_50, inside_90, direction_hit, overlap, reference_overlap,
+    scored_at_ms FROM scores;
+DROP TABLE scores;
+ALTER TABLE scores_with_versions RENAME TO scores;
+CREATE UNIQUE INDEX scores_by_target ON scores (run_id, horizon, target_open_time_ms, version);
+CREATE TRIGGER scores_stay BEFORE UPDATE ON scores
+BEGIN
+    SELECT RAISE(ABORT, 'a stored score is never rewritten');
+END;
+"""
+
+# Written in the transaction that replaces the candle, whoever does that: the feed's correction, an import, a back-fill.
+_CANDLE_CORRECTIONS = """
+CREATE TABLE candle_corrections (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    open_time_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX candle_corrections_by_market ON candle_corrections (market_id, id);
+CREATE TRIGGER candles_corrected AFTER UPDATE ON candles
+BEGIN
+    INSERT INTO candle_corrections (market_id, open_time_ms) VALUES (NEW.market_id, NEW.open_time_ms);
+END;
+ALTER TABLE runs ADD COLUMN corrections_taken INTEGER NOT NULL DEFAULT 0;
+"""
+
+STEPS = (first_tables, gradients_and_known_good, chart_lines, score_versions)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""
