@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
+import struct
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
 
 _CHUNK = 65_536
+_RESET = struct.pack("ii", 1, 0)
 _SLICE_S = 0.02
 """A slow line passes on what it carries in this time at once."""
 
@@ -75,6 +78,9 @@ class _Connection:
 
     def reset(self) -> None:
         for writer in self.writers:
+            raw = writer.get_extra_info("socket")
+            if raw is not None and raw.fileno() >= 0:  # closing it then sends a reset, and no goodbye
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             writer.transport.abort()
 
 
@@ -102,11 +108,11 @@ class FaultProxy:
         return len(self._connections)
 
     async def start(self) -> None:
-        await self._listen()
+        self._listen()
+        await self._opened()
 
     async def stop(self) -> None:
-        if self._opening is not None:
-            await self._opening
+        await self._opened()
         self._hang_up()
         self._toxics.clear()
         self._tell()
@@ -128,17 +134,28 @@ class FaultProxy:
         self._toxics.remove(toxic)
         self._tell()
         if not self._has(Refuse) and self._server is None and self._opening is None:
-            self._opening = asyncio.ensure_future(self._listen())
+            self._listen()
 
     def heal(self) -> None:
         """Take all of them off the line."""
         for toxic in list(self._toxics):
             self.take(toxic)
 
-    async def _listen(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
-        self.port = self._server.sockets[0].getsockname()[1]
+    def _listen(self) -> None:
+        """From now on clients can connect; they are served as soon as the loop comes to it."""
+        listener = socket.create_server(("127.0.0.1", self.port))
+        self.port = listener.getsockname()[1]
+        self._opening = asyncio.ensure_future(self._serve_from(listener))
+
+    async def _serve_from(self, listener: socket.socket) -> None:
+        self._server = await asyncio.start_server(self._accept, sock=listener)
         self._opening = None
+        if self._has(Refuse):  # it came back meanwhile
+            self._hang_up()
+
+    async def _opened(self) -> None:
+        if self._opening is not None:
+            await self._opening
 
     def _hang_up(self) -> None:
         if self._server is not None:
@@ -164,6 +181,8 @@ class FaultProxy:
         self.accepted += 1
         try:
             await self._serve(reader, writer)
+        except asyncio.CancelledError:
+            writer.transport.abort()  # by `stop`; streams would complain of a handler that ends so
         finally:
             self._handlers.discard(task)
 

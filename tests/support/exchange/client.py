@@ -24,6 +24,11 @@ class Client:
         if self.request.transport is not None:
             self.request.transport.pause_reading()
 
+    def thaw(self) -> None:
+        """Read again, where it was frozen."""
+        if self.request.transport is not None:
+            self.request.transport.resume_reading()
+
     def abort(self) -> None:
         transport = self.request.transport
         if transport is not None:

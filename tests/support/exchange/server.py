@@ -62,6 +62,7 @@ class LoopbackExchange:
         self._sockets: list[Client] = []
         self.is_deserted = asyncio.Event()
         """Set while no stream is open."""
+        self.is_deserted.set()
         self._status: tuple[int, dict[str, str], str] | None = None
         self._is_refusing = self._is_stalled = False
         self._runner: web.AppRunner | None = None
@@ -150,6 +151,8 @@ class LoopbackExchange:
         self._is_stalled = self._is_refusing = False
         self._status = None
         self.toxics.clear()
+        for socket in self._sockets:
+            socket.thaw()
 
     def _application(self) -> web.Application:
         application = web.Application(middlewares=[self._trouble])

@@ -1,5 +1,7 @@
-"""What can be wrong with an exchange's messages. Each toxic is put into `LoopbackExchange.toxics`, alone or with
-others, and taken out again, while the exchange runs. What goes wrong with the bytes is the business of `tests.support.fault_proxy`."""
+"""What can be wrong with an exchange's messages; what goes wrong with the bytes is in `tests.support.fault_proxy`.
+
+Each toxic is put into `LoopbackExchange.toxics`, alone or with others, and taken out again, while the exchange runs.
+"""
 
 from __future__ import annotations
 
