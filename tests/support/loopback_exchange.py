@@ -18,10 +18,13 @@ import asyncio
 import contextlib
 import json
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from core.market.candle import Interval
@@ -31,7 +34,7 @@ from tests.support.exchange.server import LoopbackExchange
 from tests.support.fault_proxy import FaultProxy
 from tests.support.tape import generated_tape
 
-__all__ = ["AcceleratedClock", "FaultyVenue", "LoopbackExchange", "loopback_thread"]
+__all__ = ["AcceleratedClock", "FaultyVenue", "LoopbackExchange", "loopback_process", "loopback_thread"]
 
 
 class FaultyVenue:
@@ -92,16 +95,32 @@ def loopback_thread(exchange: AbstractAsyncContextManager[Any]) -> Iterator[Call
         loop.close()
 
 
-async def _serve(interval: Interval, port: int, speed: float, history: int) -> None:
-    clock = AcceleratedClock(wall_ms(), speed)
-    exchange = LoopbackExchange(generated_tape(interval, clock(), history), clock)
-    await exchange.start(port)
+async def _serve(options: argparse.Namespace) -> None:
+    clock = AcceleratedClock(wall_ms(), options.speed)
+    tape = generated_tape(options.interval, clock(), options.history, trades=options.trades)
+    exchange = LoopbackExchange(tape, clock, push_s=options.push_seconds)
+    await exchange.start(options.port)
     print(json.dumps({"public": exchange.urls.public, "ws": exchange.urls.ws}), flush=True)
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     await ended.wait()
     await exchange.stop()
+
+
+@contextlib.contextmanager
+def loopback_process(*arguments: str) -> Iterator[ExchangeUrls]:
+    """Run an exchange in a process of its own, with these arguments of its command line."""
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-m", "tests.support.loopback_exchange", *arguments]
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield ExchangeUrls(**json.loads(process.stdout.readline()))
+        finally:
+            process.terminate()
+            if process.wait(timeout=10.0):
+                raise RuntimeError(f"the loopback exchange ended with {process.returncode}")
 
 
 def main() -> None:
@@ -111,8 +130,9 @@ def main() -> None:
     parser.add_argument("--interval", type=Interval.parse, default=Interval.parse("1s"))
     parser.add_argument("--speed", type=float, default=1.0, help="how many times faster than the wall its clock runs")
     parser.add_argument("--history", type=int, default=2000, help="closed candles that it has at the start")
-    options = parser.parse_args()
-    asyncio.run(_serve(options.interval, options.port, options.speed, options.history))
+    parser.add_argument("--trades", type=int, default=31, help="of which a candle is made: 4, 7, 10 ...")
+    parser.add_argument("--push-seconds", type=float, default=0.05, help="between two looks at what is to be sent")
+    asyncio.run(_serve(parser.parse_args()))
 
 
 if __name__ == "__main__":

@@ -4,38 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
-import ccxt.pro
 import pytest
 
 from tests.support.exchange.toxics import Late
 from tests.support.loopback_exchange import FaultyVenue
+from tests.venue.clients import client
 from tests.venue.rig import STEP_MS, an_exchange
 
 pytestmark = pytest.mark.venue
 SYMBOL = "BTC/USDT"
 
 
-@asynccontextmanager
-async def client(venue: FaultyVenue) -> AsyncIterator[Any]:
-    exchange = ccxt.pro.binance({"aiohttp_trust_env": False})
-    exchange.options["fetchMarkets"] = {"types": ["spot"]}
-    exchange.urls["api"]["public"] = venue.urls.public
-    exchange.urls["api"]["ws"]["spot"] = venue.urls.ws
-    try:
-        await exchange.load_markets(params={"symbol": "BTCUSDT"})
-        yield exchange
-    finally:
-        await exchange.close()
-
-
 @pytest.mark.parametrize("name", ["trade", "aggTrade"])
 def test_streamed_trades_are_the_tapes_in_order(name: str) -> None:
     async def scenario() -> None:
-        async with FaultyVenue(an_exchange(speed=3.0)) as venue, client(venue) as exchange:
+        async with FaultyVenue(an_exchange(speed=3.0)) as venue, client(venue.urls) as exchange:
             seen: dict[int, tuple[int, float, float]] = {}
             until_s = time.monotonic() + 10.0
             while len(seen) < 100 and time.monotonic() < until_s:
@@ -55,7 +39,7 @@ def test_streamed_trades_are_the_tapes_in_order(name: str) -> None:
 
 def test_fetched_trades_are_the_tapes_page_by_page() -> None:
     async def scenario() -> None:
-        async with FaultyVenue(an_exchange(speed=1.0)) as venue, client(venue) as exchange:
+        async with FaultyVenue(an_exchange(speed=1.0)) as venue, client(venue.urls) as exchange:
             tape = venue.exchange.tape
             start_ms = tape.candles[5].open_time_ms
             expected = list(tape.trades_between(start_ms, start_ms + 20 * STEP_MS))
@@ -72,7 +56,7 @@ def test_fetched_trades_are_the_tapes_page_by_page() -> None:
 
 def test_late_trades_come_after_the_candle_that_they_belong_to_has_closed() -> None:
     async def scenario() -> None:
-        async with FaultyVenue(an_exchange(speed=10.0)) as venue, client(venue) as exchange:
+        async with FaultyVenue(an_exchange(speed=10.0)) as venue, client(venue.urls) as exchange:
             venue.exchange.toxics.append(Late(0.3))
             async with asyncio.timeout(10.0):
                 trades = await exchange.watch_trades(SYMBOL)
