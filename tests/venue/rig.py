@@ -152,6 +152,11 @@ def a_feed(
     return ExchangeFeed(MARKET, clock or SystemClock(), catch_up=catch_up, urls=urls, times=times, backoff=backoff)
 
 
+def pipeline_of(feed: ExchangeFeed, store: CandleStore, heard: Heard) -> MarketPipeline:
+    """From the feed into the table, as the product has it."""
+    return MarketPipeline(feed, store, SystemClock(), heard)
+
+
 @asynccontextmanager
 async def watched(
     root: Path,
@@ -171,7 +176,7 @@ async def watched(
         async with FaultyVenue(exchange or an_exchange()) as venue:
             feed = a_feed(venue.urls, times, clock, catch_up)
             rig = Rig(venue, Heard(), CandleStore(db))
-            pipeline = asyncio.create_task(MarketPipeline(feed, rig.store, SystemClock(), rig.heard).run())
+            pipeline = asyncio.create_task(pipeline_of(feed, rig.store, rig.heard).run())
             try:
                 yield rig
             finally:
