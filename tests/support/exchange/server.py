@@ -24,6 +24,7 @@ from tests.support.tape import Tape, TapeTrade, partly
 _MOST_ROWS = 1000
 _USUAL_ROWS = 500
 _OPEN_AND_CLOSED = 2
+_TOLD_CANDLES = 10
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -54,6 +55,8 @@ class LoopbackExchange:
         """Opening times of candles that the exchange does not have."""
         self.corrected: dict[int, Candle] = {}
         """Candles that requests are answered with by now, in place of the tape's."""
+        self.answers_late_s = 0.0
+        """Candles that are asked for are looked up at once, and sent so much later."""
         self.stale_answers = 0
         """So many of the next answers show the newest closed candle as it stood in its middle."""
         self._push_s = push_s
@@ -150,6 +153,7 @@ class LoopbackExchange:
         """All is well again."""
         self._is_stalled = self._is_refusing = False
         self._status = None
+        self.answers_late_s = 0.0
         self.toxics.clear()
         for socket in self._sockets:
             socket.thaw()
@@ -211,6 +215,7 @@ class LoopbackExchange:
         rows = [self._as_known(candle) for candle in self._as_of(now_ms) if candle.open_time_ms not in self.hidden]
         rows = [candle for candle in rows if start <= candle.open_time_ms <= end]
         rows = rows[:limit] if start >= 0 else rows[-limit:]
+        await asyncio.sleep(self.answers_late_s)
         return web.json_response([wire.kline_row(candle, self.tape.interval) for candle in rows])
 
     def _as_known(self, candle: Candle) -> Candle:
@@ -327,7 +332,9 @@ class LoopbackExchange:
     def _due_trades(self, socket: Client, stream: str) -> Iterable[Message]:
         now_ms = self.now_ms()
         event = wire.aggregate_event if stream.endswith("@aggTrade") else wire.trade_event
-        after_ms = socket.told_ms.setdefault(stream, now_ms)
+        # an exchange does not tell what it could not tell in time: where its clock jumps, the trades between are lost
+        oldest_ms = now_ms - _TOLD_CANDLES * self.tape.interval.duration_ms
+        after_ms = max(oldest_ms, socket.told_ms.setdefault(stream, now_ms))
         for trade in self._shown(self.tape.trades_between(after_ms + 1, now_ms)):
             yield Message(socket, stream, event(trade, self._id, now_ms))
             self.trades_sent += 1

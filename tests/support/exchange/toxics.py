@@ -192,14 +192,16 @@ class ClockSkew(MessageToxic):
 
 @dataclass(slots=True)
 class MisquotedClose(Sometimes):
-    """The closing message has a volume and a close that the exchange corrects: requests have others."""
+    """The closing message has a close and a volume that the exchange corrects: requests are told others."""
 
     share: float = 1.0
     concerns: Callable[[Message], bool] = lambda message: message.is_final_kline
+    factor: float = 0.9
+    """Of the volume: less than was shown before makes it an older view, more a closing message like any other."""
 
     def spoil(self, message: Message) -> list[Message]:
         data = deepcopy(message.data)
         kline = data["k"]
         kline["c"] = kline["l"]
-        kline["v"] = f"{float(kline['v']) * 0.9:.8f}"
+        kline["v"] = f"{float(kline['v']) * self.factor:.8f}"
         return [replace(message, data=data)]
