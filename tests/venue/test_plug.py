@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from core.events import ForecastMode
 from core.market.candle import Candle
 from core.market.feeds.base import FeedState
-from core.market.feeds.urls import ExchangeUrls
-from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.runs import RunStore
 from desktop.app import Application
-from desktop.commands.options import Context
 from tests.support.exchange.clock import AcceleratedClock
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.fault_proxy import Refuse
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
 from tests.support.tape import generated_tape
 from tests.venue.rig import MARKET, SECOND, STEP_MS, Heard, a_feed, pipeline_of
+from tests.venue.windows import CATCH_UP, context, open_window, until
 
 pytestmark = pytest.mark.venue
 
-CATCH_UP = 30
 _BEFORE, _AFTER = 4, 6
 """Live candles before the plug is pulled, and after it is in again."""
 _LONGEST_WAIT_S = 60.0
@@ -59,48 +54,6 @@ class Undisturbed(AbstractAsyncContextManager["Undisturbed"]):
         await self._running
         self._db.close()
         await self.venue.__aexit__()
-
-
-def context(root: Path, urls: ExchangeUrls) -> Context:
-    settings = Settings(
-        market=MarketSettings(
-            feed="live", venue="binance", symbol="BTC/USDT", interval="1s", catch_up_candles=CATCH_UP
-        ),
-        model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
-        training=TrainingSettings(seed=1, replay_samples=3, device="cpu"),
-        checkpoints=CheckpointSettings(every_steps=10),
-    )
-    folder = DataFolder(root)
-    folder.ensure()
-    return Context(settings, folder, as_json=False, urls=urls)
-
-
-def open_window(qapp: QApplication, context: Context, story: Callable[[Application], object], within_s: float) -> None:
-    """The window as it is for the user; closed at the end, and all of it with it."""
-
-    async def run() -> None:
-        application = Application(context, qapp)
-        application.start()
-        try:
-            await story(application)  # type: ignore[misc]
-        finally:
-            application.window.close()
-            await application.close()
-
-    qapp.setQuitOnLastWindowClosed(False)
-    with QEventLoop(qapp) as loop:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), within_s))
-    asyncio.set_event_loop(None)
-
-
-async def until(condition: Callable[[], bool], what: str, within_s: float = 40.0) -> None:
-    try:
-        async with asyncio.timeout(within_s):
-            while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
-                await asyncio.sleep(0.02)
-    except TimeoutError:
-        pytest.fail(f"waited {within_s} s for {what}")
 
 
 def stored(database: Path) -> list[Candle]:
