@@ -43,6 +43,15 @@ def chart_lines(db: Database) -> None:
     db.executescript(_CHART_LINES)
 
 
+def alerts_known_candles(db: Database) -> None:
+    """What the newest candle had done when an alert was armed, so that a restart does not forget it."""
+    db.executescript(
+        "ALTER TABLE chart_lines ADD COLUMN known_open_time_ms INTEGER;"
+        "ALTER TABLE chart_lines ADD COLUMN known_low REAL;"
+        "ALTER TABLE chart_lines ADD COLUMN known_high REAL;"
+    )
+
+
 def score_versions(db: Database) -> None:
     """A score may be followed by another version of itself, because its target was corrected; and the record of those
     corrections, so that none is missed by a trainer that did not run."""
@@ -284,5 +293,5 @@ END;
 ALTER TABLE runs ADD COLUMN corrections_taken INTEGER NOT NULL DEFAULT 0;
 """
 
-STEPS = (first_tables, gradients_and_known_good, chart_lines, score_versions)
+STEPS = (first_tables, gradients_and_known_good, chart_lines, alerts_known_candles, score_versions)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

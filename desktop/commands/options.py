@@ -47,6 +47,8 @@ class Context:
     candles: int | None = None
     new_run: bool = False
     urls: ExchangeUrls | None = None
+    is_first_start: bool = False
+    """Nothing was ever chosen, in this folder or now."""
 
 
 def common_options(command: Command) -> Command:
@@ -142,16 +144,19 @@ def _context(options: dict[str, Any]) -> Context:
     folder.ensure()
     log_to_file(folder.logs / "ghostcandle.log")
     log_to_stderr()
+    is_new = not folder.settings.exists() and not folder.database.exists()
     settings, warnings = settings_file.load(folder.settings)
     for warning in warnings:
         _log.warning("%s", warning)
+    overlaid = _overlaid(settings, options)
     return Context(
-        settings=_overlaid(settings, options),
+        settings=overlaid,
         folder=folder,
         as_json=bool(options.get("as_json")),
         candles=options.get("candles"),
         new_run=bool(options.get("new_run")),
         urls=_exchange_urls(),
+        is_first_start=is_new and overlaid == Settings(),
     )
 
 

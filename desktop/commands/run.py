@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 
@@ -15,6 +16,7 @@ _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
     "The same job runs in this terminal; Ctrl+C ends it with a checkpoint."
 )
+_UNSEEN = frozenset({"offscreen", "minimal"})
 
 
 @click.command()
@@ -27,6 +29,8 @@ def run(context: Context) -> None:
     Where there is no display, the same job runs without one: progress in the terminal, and a PNG of the window.
     """
     has_display = _has_display()
+    if not has_display or os.environ.get("QT_QPA_PLATFORM") in _UNSEEN:
+        context = dataclasses.replace(context, is_first_start=False)  # nobody is there to be asked
     if not has_display:
         click.echo(_NO_DISPLAY, err=True)
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -57,8 +61,8 @@ def _open(context: Context, has_display: bool) -> int:
         raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
     from desktop.app import run_application  # noqa: PLC0415 - after the cheap checks
 
-    with own(context.folder, "window"):
+    with own(context.folder, "window") as ownership:
         try:
-            return run_application(context, qt, door, is_visible=has_display)
+            return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)
         finally:
             door.release()

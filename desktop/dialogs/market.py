@@ -101,6 +101,11 @@ class MarketDialog(QDialog):
             catch_up_candles=self.catch_up.value(),
         )
 
+    def ask_for_file(self) -> None:
+        """Choose the replay of a file, which is named next."""
+        self.feed.setCurrentIndex(self.feed.findData("replay"))
+        self._choose_file()
+
     def accept(self) -> None:
         try:
             market = self.market()

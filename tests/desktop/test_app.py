@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
+from core import settings as settings_file
 from core.events import Diagnosis, Disease, SettingChange, TrainerState
 from core.market.price_lines import LineKind
 from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
@@ -21,6 +22,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
+from desktop.dialogs.welcome import WelcomeDialog
 from desktop.formatting import format_time
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
@@ -247,7 +249,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
     async def first(application: Application) -> None:
         await until(lambda: step_of(application) > 3, "training")
         assert application.series is not None
-        close, lines = application.series[-1].close, application.chart_tools.lines
+        close, lines = application.series[-1].close, application.charting.tools.lines
         for price in (close + 1e-5, close - 1e-5):
             lines.add(LineKind.ALERT, price)
         await until(lambda: any(line.crossed_at_ms is not None for line in lines.book.lines), "the crossing")
@@ -256,7 +258,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
         assert all((line.crossed_at_ms or 0) < last.open_time_ms + 10 * 3_600_000 for line in crossed), "market time"
 
     async def second(application: Application) -> None:
-        lines = application.chart_tools.lines
+        lines = application.charting.tools.lines
         await until(lambda: len(lines.book.lines) == 2, "the lines")
         assert any(line.crossed_at_ms is not None for line in lines.book.lines)
 
@@ -308,3 +310,34 @@ def test_a_damaged_database_is_set_aside_and_the_window_goes_on(qapp: QApplicati
 
     live(qapp, chosen, story)
     assert list(chosen.folder.quarantine.iterdir()) != []
+
+
+def test_the_first_start_asks_and_the_second_does_not(qapp: QApplication, tmp_path: Path) -> None:
+    made = dataclasses.replace(context(tmp_path), is_first_start=True)
+
+    async def first(application: Application) -> None:
+        await until(lambda: application.window.findChild(WelcomeDialog) is not None, "the welcome")
+        welcome = application.window.findChild(WelcomeDialog)
+        assert application.series is None, "nothing is opened before the choice"
+        QTest.mouseClick(welcome.sources.button("Simulated"), Qt.MouseButton.LeftButton)
+        QTest.mouseClick(welcome.start, Qt.MouseButton.LeftButton)
+        await until(lambda: application.series is not None and len(application.series) > 5, "candles")
+        assert application.window.settings.market.feed == "simulate"
+
+    live(qapp, made, first)
+    saved, warnings = settings_file.load(made.folder.settings)
+    assert saved.market.feed == "simulate" and not warnings
+
+
+def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_again(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    made = dataclasses.replace(context(tmp_path), is_first_start=True)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.window.findChild(WelcomeDialog) is not None, "the welcome")
+        QTest.keyClick(application.window.findChild(WelcomeDialog), Qt.Key.Key_Escape)
+        await until(lambda: application.series is not None and len(application.series) > 5, "candles")
+
+    live(qapp, made, story)
+    assert made.folder.settings.exists()
