@@ -56,7 +56,22 @@ def score_versions(db: Database) -> None:
     """A score may be followed by another version of itself, because its target was corrected; and the record of those
     corrections, so that none is missed by a trainer that did not run."""
     db.executescript(_SCORE_VERSIONS)
+    _copy_scores(db)
+    db.executescript(_TAKE_SCORES_PLACE)
     db.executescript(_CANDLE_CORRECTIONS)
+
+
+def _copy_scores(db: Database) -> None:
+    """All columns, also one that another step has added meanwhile: each score is its first version."""
+    has = {column.name for column in db["scores_with_versions"].columns}
+    for column in db["scores"].columns:
+        if column.name not in has:
+            definition = f"{column.name} {column.type}"
+            if column.notnull:
+                definition += f" NOT NULL DEFAULT {column.default_value}"
+            db.execute(f"ALTER TABLE scores_with_versions ADD COLUMN {definition}")
+    names = ", ".join(column.name for column in db["scores"].columns)
+    db.execute(f"INSERT INTO scores_with_versions ({names}, version) SELECT {names}, 1 FROM scores")
 
 
 _MARKETS = """
@@ -265,10 +280,8 @@ CREATE TABLE scores_with_versions (
     PRIMARY KEY (run_id, horizon, origin_open_time_ms, version),
     FOREIGN KEY (run_id, origin_open_time_ms, horizon) REFERENCES forecasts (run_id, origin_open_time_ms, horizon)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO scores_with_versions
-SELECT run_id, origin_open_time_ms, horizon, 1, target_open_time_ms, mode, after_gap, loss, model_loss, reference_loss,
-    range_loss, range_model_loss, range_reference_loss, inside_50, inside_90, direction_hit, overlap, reference_overlap,
-    scored_at_ms FROM scores;
+"""
+_TAKE_SCORES_PLACE = """
 DROP TABLE scores;
 ALTER TABLE scores_with_versions RENAME TO scores;
 CREATE UNIQUE INDEX scores_by_target ON scores (run_id, horizon, target_open_time_ms, version);

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import math
-from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -24,6 +24,20 @@ from core.storage.records import StoredScore
 from core.training.issued import Outcome, from_rows, score
 from core.training.ledger import ScoreLedger
 
+_outcome_of = attrgetter(
+    "loss",
+    "model_loss",
+    "reference_loss",
+    "range_loss",
+    "range_model_loss",
+    "range_reference_loss",
+    "inside_50",
+    "inside_90",
+    "direction_hit",
+    "overlap",
+    "reference_overlap",
+)
+"""What a candle decides of a score."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -96,9 +110,9 @@ class Corrections:
             horizon,
             candle,
             natural,
-            before.after_gap,
-            reader.run_id,
-            self._clock.now_ms(),
+            after_gap=before.after_gap,
+            run_id=reader.run_id,
+            now_ms=self._clock.now_ms(),
             version=before.version + 1,
         )
         return None if _says_the_same(outcome.score, before) else outcome
@@ -109,7 +123,7 @@ def _each_once(rows: list[tuple[int, int]]) -> list[int]:
 
 
 def _says_the_same(score: StoredScore, before: StoredScore) -> bool:
-    return replace(score, version=before.version, scored_at_ms=before.scored_at_ms) == before
+    return _outcome_of(score) == _outcome_of(before)
 
 
 def _natural(candle: Candle, origin_close: float) -> FloatArray:

@@ -49,7 +49,11 @@ def test_a_version_is_not_rewritten_by_a_statement(db: Database) -> None:
         db.conn.execute("UPDATE scores SET version = 3 WHERE version = 2")
 
 
-def test_scores_of_an_older_database_become_first_versions_and_it_is_found_whole(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_another_column", [False, True])
+def test_scores_of_an_older_database_become_first_versions_and_it_is_found_whole(
+    tmp_path: Path, has_another_column: bool
+) -> None:
+    """Another column: of a step that comes after this one, and was there before it."""
     path = tmp_path / "old.sqlite3"
     older = Migrations("ghostcandle")
     for step in STEPS[: STEPS.index(next(step for step in STEPS if step.__name__ == "score_versions"))]:
@@ -64,8 +68,12 @@ def test_scores_of_an_older_database_become_first_versions_and_it_is_found_whole
             for origin in range(50):
                 values = [run.run_id, *(getattr(score(origin), name) for name in columns)]
                 db.conn.execute(f"INSERT INTO scores VALUES ({', '.join('?' * len(values))})", values)
+        if has_another_column:
+            db.conn.execute("ALTER TABLE scores ADD COLUMN more BLOB NOT NULL DEFAULT X'07'")
     with open_database(path, quick_check=True) as db:
         assert RecordReader(db, run.run_id).scores() == [score(origin) for origin in range(50)]
+        if has_another_column:
+            assert db.execute("SELECT DISTINCT more, version FROM scores").fetchall() == [(b"\x07", 1)]
 
 
 def test_a_candle_that_is_replaced_leaves_word_of_it_and_one_that_stays_the_same_does_not(db: Database) -> None:
