@@ -80,7 +80,7 @@ def test_a_stream_that_goes_silent_while_requests_are_answered_is_replaced(tmp_p
         async with watched(tmp_path) as rig:
             await rig.live(2)
             rig.exchange.stall()
-            await rig.trouble("moves")
+            await rig.trouble("any more")
             rig.venue.heal()
             await rig.live(3)
 
