@@ -83,7 +83,7 @@ class Connection:
         self._finals: dict[int, Candle] = {}
         self._due_ms = 0
         self._trusted_until_s = -math.inf
-        self._vitals_s = 0.0
+        self._vitals_due_s = clock.monotonic_s()
         self._told: Candle | None = None
 
     @property
@@ -199,8 +199,8 @@ class Connection:
             self._checks.rest()
         self._checks.start(self._server.now_ms())
         now_s = self._clock.monotonic_s()
-        if now_s - self._vitals_s >= self._times.vitals_s:
-            self._vitals_s = now_s
+        if now_s >= self._vitals_due_s:
+            self._vitals_due_s = now_s + self._times.vitals_s
             yield self._tally.vitals(self.venue.name, self._clock.now_ms(), self._server, self._ledger, forming)
 
     async def _take(self, forming: FormingCandles, klines: list[Kline]) -> list[Refused]:
@@ -296,7 +296,7 @@ class Connection:
         return (self._due_ms + self._step_ms - self._server.now_ms()) / 1000.0 + look_s
 
     def _timeout_s(self, is_said: bool) -> float:
-        until_vitals_s = self._vitals_s + self._times.vitals_s - self._clock.monotonic_s()
+        until_vitals_s = self._vitals_due_s - self._clock.monotonic_s()
         return min(
             max(0.0, self._until_due_s()), max(0.0, until_vitals_s), self._times.vitals_s if is_said else _DIAL_LOOK_S
         )

@@ -41,7 +41,8 @@ class Settler:
             if is_late or (not page.refused and _is_final(found, before, shown, over_ms, page.newest_ms)):
                 return page
             before = found
-            await self._closing.unless(asyncio.sleep(retry_s))
+            left_s = max(0.0, deadline_s - self._clock.monotonic_s())
+            await self._closing.unless(asyncio.sleep(min(retry_s, left_s)))
             retry_s *= 2.0
 
     async def _asked_again(self, position_ms: int, is_last: bool) -> Page:
