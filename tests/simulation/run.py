@@ -168,12 +168,8 @@ async def _run(loop: VirtualLoop, random: Random, outcome: Outcome) -> None:
 
 def problems(outcome: Outcome) -> list[str]:
     """What is wrong with an outcome, in words; nothing where all promises were kept."""
-    return [
-        *_order_problems(outcome),
-        *_table_problems(outcome),
-        *_hole_problems(outcome),
-        *_liveness_problems(outcome),
-    ]
+    kept = (_order_problems, _truth_problems, _table_problems, _hole_problems, _liveness_problems)
+    return [problem for promise in kept for problem in promise(outcome)]
 
 
 def _order_problems(outcome: Outcome) -> list[str]:
