@@ -34,8 +34,8 @@ from tests.simulation.venue import SimulatedExchange, closed_until
 from tests.simulation.virtual_time import VirtualLoop, VirtualTime, run_virtually
 
 MARKET = Market("simulated exchange", "BTC/USDT", MINUTE)
-MINUTES = 90
-HEALING = 14
+MINUTES = 72
+HEALING = 12
 """Minutes at the end in which nothing goes wrong: so long may the last correction take."""
 CATCH_UP = 20
 _LIES = frozenset({"corrupt", "corrupt list", "older copy"})
