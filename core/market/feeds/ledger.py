@@ -93,14 +93,10 @@ class Ledger:
 
     def _remember(self, open_time_ms: int, candle: Candle | None) -> None:
         self._passed[open_time_ms] = _Passed(candle)
-        if len(self._passed) > _REMEMBERED:
-            self._forget_one()
-
-    def _forget_one(self) -> None:
         oldest = next(iter(self._passed))
-        done = next((time_ms for time_ms, passed in self._passed.items() if passed.checks >= _CHECKS), None)
-        if done is not None or len(self._passed) > _MOST_REMEMBERED:
-            del self._passed[oldest if done is None else done]
+        is_done = self._passed[oldest].checks >= _CHECKS
+        if len(self._passed) > (_REMEMBERED if is_done else _MOST_REMEMBERED):
+            del self._passed[oldest]
 
     def look_back_ms(self) -> int:
         """From where a request after a break begins: a few candles before the position, where they are remembered."""
