@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 from tests.support.loopback_exchange import LoopbackExchange, _Socket, _text
@@ -11,17 +12,23 @@ from tests.support.loopback_exchange import LoopbackExchange, _Socket, _text
 class TradingExchange(LoopbackExchange):
     """Its trades are numbered from 1 and go out with the candles, a few at a time; more at once by `burst`."""
 
-    def __init__(self, *positional: Any, **named: Any) -> None:
+    def __init__(self, *positional: Any, trades_per_s: float | None = None, **named: Any) -> None:
+        """trades_per_s: so many for one listener; without it three with each push."""
         super().__init__(*positional, **named)
+        self.trades_per_s = trades_per_s
         self.trades_sent = 0
         self.traded: dict[int, float] = {}
         """The amounts traded, by the opening time of their candle."""
-        self._sent: dict[_Socket, int] = {}
+        self._began_s: float | None = None
 
     async def _push(self, socket: _Socket) -> None:
         await super()._push(socket)
         if self._trade_stream in socket.streams and not socket.ws.closed:
-            await self._send_trades(socket, 3)
+            await self._send_trades(socket, 3 if self.trades_per_s is None else self._due(self.trades_per_s))
+
+    def _due(self, per_s: float) -> int:
+        self._began_s = self._began_s or time.monotonic()
+        return max(0, int((time.monotonic() - self._began_s) * per_s) - self.trades_sent)
 
     async def burst(self, count: int) -> None:
         """So many trades at once, for everybody who listens."""

@@ -27,6 +27,8 @@ class Checks:
         self._ledger = ledger
         self._interval = interval
         self._asking: asyncio.Task[Page] | None = None
+        self.since_ms = 0
+        """From where on was asked last."""
         self._not_before_s = clock.monotonic_s() + times.confirm_s
 
     def start(self, now_ms: int) -> None:
@@ -37,6 +39,7 @@ class Checks:
         if since_ms is None:
             self._not_before_s = self._clock.monotonic_s() + self._times.vitals_s
         else:
+            self.since_ms = since_ms
             self._asking = asyncio.ensure_future(self._requests.page(since_ms, self._interval))
 
     def finished(self) -> Page | None:

@@ -119,7 +119,7 @@ class Connection:
             yield self._status(FeedState.CATCHING_UP, f"Fetching {counted(total)} from {self.venue.name}.")
         while cursor_ms < server.forming_ms() and not self._is_done:
             page = await self._sound_page(cursor_ms)
-            for event in self._taken(page, is_first):
+            for event in self._taken(page, cursor_ms, is_first):
                 yield event
             after_ms = cursor_ms + (0 if page.closed else self.venue.page_rows * self._step_ms)
             cursor_ms = max(ledger.position_ms + self._step_ms, after_ms)
@@ -135,9 +135,9 @@ class Connection:
             await self._closing.unless(asyncio.sleep(self._times.retry_s))
         return page
 
-    def _taken(self, page: Page, is_first: bool) -> Iterator[FeedEvent]:
+    def _taken(self, page: Page, since_ms: int, is_first: bool) -> Iterator[FeedEvent]:
         yield from self._rejected(page.refused)
-        yield from self._ledger.compare(page.closed, self._server.now_ms())
+        yield from self._ledger.compare(page.closed, self._server.now_ms(), since_ms)
         for candle in page.closed:
             for event in self._ledger.pass_on(candle, is_live=False):
                 self._tally.back_filled += not is_first and isinstance(event, ClosedCandle)
@@ -195,7 +195,7 @@ class Connection:
         page = self._checks.finished()
         if page is not None:
             yield from self._rejected(page.refused)
-            yield from self._ledger.compare(page.closed, self._server.now_ms())
+            yield from self._ledger.compare(page.closed, self._server.now_ms(), self._checks.since_ms)
             self._checks.rest()
         self._checks.start(self._server.now_ms())
         now_s = self._clock.monotonic_s()

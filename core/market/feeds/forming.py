@@ -71,7 +71,9 @@ class FormingCandles:
 
     def _is_wild(self, price: float) -> bool:
         """Far from the last price. A market that has really moved so far is seen by request, and `settled` says so."""
-        return self._price is not None and not 1.0 / _LARGEST_JUMP < price / self._price < _LARGEST_JUMP
+        if self._price is None or not price > 0.0:  # what is no price is told as such, by whoever takes it
+            return False
+        return not 1.0 / _LARGEST_JUMP < price / self._price < _LARGEST_JUMP
 
     def is_final(self, kline: Kline) -> bool:
         """Whether a closing message agrees with what came before it: less volume than was seen is an older view."""

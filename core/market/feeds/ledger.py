@@ -124,11 +124,11 @@ class Ledger:
         again_ms = max(times.check_again_candles * step_ms, 1000.0 * times.check_again_s)
         return _CHECKS if age_ms >= again_ms else int(age_ms >= 1000.0 * times.check_s)
 
-    def compare(self, rows: list[Candle], now_ms: int) -> list[CorrectedCandle]:
-        """Closed candles as the exchange has them now. A difference that is seen twice is a correction."""
+    def compare(self, rows: list[Candle], now_ms: int, since_ms: int) -> list[CorrectedCandle]:
+        """Closed candles as the exchange has them now, ascending, the answer to what was asked from `since_ms` on. A
+        difference that is seen twice is a correction."""
         found = [self._compared(row) for row in rows if row.open_time_ms in self._passed]
-        if rows:
-            self._count_checks(rows[0].open_time_ms, rows[-1].open_time_ms, now_ms)
+        self._count_checks(since_ms, rows[-1].open_time_ms if rows else since_ms, now_ms)
         corrections = [each for each in found if each is not None]
         self.corrected += len(corrections)
         return corrections

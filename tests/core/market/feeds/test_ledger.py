@@ -15,6 +15,7 @@ from tests.support.candles import MINUTE, random_walk, without
 
 STEP_MS = MINUTE.duration_ms
 WALK = random_walk(400)
+FIRST_MS = WALK[0].open_time_ms
 LATER_MS = WALK[-1].open_time_ms + 3_600_000
 
 
@@ -60,9 +61,9 @@ def test_a_difference_is_a_correction_when_it_is_seen_twice_and_then_no_more() -
     passed(ledger, WALK[:5])
     changed = replace(WALK[2], close=WALK[2].open, volume=7.0)
     rows = [*WALK[:2], changed, *WALK[3:5]]
-    assert ledger.compare(rows, LATER_MS) == [] and ledger.has_doubts
-    assert ledger.compare(rows, LATER_MS) == [CorrectedCandle(changed, WALK[2])]
-    assert ledger.compare(rows, LATER_MS) == [] and not ledger.has_doubts
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == [] and ledger.has_doubts
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == [CorrectedCandle(changed, WALK[2])]
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == [] and not ledger.has_doubts
     assert ledger.corrected == 1
 
 
@@ -71,21 +72,21 @@ def test_an_answer_that_is_taken_back_corrects_nothing() -> None:
     passed(ledger, WALK[:2])
     other, third = replace(WALK[1], volume=1.0), replace(WALK[1], volume=2.0)
     for row in (other, WALK[1], other, third, other, WALK[1]):
-        assert ledger.compare([row], LATER_MS) == []
+        assert ledger.compare([row], LATER_MS, FIRST_MS) == []
 
 
 def test_a_difference_in_the_digits_printed_is_none() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:1])
     printed = replace(WALK[0], volume=WALK[0].volume * (1.0 + 1e-12))
-    assert not any(ledger.compare([printed], LATER_MS) for _ in range(3))
+    assert not any(ledger.compare([printed], LATER_MS, FIRST_MS) for _ in range(3))
 
 
 def test_a_hole_that_the_exchange_fills_later_is_told_as_such() -> None:
     ledger = a_ledger()
     passed(ledger, without(WALK[:6], 3))
-    ledger.compare(WALK[:6], LATER_MS)
-    assert ledger.compare(WALK[:6], LATER_MS) == [CorrectedCandle(WALK[3], WALK[3], was_missing=True)]
+    ledger.compare(WALK[:6], LATER_MS, FIRST_MS)
+    assert ledger.compare(WALK[:6], LATER_MS, FIRST_MS) == [CorrectedCandle(WALK[3], WALK[3], was_missing=True)]
 
 
 def test_each_candle_is_compared_soon_and_once_more_and_then_left_alone() -> None:
@@ -97,7 +98,7 @@ def test_each_candle_is_compared_soon_and_once_more_and_then_left_alone() -> Non
         now_ms = end_ms + after_s * 1000
         if ledger.due_from_ms(now_ms) is not None:
             due.append(after_s)
-            ledger.compare(WALK[:1], now_ms)
+            ledger.compare(WALK[:1], now_ms, FIRST_MS)
     assert due == [11, 301]
 
 
@@ -105,6 +106,14 @@ def test_memory_is_bounded_and_keeps_what_was_not_compared() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:300])
     assert ledger.due_from_ms(LATER_MS) == WALK[0].open_time_ms
-    ledger.compare(WALK[:300], LATER_MS)
+    ledger.compare(WALK[:300], LATER_MS, FIRST_MS)
     passed(ledger, random_walk(3000, start_ms=WALK[300].open_time_ms))
     assert len(ledger._passed) <= 1_024
+
+
+def test_what_the_exchange_does_not_list_any_more_is_not_asked_for_again_and_again() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:9])
+    ledger.compare(WALK[4:9], LATER_MS, FIRST_MS)
+    assert ledger.due_from_ms(LATER_MS) is None
+    assert ledger.compare([], LATER_MS, FIRST_MS) == []
