@@ -46,6 +46,14 @@ class MarketSettings:
     catch_up_candles: int = Field(
         default=1000, ge=0, le=20_000, description="Closed candles learned from at the start."
     )
+    fallback_venues: str = Field(
+        default="binance, kraken, coinbase",
+        description="Exchanges that are offered, in this order, where the chosen one is the trouble; never by itself.",
+    )
+
+    def fallback_order(self) -> tuple[str, ...]:
+        """The ids in `fallback_venues`, each once."""
+        return tuple(dict.fromkeys(name.strip().lower() for name in self.fallback_venues.split(",") if name.strip()))
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)

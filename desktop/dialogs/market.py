@@ -67,6 +67,7 @@ class MarketDialog(QDialog):
         self.catch_up.setSingleStep(100)
         self.catch_up.setGroupSeparatorShown(True)
         self.catch_up.setValue(market.catch_up_candles)
+        self._fallback_venues = market.fallback_venues
         self._message = QLabel()
         self._message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
@@ -99,6 +100,7 @@ class MarketDialog(QDialog):
             file=self.file.text().strip() or None,
             speed=self.speed.value(),
             catch_up_candles=self.catch_up.value(),
+            fallback_venues=self._fallback_venues,
         )
 
     def ask_for_file(self) -> None:
