@@ -81,9 +81,6 @@ def test_a_correction_during_a_break_is_found_after_it(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the feed judges by when an answer came whether its last row is over, not by when it was asked"
-)
 def test_an_answer_that_was_long_on_its_way_is_as_old_as_its_question(tmp_path: Path) -> None:
     """Its last row was open when it was written, whatever the time is when it comes."""
 

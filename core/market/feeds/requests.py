@@ -35,6 +35,7 @@ class Requests:
         self._server = server
         self._times = times
         self._tally = tally
+        self._asked_s = 0.0
 
     async def sync(self) -> None:
         """Take the exchange's time."""
@@ -46,13 +47,14 @@ class Requests:
         """One page from `since_ms` on, ascending, as it came; the last may be unfinished."""
         if self._server.age_s > self._times.sync_s:
             await self.sync()
-        asked_s = self._clock.monotonic_s()
+        self._asked_s = self._clock.monotonic_s()
         rows = await self._venue.candles(since_ms)
-        self._tally.request_ms = (self._clock.monotonic_s() - asked_s) * 1000.0
+        self._tally.request_ms = self._since_asked_ms()
         return rows
 
     async def page(self, since_ms: int, interval: Interval) -> Page:
-        """The same, checked, without the row that may be unfinished: the last, unless its time is well over."""
+        """The same, checked, without the row that may be unfinished: the last, unless its time was well over when it
+        was asked for. An answer may be long on its way."""
         rows = await self.candles(since_ms)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
@@ -62,12 +64,16 @@ class Requests:
             return Page([], None, refused)
         newest_ms = sound[-1].open_time_ms
         final_from_ms = newest_ms + interval.duration_ms + self._times.grace_s * 1000.0
-        return Page(sound if self._server.surely_ms() >= final_from_ms else sound[:-1], newest_ms, refused)
+        is_final = self._server.surely_ms() - self._since_asked_ms() >= final_from_ms
+        return Page(sound if is_final else sound[:-1], newest_ms, refused)
 
     async def open_candle(self, interval: Interval) -> list[Candle]:
         """The candle that is open now, where it has trades."""
         sound, _ = self._sifted(await self.candles(self._server.forming_ms()), interval)
         return sound
+
+    def _since_asked_ms(self) -> float:
+        return (self._clock.monotonic_s() - self._asked_s) * 1000.0
 
     def _sifted(self, rows: list[Candle], interval: Interval) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []

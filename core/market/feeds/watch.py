@@ -94,23 +94,29 @@ class _TwoStreams:
         self._forming = forming
         self._silence_s = silence_s
         self._last_trade_s: float | None = None
-        self._has_candles = False
+        self._last_kline_s: float | None = None
         self._owed_s: dict[str, float] = {}
 
     def silent(self, updates: Updates, now_s: float) -> str | None:
         """What has not come for too long, although the other stream says that it should have."""
         has_grown = any(self._grows(kline.candle) for kline in updates.klines)
         if updates.klines:
-            self._has_candles = True
+            self._last_kline_s = now_s
             self._owed_s.pop("candles", None)
-        elif updates.trades and self._has_candles:
+        elif updates.trades and self._last_kline_s is not None:
             self._owed_s.setdefault("candles", now_s)
         if updates.trades:
             self._last_trade_s = now_s
             self._owed_s.pop("trades", None)
         elif has_grown and self._last_trade_s is not None and now_s - self._last_trade_s > self._silence_s / 2.0:
             self._owed_s.setdefault("trades", now_s)
-        return next((what for what, since_s in self._owed_s.items() if now_s - since_s > self._silence_s), None)
+        others = {"candles": self._last_trade_s, "trades": self._last_kline_s}
+        owed = (what for what, since_s in self._owed_s.items() if now_s - since_s > self._silence_s)
+        return next((what for what in owed if self._is_recent(others[what], now_s)), None)
+
+    def _is_recent(self, spoke_s: float | None, now_s: float) -> bool:
+        """Whether a stream goes on. Where both have died, `StreamWatch` finds it out."""
+        return spoke_s is not None and now_s - spoke_s <= self._silence_s / 2.0
 
     def _grows(self, candle: Candle) -> bool:
         shown = self._forming.shown(candle.open_time_ms)
