@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
+from collections.abc import Iterable
 from typing import Any
 
-from tests.support.loopback_exchange import LoopbackExchange, _Socket, _text
+from tests.support.exchange.client import Client
+from tests.support.exchange.server import LoopbackExchange
+from tests.support.exchange.toxics import Message
+from tests.support.exchange.wire import text
 
 
 class TradingExchange(LoopbackExchange):
@@ -16,17 +19,16 @@ class TradingExchange(LoopbackExchange):
         """trades_per_s: so many for one listener; without it three with each push."""
         super().__init__(*positional, **named)
         self.trades_per_s = trades_per_s
-        self.trades_sent = 0
         self.traded: dict[int, float] = {}
         """The amounts traded, by the opening time of their candle."""
         self._began_s: float | None = None
 
-    async def _push(self, socket: _Socket) -> None:
-        await super()._push(socket)
-        if self._trade_stream in socket.streams and not socket.ws.closed:
-            await self._send_trades(socket, 3 if self.trades_per_s is None else self._due(self.trades_per_s))
+    def _due_trades(self, socket: Client, stream: str) -> Iterable[Message]:
+        if stream == self._trade_stream:
+            count = 3 if self.trades_per_s is None else self._overdue(self.trades_per_s)
+            yield from self._trades_now(socket, count)
 
-    def _due(self, per_s: float) -> int:
+    def _overdue(self, per_s: float) -> int:
         self._began_s = self._began_s or time.monotonic()
         return max(0, int((time.monotonic() - self._began_s) * per_s) - self.trades_sent)
 
@@ -34,7 +36,7 @@ class TradingExchange(LoopbackExchange):
         """So many trades at once, for everybody who listens."""
         for socket in list(self._sockets):
             if self._trade_stream in socket.streams:
-                await self._send_trades(socket, count)
+                await self._send_all(self._trades_now(socket, count))
 
     async def garble(self, *messages: str) -> None:
         """Send these as they are, on every stream."""
@@ -46,7 +48,7 @@ class TradingExchange(LoopbackExchange):
     def _trade_stream(self) -> str:
         return f"{self._id.lower()}@trade"
 
-    async def _send_trades(self, socket: _Socket, count: int) -> None:
+    def _trades_now(self, socket: Client, count: int) -> Iterable[Message]:
         now_ms = self.now_ms()
         forming = self.tape.forming(now_ms)
         if forming is None:
@@ -55,7 +57,7 @@ class TradingExchange(LoopbackExchange):
         for _ in range(count):
             self.trades_sent += 1
             self.traded[open_ms] = self.traded.get(open_ms, 0.0) + _AMOUNT
-            await socket.ws.send_str(json.dumps(self._trade(now_ms, forming.close)))
+            yield Message(socket, self._trade_stream, self._trade(now_ms, forming.close))
 
     def _trade(self, now_ms: int, price: float) -> dict[str, Any]:
         return {
@@ -63,8 +65,8 @@ class TradingExchange(LoopbackExchange):
             "E": now_ms,
             "s": self._id,
             "t": self.trades_sent,
-            "p": _text(price),
-            "q": _text(_AMOUNT),
+            "p": text(price),
+            "q": text(_AMOUNT),
             "T": now_ms,
             "m": False,
             "M": True,
