@@ -13,7 +13,7 @@ from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
 _WIDTH = 900
 _SHARE_OF_SCREEN = 0.92
-_OWN_DIALOG = frozenset({"market"})
+_OWN_DIALOG = frozenset({"market", "watchlist"})
 
 
 class PreferencesDialog(QDialog):
