@@ -182,6 +182,7 @@ class Application(QObject):
         runs.closed.connect(self.chart_tools.see_closed)
         runs.forming.connect(self.chart_tools.see_forming)
         runs.feed_event.connect(self._on_feed_event)
+        self._connect_feed_record()
         runs.batch.connect(state.apply)
         runs.training_begins.connect(state.trainer_starts)
         runs.training_over.connect(state.trainer_is_over)
@@ -189,6 +190,15 @@ class Application(QObject):
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
         state.forecast_changed.connect(self._on_forecast)
+
+    def _connect_feed_record(self) -> None:
+        runs, record = self.runs, self.state.feed_record
+        runs.opening.connect(record.begin)
+        runs.opened.connect(record.opened)
+        runs.notice.connect(record.fell_back)
+        runs.told.connect(record.add_told)
+        runs.rejected.connect(record.add_rejected)
+        runs.corrected.connect(record.add_corrected)
 
     @Slot()
     def _on_start(self) -> None:

@@ -26,6 +26,7 @@ from core.events import (
     TrainerStatus,
 )
 from core.market.feeds.base import CatchUpProgress, FeedStatus
+from desktop.feed_record import FeedRecord
 from desktop.history import RecentGradients, StepHistory
 from desktop.jobs import JobList
 
@@ -70,6 +71,8 @@ class RunState(QObject):
         self.status: TrainerStatus | None = None
         self.forecast: ForecastMade | None = None
         self.feed: FeedStatus | None = None
+        self.feed_record = FeedRecord(clock, self)
+        """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
         self.failure: TrainerFailed | None = None
         self.is_starting = False
         """A trainer was started and does not stand yet."""
@@ -227,6 +230,7 @@ class RunState(QObject):
     @_take.register
     def _(self, event: FeedStatus) -> None:
         self.feed = event
+        self.feed_record.add_status(event)
         self.feed_changed.emit()
 
     @_take.register
