@@ -171,6 +171,7 @@ class Application(QObject):
         window.clip_norm_changed.connect(lambda norm: send(SetClipNorm(norm)))
         window.duty_changed.connect(lambda percent: send(SetDuty(percent)))
         window.market_chosen.connect(lambda _market: self._open_market())
+        window.try_again_requested.connect(self.runs.try_again)
         window.settings_changed.connect(self._save_settings)
 
     def _connect_run(self) -> None:
