@@ -55,6 +55,7 @@ from desktop.single_instance import SingleInstance
 from desktop.state import INCIDENTS_KEPT, RunState
 from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
+from desktop.watch.watching import Watching
 from desktop.window import MainWindow
 
 _SHARE_OF_SCREEN = 0.92
@@ -98,6 +99,7 @@ class Application(QObject):
         )
         self.history = HistoryLoading(context.folder.database, self)
         self.candles = ChartCandles(self.window, self.chart, self._database, self.history)
+        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -124,6 +126,7 @@ class Application(QObject):
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
         self.history.cancel()
+        await self.watching.close()
         await self.runs.close()
         self.history.cancel()  # a market that was just being opened may have begun to load
         if not self.history.wait():

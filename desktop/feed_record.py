@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
-from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Market
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
 from core.market.pipeline import FeedTold
 from core.market.validate import Rejection
@@ -83,6 +83,17 @@ class FeedRecord(QObject):
     def is_exchange(self) -> bool:
         """Whether the candles on the chart come from an exchange, not from a file or a simulation."""
         return self.market is not None and self.market.venue not in (FILE_VENUE, SIMULATED_VENUE)
+
+    @property
+    def opening_market(self) -> Market | None:
+        """The exchange's market that is being looked for; None once it is shown, or cannot be had."""
+        asked, has_failed = self.asked, self.status is not None and self.status.state is FeedState.FAILED
+        if asked is None or self.market is not None or has_failed or asked.feed not in ("auto", "live"):
+            return None
+        try:
+            return Market(asked.venue, asked.symbol, Interval.parse(asked.interval))
+        except ValueError:
+            return None  # the feed is about to say so
 
     @property
     def is_in_trouble(self) -> bool:

@@ -55,13 +55,14 @@ def arrange_docks(
     checkpoints: QDockWidget,
     incidents: QDockWidget,
     feed: QDockWidget,
+    watchlist: QDockWidget,
 ) -> None:
-    """The default. Right: loss before gradients, accuracy, the best checkpoint. Below the chart: checkpoints before
-    incidents and the feed."""
+    """The default. Right: loss before gradients and the watchlist, accuracy, the best checkpoint. Below the chart:
+    checkpoints before incidents and the feed."""
     areas = Qt.DockWidgetArea
     window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
     window.setCorner(Qt.Corner.TopRightCorner, areas.RightDockWidgetArea)
-    docks = (loss, gradients, accuracy, best, checkpoints, incidents, feed)
+    docks = (loss, gradients, accuracy, best, checkpoints, incidents, feed, watchlist)
     for dock in docks:
         dock.setFloating(False)
         window.removeDockWidget(dock)
@@ -69,6 +70,7 @@ def arrange_docks(
     window.splitDockWidget(loss, accuracy, Qt.Orientation.Vertical)
     window.splitDockWidget(accuracy, best, Qt.Orientation.Vertical)
     window.tabifyDockWidget(loss, gradients)
+    window.tabifyDockWidget(gradients, watchlist)
     window.addDockWidget(areas.BottomDockWidgetArea, checkpoints)
     window.tabifyDockWidget(checkpoints, incidents)
     window.tabifyDockWidget(incidents, feed)

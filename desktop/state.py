@@ -29,6 +29,7 @@ from core.market.feeds.base import CatchUpProgress, FeedStatus
 from desktop.feed_record import FeedRecord
 from desktop.history import RecentGradients, StepHistory
 from desktop.jobs import JobList
+from desktop.watch.quotes import QuoteBook
 
 INCIDENTS_KEPT = 500
 _CATCH_UP_JOB = "feed catch-up"
@@ -73,6 +74,8 @@ class RunState(QObject):
         self.feed: FeedStatus | None = None
         self.feed_record = FeedRecord(clock, self)
         """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
+        self.quotes = QuoteBook(self)
+        """The watchlist's prices."""
         self.failure: TrainerFailed | None = None
         self.is_starting = False
         """A trainer was started and does not stand yet."""

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.events import SettingChange, Severity, TrainerState
+from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings
 from desktop.action_table import (
     checkpoint_actions,
@@ -38,6 +39,7 @@ from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.notices import NoticeWriter
 from desktop.panels.status import StatusPanel
+from desktop.panels.watchlist import WatchlistPanel
 from desktop.state import RunState
 from desktop.theme import Mode, Palette, Theme
 
@@ -175,8 +177,8 @@ class MainWindow(QMainWindow):
         return dialog
 
     def reset_layout(self) -> None:
-        """Right: loss and gradients, accuracy, the best checkpoint. Below the chart: checkpoints, incidents,
-        the feed."""
+        """Right: loss, gradients and the watchlist, accuracy, the best checkpoint. Below the chart: checkpoints,
+        incidents, the feed."""
         arrange_docks(self, *self.docks.values())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -200,6 +202,7 @@ class MainWindow(QMainWindow):
         self.checkpoints = CheckpointsPanel(self.source, theme)
         self.gradients = GradientsPanel(state, theme, self._settings)
         self.feed = FeedPanel(state, theme)
+        self.watchlist = WatchlistPanel(state, theme, self._settings.watchlist.markets)
         panels: dict[ActionId, tuple[str, Panel]] = {
             ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
             ActionId.SHOW_GRADIENTS: ("Gradients", self.gradients),
@@ -208,6 +211,7 @@ class MainWindow(QMainWindow):
             ActionId.SHOW_CHECKPOINTS: ("Checkpoints", self.checkpoints),
             ActionId.SHOW_INCIDENTS: ("Incidents", IncidentsPanel(state, theme)),
             ActionId.SHOW_FEED: ("Feed", self.feed),
+            ActionId.SHOW_WATCHLIST: ("Watchlist", self.watchlist),
         }
         docks = {}
         for action_id, (title, panel) in panels.items():
@@ -216,6 +220,7 @@ class MainWindow(QMainWindow):
             dock.setWidget(panel)
             dock.visibilityChanged.connect(panel.mark_stale)
             docks[action_id] = dock
+        docks[ActionId.SHOW_WATCHLIST].visibilityChanged.connect(self.watchlist.set_seen)
         return docks
 
     def _build(self) -> None:
@@ -249,6 +254,8 @@ class MainWindow(QMainWindow):
         self.checkpoints.restore_requested.connect(self.restore_requested)
         self.feed.try_again_requested.connect(self.try_again_requested)
         self.feed.venue_requested.connect(self._on_venue)
+        self.watchlist.market_requested.connect(self._on_watched)
+        self.watchlist.markets_changed.connect(self._on_watchlist)
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
 
@@ -326,6 +333,15 @@ class MainWindow(QMainWindow):
     def _on_venue(self, venue: str) -> None:
         self._on_market(replace(self._settings.market, venue=venue))
 
+    def _on_watched(self, watched: WatchedMarket) -> None:
+        """A market of the watchlist is to be on the chart. It is an exchange's: a replay ends with it."""
+        market = self._settings.market
+        where = replace(market, venue=watched.venue, symbol=watched.symbol, interval=watched.interval)
+        self._on_market(where if market.feed in ("auto", "live") else replace(where, feed="live"))
+
+    def _on_watchlist(self, markets: Watchlist) -> None:
+        self._store(replace(self._settings, watchlist=replace(self._settings.watchlist, markets=markets)))
+
     def change_settings(self, settings: Settings) -> None:
         """The user wants these settings: show, store and announce them."""
         before = self._settings
@@ -362,6 +378,7 @@ class MainWindow(QMainWindow):
         self.inputs.show_values(self._settings.training.learning_rate, self._settings.gradients.clip_norm)
         self.inputs.show_duty(self._settings.training.duty_percent)
         self.gradients.show_settings(self._settings)
+        self.watchlist.show_markets(self._settings.watchlist.markets)
         self.settings_shown.emit(self._settings)
 
     def _open_data_folder(self) -> None:

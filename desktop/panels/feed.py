@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -37,7 +37,9 @@ from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
 _SIDE_BY_SIDE_FROM = 640
-_LEAST_LIST_HEIGHT = 96
+_MARKET_FROM = 430
+_ABOVE_EACH_OTHER_FROM = 280
+_LEAST_SIZE = QSize(240, 112)
 _CHANGES, _REJECTED = "Changes", "Rejected"
 
 
@@ -106,12 +108,17 @@ class FeedPanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         directions = QBoxLayout.Direction
-        is_wide = self.width() >= _SIDE_BY_SIDE_FROM
+        is_wide = self.width() >= _SIDE_BY_SIDE_FROM or self.height() < _ABOVE_EACH_OTHER_FROM
         self._body.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
         self._sides.setOrientation(Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical)
         vertical = QSizePolicy.Policy.Expanding if is_wide else QSizePolicy.Policy.Maximum
         self._left.setSizePolicy(QSizePolicy.Policy.Expanding, vertical)
         self.numbers.arrange(self.width() * 2 // 5 if is_wide else self.width())
+        self.market.setVisible(self.width() >= _MARKET_FROM)  # else the tabs have no room; the sentence names it too
+
+    def minimumSizeHint(self) -> QSize:
+        """The same for both arrangements: a hidden tab must not make the docks that share its place higher."""
+        return _LEAST_SIZE
 
     def _market_text(self) -> str:
         record = self._record
@@ -269,7 +276,6 @@ class FeedPanel(Panel):
         self.lists.addTab(self.changes_table, _CHANGES)
         self.lists.addTab(page, _REJECTED)
         self.lists.setCornerWidget(corner)
-        self.lists.setMinimumHeight(_LEAST_LIST_HEIGHT)
 
 
 def _raw_view() -> QPlainTextEdit:

@@ -128,8 +128,8 @@ def test_where_the_order_holds_no_other_venue_none_is_offered(panel: FeedPanel, 
 def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: FeedPanel, state: RunState) -> None:
     feed_scenario.refused(state)
     panel.refresh()
-    panel.activateWindow()
-    qtbot.waitActive(panel)
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
     panel.use_next.setFocus()
     reached = set()
     for _ in range(12):
