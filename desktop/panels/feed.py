@@ -38,9 +38,10 @@ from desktop.theme import Palette, Theme
 
 _SIDE_BY_SIDE_FROM = 640
 _MARKET_FROM = 430
+_MINUTE_S = 60
 _ABOVE_EACH_OTHER_FROM = 280
 _LEAST_SIZE = QSize(240, 112)
-_CHANGES, _REJECTED = "Changes", "Rejected"
+_NOW, _CHANGES, _REJECTED = "Now", "Changes", "Rejected"
 
 
 class FeedPanel(Panel):
@@ -67,7 +68,7 @@ class FeedPanel(Panel):
         self.actions_of_panel = ActionRegistry(feed_actions(), self)
         self.lists = QTabWidget()
         self._sides = QSplitter(Qt.Orientation.Horizontal)
-        self._left = QScrollArea()
+        self._left, self._page = QScrollArea(), QWidget()
         self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._build_layout()
         self._connect()
@@ -87,7 +88,8 @@ class FeedPanel(Panel):
         if had_none and self.rejected.rowCount():
             self.rejected_table.selectRow(0)
         count = record.rejected_count
-        self.lists.setTabText(1, f"{_REJECTED} ({format_count(count)})" if count else _REJECTED)
+        title = f"{_REJECTED} ({format_count(count)})" if count else _REJECTED
+        self.lists.setTabText(self.lists.indexOf(self._page), title)
         reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in record.rejected_by_reason)
         set_text(self.reasons, f"By reason: {reasons}" if reasons else "Nothing that came was rejected.")
         self._show_raw()
@@ -107,14 +109,28 @@ class FeedPanel(Panel):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._arrange(self.width(), self.height())
+
+    def _arrange(self, width: int, height: int) -> None:
+        """Side by side; one above the other in a narrow dock; in a narrow and low one behind tabs."""
+        is_wide = width >= _SIDE_BY_SIDE_FROM
+        self._fold(is_folded=not is_wide and height < _ABOVE_EACH_OTHER_FROM)
         directions = QBoxLayout.Direction
-        is_wide = self.width() >= _SIDE_BY_SIDE_FROM or self.height() < _ABOVE_EACH_OTHER_FROM
         self._body.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
         self._sides.setOrientation(Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical)
         vertical = QSizePolicy.Policy.Expanding if is_wide else QSizePolicy.Policy.Maximum
         self._left.setSizePolicy(QSizePolicy.Policy.Expanding, vertical)
-        self.numbers.arrange(self.width() * 2 // 5 if is_wide else self.width())
-        self.market.setVisible(self.width() >= _MARKET_FROM)  # else the tabs have no room; the sentence names it too
+        self.numbers.arrange(width * 2 // 5 if is_wide else width)
+        self.market.setVisible(width >= _MARKET_FROM)  # else the tabs have no room; the sentence names it too
+
+    def _fold(self, *, is_folded: bool) -> None:
+        place = self.lists.indexOf(self._left)
+        if is_folded and place < 0:
+            self.lists.setCurrentIndex(self.lists.insertTab(0, self._left, _NOW))
+        elif not is_folded and place >= 0:
+            self.lists.removeTab(place)
+            self._body.insertWidget(0, self._left, 2)
+            self._left.show()
 
     def minimumSizeHint(self) -> QSize:
         """The same for both arrangements: a hidden tab must not make the docks that share its place higher."""
@@ -148,7 +164,9 @@ class FeedPanel(Panel):
         since_ms = self._record.since_ms
         text = ""
         if since_ms is not None:
-            text = f"since {moment(since_ms, now_ms)}, for {format_duration(max(0, (now_ms - since_ms) // 1000))}"
+            seconds = max(0, (now_ms - since_ms) // 1000)
+            held = f"{seconds} s" if seconds < _MINUTE_S else format_duration(seconds)
+            text = f"since {moment(since_ms, now_ms)}, for {held}"
         set_text(self.since, text)
         self.numbers.show_record(self._record, now_ms)
 
@@ -171,12 +189,12 @@ class FeedPanel(Panel):
         text = "\n\n".join(self._chosen_messages())
         if text != self.raw.toPlainText():
             self.raw.setPlainText(text)
-        is_rejected = self.lists.currentIndex() == 1
+        is_rejected = self.lists.currentWidget() is self._page
         chosen = self.rejected_table if is_rejected else self.changes_table
         self.actions_of_panel[ActionId.FEED_COPY].setEnabled(chosen.selectionModel().hasSelection())
 
     def _copy(self) -> None:
-        is_rejected = self.lists.currentIndex() == 1
+        is_rejected = self.lists.currentWidget() is self._page
         text = "\n\n".join(self._chosen_messages()) if is_rejected else "\n".join(self._chosen_changes())
         QGuiApplication.clipboard().setText(text)
 
@@ -258,8 +276,7 @@ class FeedPanel(Panel):
         self._sides.setChildrenCollapsible(False)
         self._sides.addWidget(self.rejected_table)
         self._sides.addWidget(self.raw)
-        page = QWidget()
-        rows = QVBoxLayout(page)
+        rows = QVBoxLayout(self._page)
         rows.setContentsMargins(0, 2, 0, 0)
         rows.setSpacing(2)
         rows.addWidget(self.reasons)
@@ -274,7 +291,7 @@ class FeedPanel(Panel):
         beside.addWidget(copy)
         self.lists.setDocumentMode(True)
         self.lists.addTab(self.changes_table, _CHANGES)
-        self.lists.addTab(page, _REJECTED)
+        self.lists.addTab(self._page, _REJECTED)
         self.lists.setCornerWidget(corner)
 
 

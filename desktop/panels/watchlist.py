@@ -15,7 +15,7 @@ from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket, Watchlist, added, moved, without
 from desktop.action_table import watchlist_actions
 from desktop.actions import ActionId, ActionRegistry
-from desktop.formatting import format_age, format_count
+from desktop.formatting import format_age, format_count, format_duration
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.watchlist_adder import MarketAdder
 from desktop.panels.watchlist_model import Row, WatchlistModel
@@ -25,6 +25,7 @@ from desktop.theme import Palette, Theme
 
 _CHANGES_KEPT = 50
 _TOLD_FOR_MS = 8_000
+_MINUTE_S = 60
 _EMPTY = "No market is watched.\nType a few letters of a symbol above, and press Enter."
 
 
@@ -156,7 +157,8 @@ class WatchlistPanel(Panel):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self._is_wanted:
                 left_s = max(0, round((trouble.next_try_ms - self._clock.now_ms()) / 1000))
-                return f"{trouble.sentence} Asked again in {left_s} s."
+                left = format_duration(left_s if left_s < _MINUTE_S else left_s // _MINUTE_S * _MINUTE_S)
+                return f"{trouble.sentence} Asked again in {left}."
         return ""
 
     def _pause_reason(self) -> str:

@@ -38,8 +38,10 @@ class LoopThread(QThread):
             return True
 
     def stop(self) -> None:
-        """Cancel the coroutine. Returns at once."""
+        """Cancel the coroutine, once: a second time would end its tidying up. Returns at once."""
         with self._lock:
+            if self._is_stopped:
+                return
             self._is_stopped = True
             if self._loop is not None and self._task is not None:
                 self._loop.call_soon_threadsafe(self._task.cancel)

@@ -21,7 +21,8 @@ _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class LoopbackTickers:
-    """prices: the last price by symbol; may be changed while it serves. Candles swing around `base` by a tenth."""
+    """prices: the last price by symbol; may be changed while it serves. Candles swing around the first price
+    by some percent."""
 
     def __init__(self, prices: Mapping[str, float], now_ms: Callable[[], int] | None = None) -> None:
         self.prices = dict(prices)
@@ -76,8 +77,10 @@ class LoopbackTickers:
 
     def close_at(self, symbol: str, open_time_ms: int) -> float:
         """The close of the quarter of an hour that opened then."""
-        phase = 2.0 * math.pi * (open_time_ms // QUARTER_MS % 96) / 96.0 + len(symbol)
-        return round(self.bases[symbol] * (1.0 + 0.1 * math.sin(phase)), 8)
+        number = open_time_ms // QUARTER_MS
+        seed = sum(map(ord, symbol))
+        slow, fast = (math.sin(2.0 * math.pi * number / length + seed) for length in (150.0 + seed % 40, 11.0))
+        return round(self.bases[symbol] * (1.0 + 0.03 * slow + 0.006 * fast), 8)
 
     @web.middleware
     async def _trouble(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
@@ -88,6 +91,18 @@ class LoopbackTickers:
             status, headers = self._status
             return web.Response(status=status, headers=headers, text="")
         return await handler(request)
+
+    async def answer_if_its_own(self, request: web.Request) -> web.StreamResponse | None:
+        """For another exchange that is to answer for these prices as well: None where the request is not about them.
+
+        Candles of other intervals than a quarter of an hour are left to the other; so are streams and the time.
+        """
+        if request.path.endswith("/ticker/24hr"):
+            return await self._tickers(request)
+        if request.path.endswith("/klines") and request.query.get("interval") == "15m":
+            return await self._klines(request)
+        is_described = request.path.endswith("/exchangeInfo")
+        return await self._exchange_info(request) if is_described else None
 
     async def _ping(self, _: web.Request) -> web.Response:
         return web.json_response({})

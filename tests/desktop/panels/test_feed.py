@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from core.clock import ManualClock
 from core.market.feeds.base import FeedState, FeedStatus, RejectedMessage
 from core.settings import MarketSettings
+from desktop.actions import ActionId
 from desktop.formatting import MISSING
 from desktop.panels.feed import FeedPanel
 from desktop.state import RunState
@@ -136,6 +137,24 @@ def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: FeedPanel, state: 
         reached.add(QGuiApplication.focusObject())
         QTest.keyClick(panel, Qt.Key.Key_Tab)
     assert {panel.use_next, panel.try_again, panel.lists.tabBar(), panel.changes_table} <= reached
+
+
+def test_in_a_narrow_and_low_dock_all_of_it_lies_behind_tabs(panel: FeedPanel, state: RunState) -> None:
+    feed_scenario.eventful(state)
+    panel.refresh()
+    for size, titles in (
+        ((400, 200), ["Now", "Changes", "Rejected (5)"]),
+        ((400, 500), ["Changes", "Rejected (5)"]),
+        ((880, 200), ["Changes", "Rejected (5)"]),
+        ((400, 200), ["Now", "Changes", "Rejected (5)"]),
+    ):
+        panel.resize(*size)
+        panel.refresh()
+        assert [panel.lists.tabText(number) for number in range(panel.lists.count())] == titles
+        assert panel.state_word.isVisible() and panel.numbers.isVisible()
+        panel.lists.setCurrentIndex(panel.lists.count() - 1)
+        assert panel.rejected_table.isVisible() and panel.actions_of_panel[ActionId.FEED_COPY].isEnabled()
+        panel.lists.setCurrentIndex(0)
 
 
 @pytest.mark.parametrize("width", [300, 500, 639, 640, 1200])

@@ -80,6 +80,28 @@ def test_a_dock_that_flickers_ends_with_one_thread_or_none(qtbot: QtBot, feed: Q
     qtbot.waitUntil(lambda: bool(listener.events), timeout=15_000)
 
 
+def test_one_that_is_stopped_twice_tidies_up_to_the_end(qtbot: QtBot, qapp: object) -> None:
+    told: list[str] = []
+
+    async def work() -> None:
+        try:
+            told.append("begun")
+            await asyncio.Event().wait()
+        finally:
+            told.append("tidying")
+            await asyncio.sleep(0.1)
+            told.append("tidy")
+
+    owner = QObject()
+    thread = LoopThread(work, "tidy", owner)
+    thread.start()
+    qtbot.waitUntil(lambda: told == ["begun"])
+    thread.stop()
+    qtbot.waitUntil(lambda: "tidying" in told)
+    assert thread.stop_and_wait()
+    assert told == ["begun", "tidying", "tidy"]
+
+
 def test_an_error_of_a_thread_is_told_on_the_windows_thread(qtbot: QtBot, qapp: object) -> None:
     async def fail() -> None:
         raise ValueError("no such thing")
