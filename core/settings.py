@@ -261,10 +261,6 @@ class ChartSettings:
     )
     error_strip: bool = Field(default=False, description="The error of each past forecast, in a pane below the prices.")
     show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
-    alert_notifications: bool = Field(
-        default=True, description="Tell with a banner and on the desktop when the price crosses an alert."
-    )
-
     indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
         default=(), description="The indicators on the chart.", json_schema_extra=OWN_DIALOG
     )
@@ -296,6 +292,19 @@ class WatchlistSettings:
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class NotificationSettings:
+    """What is told on the desktop and in the tray."""
+
+    price_alerts: bool = Field(default=True, description="The price crosses an alert; a banner says it too.")
+    incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
+    new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
+    feed: bool = Field(default=True, description="A live feed is lost for 15 seconds, and when it is back.")
+    while_in_front: bool = Field(
+        default=False, description="All but price alerts: also while the window is the one that is used."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class Settings:
     """All settings."""
 
@@ -308,6 +317,7 @@ class Settings:
     chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
     watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)
+    notifications: NotificationSettings = field(default_factory=NotificationSettings)
 
 
 _ADAPTER = TypeAdapter(Settings)

@@ -35,6 +35,14 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
         ),
         ActionInfo(
+            ActionId.FIND,
+            "&Find anything…",
+            "Type a few letters of an action, a setting, a checkpoint or a market",
+            "Ctrl+K",
+            "magnify",
+            menu,
+        ),
+        ActionInfo(
             ActionId.OPEN_DATA_FOLDER,
             "Open &data folder",
             "Show the folder that holds the database, the checkpoints and the logs",

@@ -64,6 +64,7 @@ class ActionId(StrEnum):
     THEME_SYSTEM = "theme_system"
     THEME_DARK = "theme_dark"
     THEME_LIGHT = "theme_light"
+    FIND = "find"
     CHOOSE_MARKET = "choose_market"
     PREFERENCES = "preferences"
     OPEN_DATA_FOLDER = "open_data_folder"

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
-import sys
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
@@ -25,29 +23,28 @@ from core.commands import (
     SetPaused,
     StepOnce,
 )
+from core.crashes import CrashLog, CrashReport
 from core.events import Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
-from desktop.candle_loader import HistoryLoading
+from core.storage.ownership import LeftBehind
 from desktop.chart.widget import ChartWidget
-from desktop.charting.appearance import ChartAppearance
-from desktop.charting.candles import ChartCandles
-from desktop.charting.forecast_note import ForecastNote
-from desktop.charting.go_to_date import GoToDate
-from desktop.charting.hindsight import Hindsight
-from desktop.charting.saving import ChartSaving
-from desktop.charting.studies import ChartStudies
-from desktop.charting.tools import ChartTools
+from desktop.charting.ensemble import ChartEnsemble
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
+from desktop.crash_watch import CrashWatch
 from desktop.database import WindowDatabase
+from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.welcome import WelcomeDialog
+from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
 from desktop.layout import LayoutStore
 from desktop.library import Library
+from desktop.notifications.watch import RunWatch
 from desktop.resources import icon_path
 from desktop.run_controller import RunController
 from desktop.signals import SignalWatcher
@@ -76,18 +73,16 @@ class Application(QObject):
         self.theme.apply_to(qt)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)
-        layout = LayoutStore(context.folder.layout)
+        layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
         self.window = MainWindow(
             self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, layout
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
-        self._chart_appearance = ChartAppearance(self.window, self.chart)
-        ChartSaving(self.window, self.chart, self._clock)
-        GoToDate(self.window, self.chart)
-        ChartStudies(self.window, self.chart)
-        self.chart_tools = ChartTools(self.window, self.chart, self.state, self._database, self._clock)
-        self._hindsight = Hindsight(self.window, self.chart, self.state, self._library.past)
-        ForecastNote(self.state, self.chart)
+        self.charting = ChartEnsemble(
+            self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
+        )
+        self.finder = Finder(self.window, self.theme)
+        RunWatch(self.window, self.state, self.window.messages)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -97,8 +92,6 @@ class Application(QObject):
             new_run=context.new_run,
             parent=self,
         )
-        self.history = HistoryLoading(context.folder.database, self)
-        self.candles = ChartCandles(self.window, self.chart, self._database, self.history)
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
         self._market: Market | None = None
         self._connect_user()
@@ -108,14 +101,24 @@ class Application(QObject):
     @property
     def series(self) -> CandleSeries | None:
         """The watched market's candles, at its own interval."""
-        return self.candles.stored
+        return self.charting.candles.stored
 
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
-        if not self._context.folder.layout.exists():
+        if self._context.is_safe_mode or not self._context.folder.layout.exists():
             self._take_first_size()
+        self._tell_of_settings()
         self._first_paint.happened.connect(self._begin)
         self.window.show()
+
+    def _tell_of_settings(self) -> None:
+        if self._context.is_safe_mode:
+            text = "Safe mode: default settings and layout, and the CPU. Nothing that is changed here is saved."
+            self.window.tell(text, Severity.INFO, key="settings")
+        elif self._context.warnings:
+            first, *others = self._context.warnings
+            more = f" And {len(others)} more; the log names them." if others else ""
+            self.window.tell(f"{first}{more}", Severity.WARNING, key="settings")
 
     def _take_first_size(self) -> None:
         """At the first start: most of the screen, but not more than is useful."""
@@ -125,12 +128,15 @@ class Application(QObject):
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
-        self.history.cancel()
+        history = self.charting.history
+        history.cancel()
         await self.watching.close()
         await self.runs.close()
-        self.history.cancel()  # a market that was just being opened may have begun to load
-        if not self.history.wait():
+        history.cancel()  # a market that was just being opened may have begun to load
+        if not history.wait():
             _log.error("The thread that reads stored candles did not end in time.")
+        if not self.charting.saving.finish():
+            _log.error("The candles that were being exported took too long; the file was left as it was.")
         self.close_database()
         self.window.deleteLater()
         self.deleteLater()
@@ -153,7 +159,24 @@ class Application(QObject):
             self.window.tell(str(error), Severity.ERROR, key="database")
             self.chart.set_empty_text(str(error))
             return
-        self._open_market()
+        if self._context.is_first_start:
+            welcome = WelcomeDialog(self.window.settings, self.window)
+            welcome.chosen.connect(self._on_welcome)
+            open_dialog(welcome)
+        else:
+            self._open_market()
+
+    @Slot(object, bool)
+    def _on_welcome(self, settings: Settings, needs_file: bool) -> None:
+        """Saved also where nothing was chosen: the next start asks no more."""
+        self.window.change_settings(settings)
+        self._save_settings(settings)
+        if needs_file:
+            dialog = self.window.open_market()
+            dialog.rejected.connect(self._open_market)
+            dialog.ask_for_file()
+        else:
+            self._open_market()
 
     @Slot()
     def _open_market(self) -> None:
@@ -178,13 +201,11 @@ class Application(QObject):
         window.settings_changed.connect(self._save_settings)
 
     def _connect_run(self) -> None:
-        runs, state = self.runs, self.state
+        runs, state, charting = self.runs, self.state, self.charting
         runs.opened.connect(self.show_market)
-        runs.closed.connect(self.candles.add)
-        runs.corrected.connect(lambda candle: self.candles.add((candle,)))
-        runs.forming.connect(self.candles.set_forming)
-        runs.closed.connect(self.chart_tools.see_closed)
-        runs.forming.connect(self.chart_tools.see_forming)
+        runs.closed.connect(charting.add_closed)
+        runs.corrected.connect(charting.correct)
+        runs.forming.connect(charting.set_forming)
         runs.feed_event.connect(self._on_feed_event)
         self._connect_feed_record()
         runs.batch.connect(state.apply)
@@ -193,7 +214,6 @@ class Application(QObject):
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
-        state.forecast_changed.connect(self._on_forecast)
 
     def _connect_feed_record(self) -> None:
         runs, record = self.runs, self.state.feed_record
@@ -215,12 +235,8 @@ class Application(QObject):
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
         self.state.begin(None, market.interval.duration_ms)
-        self._chart_appearance.set_venue(market.venue)
-        self.candles.show_market(market)
-        stored = self.candles.stored
-        self.chart_tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
-        title = f"{market} · simulated" if market.is_simulated else str(market)
-        self.window.setWindowTitle(f"{title} – Ghostcandle")
+        self.charting.show_market(market)
+        self.window.setWindowTitle(f"{market} – Ghostcandle")
 
     def _on_feed_event(self, event: object) -> None:
         self.state.apply(event)  # type: ignore[arg-type]
@@ -238,29 +254,46 @@ class Application(QObject):
         if forecast is not None:
             self.state.apply(forecast)
 
-    def _on_forecast(self) -> None:
-        self.candles.set_forecast(self.state.forecast)
-
     def _save_settings(self, settings: Settings) -> None:
+        if self._context.is_safe_mode:
+            return
         try:
             settings_file.save(settings, self._context.folder.settings)
         except OSError as error:
             self.window.tell(f"The settings could not be saved ({error.strerror or error}).", Severity.WARNING)
 
 
-def run_application(context: Context, qt: QApplication, door: SingleInstance, *, is_visible: bool = True) -> int:
+def run_application(
+    context: Context,
+    qt: QApplication,
+    door: SingleInstance,
+    *,
+    is_visible: bool = True,
+    left_behind: LeftBehind | None = None,
+) -> int:
     """Run the window on qasync's loop until it is closed. Returns the exit code.
 
     is_visible: False where there is no display; progress then goes to the terminal, and a picture to the data folder.
+    left_behind: who owned the data folder before, where that did not end well.
     """
+    crashes = CrashLog(context.folder, SystemClock())
+    report = crashes.begin(left_behind)
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
     with QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(_live(context, qt, door, None if is_visible else progress))
+        loop.run_until_complete(_live(context, qt, door, None if is_visible else progress, crashes, report))
+    crashes.end()
     return 0
 
 
-async def _live(context: Context, qt: QApplication, door: SingleInstance, progress: TerminalProgress | None) -> None:
+async def _live(
+    context: Context,
+    qt: QApplication,
+    door: SingleInstance,
+    progress: TerminalProgress | None,
+    crashes: CrashLog,
+    report: CrashReport | None,
+) -> None:
     closed = asyncio.Event()
     application = Application(context, qt)
     window = application.window
@@ -270,21 +303,15 @@ async def _live(context: Context, qt: QApplication, door: SingleInstance, progre
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)
-    sys.excepthook = functools.partial(_on_uncaught, application)
-    application.start()
-    try:
-        await closed.wait()
-    finally:
-        sys.excepthook = sys.__excepthook__
-        signals.close()
-        await application.close()
+    with CrashWatch(crashes, window) as watch:
+        watch.tell_of_last_end(report)
+        application.start()
+        try:
+            await closed.wait()
+        finally:
+            signals.close()
+            await application.close()
 
 
 def _close(window: MainWindow) -> None:
     window.close()
-
-
-def _on_uncaught(application: Application, kind: type[BaseException], error: BaseException, trace: object) -> None:
-    """PySide prints what a slot raises and goes on; so do we, but the user is told."""
-    _log.error("An error in the window.", exc_info=(kind, error, trace))  # type: ignore[arg-type]
-    application.window.tell(f"Something went wrong in the window ({kind.__name__}: {error}).", Severity.ERROR, "error")

@@ -16,6 +16,8 @@ from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import CorruptDatabaseError, StorageError
 
+SHOWN_AT_FIRST = 2_000
+"""Stored candles that are on the chart at once; where there are more, all of them follow."""
 _ENDS_WITHIN_MS = 10_000
 _log = logging.getLogger("ghostcandle")
 

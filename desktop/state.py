@@ -46,6 +46,8 @@ class RunState(QObject):
     scored = Signal(object)
     """ForecastScored: each one, as it comes."""
     checkpoints_changed = Signal()
+    checkpoint_saved = Signal(object)
+    """CheckpointInfo: each one, as it is saved."""
     incidents_changed = Signal()
     incident_happened = Signal(object)
     """Incident: each one, as it comes; not those of history."""
@@ -197,6 +199,7 @@ class RunState(QObject):
         if event.saved is not None:
             # What was just saved is what the running model is, to the byte.
             self.checkpoint_in_use = event.saved.checkpoint_id
+            self.checkpoint_saved.emit(event.saved)
         self.checkpoints_changed.emit()
 
     @_take.register

@@ -26,6 +26,7 @@ from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, sh
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
 from desktop.layout import LayoutStore, arrange_docks, size_docks
+from desktop.notifications.messages import DesktopMessages
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.base import Panel, Refresher
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
         self.chart = chart
         self.source = CheckpointSource(library, state, self)
         self.banner = Banner(theme)
+        self.messages = DesktopMessages(self)
         self.docks = self._make_docks()
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
         self.actions_of_window = ActionRegistry(standard_actions(), self, toggles)
@@ -193,6 +195,7 @@ class MainWindow(QMainWindow):
         self._refresher.stop()
         if self._layout_store is not None:
             self._layout_store.save(self)
+        self.messages.hide()
         self.closing.emit()
         super().closeEvent(event)
 

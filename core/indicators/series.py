@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
+import sys
+
 import numpy as np
 from numpy.typing import NDArray
 
 from core.indicators.calculations import calculation_for
 from core.indicators.columns import Columns
+from core.indicators.extremes import Extremes
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Candle
 from core.market.series import CandleSeries
@@ -14,6 +18,7 @@ from core.market.series import CandleSeries
 FloatArray = NDArray[np.float64]
 
 _FIRST_CAPACITY = 1024
+_LARGE_BYTES = 1 << 22
 
 
 class IndicatorSeries:
@@ -22,19 +27,22 @@ class IndicatorSeries:
     However the candles came, the values are the same, bit by bit, as those of a new series over the same candles. An
     appended candle costs O(period) at most; one that was replaced or inserted costs a recomputation from there on, up
     to where its effect ends: a period later (SMA, Bollinger), with the session (VWAP), else with the newest candle.
-    Candles must be finite; `core.market.validate` sees to that.
+    Candles must be finite; `core.market.validate` sees to that. A million candles take a tenth of a second: who cannot
+    wait that long calls `work` again and again instead of `sync`.
     """
 
-    def __init__(self, spec: IndicatorSpec, candles: CandleSeries) -> None:
+    def __init__(self, spec: IndicatorSpec, candles: CandleSeries, *, is_worked_out: bool = True) -> None:
+        """is_worked_out: at once; without it there are no values before `sync`, or enough of `work`."""
         self.spec = spec
         self._candles = candles
         self._calculation = calculation_for(spec)
         self._size = 0
         self._version = 0
-        self._extent: tuple[float, float] | None = None
-        self._extent_key: tuple[int, int, int] | None = None
+        self._first_missing, self._missing_until = 0, 0
         self._table = np.empty((self._calculation.rows, _FIRST_CAPACITY))
-        self.sync()
+        self._extremes = Extremes()
+        if is_worked_out:
+            self.sync()
 
     def __len__(self) -> int:
         """For how many candles there are values."""
@@ -44,7 +52,7 @@ class IndicatorSeries:
     def values(self) -> FloatArray:
         """Read-only [output, n], the outputs in the registry's order, as of the last `sync`; valid until the next.
         NaN before `first_defined`, and nowhere else."""
-        view = self._table[-self._calculation.outputs :, : self._size]
+        view = self._shown()
         view.flags.writeable = False
         return view
 
@@ -53,13 +61,32 @@ class IndicatorSeries:
         """The index of the first candle that has values; the warm-up is before it."""
         return self._calculation.first_defined
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the values are those of the candles as they are now."""
+        return self._version == self._candles.version and self._first_missing == self._missing_until
+
+    def count_missing(self) -> int:
+        """For how many candles values have to be worked out. Works none out."""
+        self._note_changes()
+        return self._missing_until - self._first_missing
+
     def sync(self) -> bool:
         """Bring the values up to date with the candles. Says whether anything had changed."""
-        if self._version == self._candles.version:
+        if self.is_current:
             return False
-        self._replace(*self._unchanged())
-        self._version = self._candles.version
+        self.work(self.count_missing())
         return True
+
+    def work(self, most: int) -> None:
+        """Work out the values of at most so many of the candles that miss theirs, oldest first. The values are right
+        when `is_current`, not before; in whatever pieces they are worked out, and whatever changes meanwhile."""
+        self._note_changes()
+        first, until = self._first_missing, min(self._missing_until, self._first_missing + most)
+        self._calculation.load(Columns.of_series(self._candles, first, until), self._table[:, first:until])
+        self._calculation.compute(self._table, first, until)
+        self._extremes.change(self._shown(), first, until)
+        self._first_missing = until
 
     def preview(self, forming: Candle) -> tuple[float, ...]:
         """What the outputs would be if this candle closed as it is; NaN in the warm-up. Nothing is kept of it.
@@ -79,18 +106,32 @@ class IndicatorSeries:
         return tuple(self._table[-self._calculation.outputs :, self._size].tolist())
 
     def extent(self, first: int, stop: int) -> tuple[float, float] | None:
-        """The lowest and highest value of all outputs over candles [first, stop); None where there is none."""
-        key = (self._version, first, stop)
-        if key != self._extent_key:  # asked for with each tick, and changed by a closed candle or another view only
-            self._extent, self._extent_key = self._scanned(first, stop), key
-        return self._extent
-
-    def _scanned(self, first: int, stop: int) -> tuple[float, float] | None:
+        """The lowest and highest value of all outputs over candles [first, stop), as of the last `sync`; None where
+        there is none. O(log N)."""
         begin, end = max(first, self.first_defined), min(stop, self._size)
-        if begin >= end:
-            return None
-        shown = self._table[-self._calculation.outputs :, begin:end]
-        return float(shown.min()), float(shown.max())
+        return None if begin >= end else self._extremes.between(self._shown(), begin, end)
+
+    def _shown(self) -> FloatArray:
+        return self._table[-self._calculation.outputs :, : self._size]
+
+    def _note_changes(self) -> None:
+        """Take over the candles' number, and find which of them need other values than those in the table."""
+        if self._version == self._candles.version:
+            return
+        first, unchanged_at_end = self._unchanged()
+        if self._first_missing < self._missing_until:  # it changed before all was worked out
+            first, unchanged_at_end = min(first, self._first_missing), 0
+        size = len(self._candles)
+        self._reserve(size + 1)
+        stop = size - unchanged_at_end
+        until = min(size, self._calculation.reach(self._candles.open_time_ms, stop))
+        if until < size and size != self._size:
+            kept = slice(self._size - unchanged_at_end, self._size)
+            self._table[:, stop:size] = self._table[:, kept].copy()
+            self._size = size
+            self._extremes.change(self._shown(), stop, size)
+        self._size, self._version = size, self._candles.version
+        self._first_missing, self._missing_until = first, until
 
     def _unchanged(self) -> tuple[int, int]:
         """How many candles at the beginning, and how many at the end, are as they were at the last look."""
@@ -100,22 +141,23 @@ class IndicatorSeries:
         first_ms, last_ms = min(first for first, _ in changes), max(last for _, last in changes)
         return self._candles.insertion_index(first_ms), len(self._candles) - self._candles.insertion_index(last_ms + 1)
 
-    def _replace(self, first: int, unchanged_at_end: int) -> None:
-        """Make anew what comes from the candles after the first `first` and before the last `unchanged_at_end`."""
-        size = len(self._candles)
-        self._reserve(size + 1)
-        stop = size - unchanged_at_end
-        if unchanged_at_end and size != self._size:
-            self._table[:, stop:size] = self._table[:, self._size - unchanged_at_end : self._size].copy()
-        until = min(size, self._calculation.reach(self._candles.open_time_ms, stop))
-        self._size = size
-        self._calculation.load(Columns.of_series(self._candles, first, until), self._table[:, first:until])
-        self._calculation.compute(self._table, first, until)
-
     def _reserve(self, size: int) -> None:
         if size <= self._table.shape[1]:
             return
         # With room to spare, or the first candle after a long history was loaded would pay for copying it.
-        table = np.empty((self._table.shape[0], size + size // 4 + _FIRST_CAPACITY))
+        table = _new_table(self._table.shape[0], size + size // 4 + _FIRST_CAPACITY)
         table[:, : self._size] = self._table[:, : self._size]
         self._table = table
+
+
+def _new_table(rows: int, columns: int) -> FloatArray:
+    size = rows * columns * np.dtype(np.float64).itemsize
+    if size < _LARGE_BYTES:
+        return np.empty((rows, columns))
+    # For so much NumPy asks Linux for pages of 2 MB. The system clears each when it is first written to, those of all
+    # rows in the same piece of work: that took up to 45 ms. Pages of 4 KB take as long as what is written to them.
+    if sys.platform == "win32":
+        memory = mmap.mmap(-1, size)
+    else:
+        memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(memory, np.float64).reshape(rows, columns)

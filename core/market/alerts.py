@@ -1,7 +1,9 @@
-"""When an alert goes off: at the first price that reaches or jumps over its line from the side it was armed on.
+"""When an alert goes off: at the first price that reaches or jumps over its line, from the side on which the price was
+when it was armed, in what the market did after that.
 
-A tick tells little by itself: between two of them the price may have been anywhere. So what counts is what is new in
-the candle: a higher high, a lower low, or the price now. A candle that nobody saw form counts with its whole range.
+After is told by the candles, not by a clock, which may be wrong. Of the candle that was newest then, only what goes
+beyond its range of then counts, and its price from now on, across restarts too; a later candle counts whole; one before
+it never. So a candle that comes late or is corrected sets nothing off that was over when the alert was armed.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from core.market.candle import Candle, Interval
-from core.market.price_lines import Direction, PriceLine
+from core.market.price_lines import Direction, KnownCandle, PriceLine
 
 _MARGIN = 1e-4
 """How far, as a share of the price, it must have left a line at which it stood when that was armed."""
@@ -17,21 +19,16 @@ _MARGIN = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one look at a candle adds. `low` and `high` are those of what is new in it."""
+    """A look at a candle."""
 
-    open_time_ms: int
+    candle: Candle
     close_time_ms: int
-    low: float
-    high: float
-    price: float
-    whole: tuple[float, float] | None
-    """Lowest and highest price of a candle that was not looked at before; None for one that was."""
     is_newest: bool
     """False for a candle that came late: its close is not the price now."""
 
 
 class PriceWatch:
-    """Follows one market's candles and says what is new in each look at one. Knows nothing of lines."""
+    """Follows one market's candles. Knows nothing of lines."""
 
     def __init__(self, interval: Interval) -> None:
         self._interval = interval
@@ -39,60 +36,72 @@ class PriceWatch:
 
     def look(self, candle: Candle) -> Seen:
         """The candle as it stands now, forming or closed."""
-        known = self._newest
-        low = high = candle.close
-        is_known = known is not None and candle.open_time_ms == known.open_time_ms
-        if known is not None and is_known:
-            low = candle.low if candle.low < known.low else low
-            high = candle.high if candle.high > known.high else high
-        is_newest = known is None or candle.open_time_ms >= known.open_time_ms
+        is_newest = self._newest is None or candle.open_time_ms >= self._newest.open_time_ms
         if is_newest:
             self._newest = candle
-        whole = None if is_known else (candle.low, candle.high)
-        closes_at = self._interval.close_time_ms(candle.open_time_ms)
-        return Seen(candle.open_time_ms, closes_at, low, high, candle.close, whole, is_newest)
+        return Seen(candle, self._interval.close_time_ms(candle.open_time_ms), is_newest)
 
-    def next_open_ms(self, now_ms: int) -> int | None:
-        """From when on candles are wholly unseen: the end of the newest one, or now where that is earlier. None before
-        the first look."""
-        if self._newest is None:
-            return None
-        return min(now_ms, self._interval.close_time_ms(self._newest.open_time_ms))
+    def armed(self, line: PriceLine, market_ms: int | None, *, tick: float, is_again: bool = False) -> PriceLine:
+        """The line, watched from what is known now. Raises ValueError before the first look.
 
-
-def armed(line: PriceLine, price: float, from_ms: int, *, tick: float, is_again: bool = False) -> PriceLine:
-    """The line, watched from now on, when the price is `price`.
-
-    is_again: it has gone off before. Then a price that stands within a hair of it has to leave first, or the line
-    would go off with every tremble; one that is set anew counts from its exact price on.
-    """
-    reach = margin(line.price, tick) if is_again else 0.0
-    fresh = replace(line, is_armed=True, crossed_at_ms=None, watched_from_ms=from_ms)
-    return replace(fresh, direction=_side(line.price, price, reach))
+        market_ms: the market's time as far as that is known. Where it says that whole candles are missing, as while
+        there is no connection, watching begins at it.
+        is_again: it has gone off before. Then a price that stands within a hair of it has to leave first, or the line
+        would go off with every tremble; one that is set anew counts from its exact price on.
+        """
+        newest = self._newest
+        if newest is None:
+            raise ValueError("an alert is armed at a price, and none is known yet")
+        reach = margin(line.price, tick) if is_again else 0.0
+        fresh = replace(line, is_armed=True, crossed_at_ms=None, direction=_side(line.price, newest.close, reach))
+        closes_at = self._interval.close_time_ms(newest.open_time_ms)
+        if market_ms is not None and market_ms >= closes_at + self._interval.duration_ms:
+            return replace(fresh, known=None, watched_from_ms=market_ms)
+        return _from(fresh, newest, closes_at)
 
 
 def judge(line: PriceLine, seen: Seen, *, tick: float, now_ms: int) -> PriceLine:
-    """The line after this look: itself, or crossed, or with its direction decided."""
-    if not line.is_watched or seen.close_time_ms <= line.watched_from_ms:
+    """The line after this look: itself, or crossed, or watched from another candle or another side."""
+    candle, known = seen.candle, line.known
+    begins_ms = line.watched_from_ms if known is None else known.open_time_ms
+    if not line.is_watched or seen.close_time_ms <= begins_ms:
         return line
     if line.direction is Direction.EITHER:
+        return _decided(line, seen, tick)
+    low, high = candle.low, candle.high
+    if known is not None and candle.open_time_ms == known.open_time_ms:
+        low = low if low < known.low else candle.close
+        high = high if high > known.high else candle.close
+    elif candle.open_time_ms < line.watched_from_ms:  # it began before the line was armed, and was not seen then
         if not seen.is_newest:
             return line
-        decided = _side(line.price, seen.price, margin(line.price, tick))
-        return line if decided is Direction.EITHER else replace(line, direction=decided)
-    low, high = seen.low, seen.high
-    if seen.whole is not None and seen.open_time_ms >= line.watched_from_ms:
-        low, high = seen.whole
+        low = high = candle.close
+        line = _from(line, candle, seen.close_time_ms)
     has_crossed = high >= line.price if line.direction is Direction.UP else low <= line.price
     if not has_crossed:
         return line
-    moment = min(max(now_ms, seen.open_time_ms), seen.close_time_ms - 1)
+    moment = min(max(now_ms, candle.open_time_ms), seen.close_time_ms - 1)
     return replace(line, is_armed=False, crossed_at_ms=moment)
 
 
 def margin(price: float, tick: float) -> float:
     """How far a price has to be from a line to have left it."""
     return max(tick, abs(price) * _MARGIN)
+
+
+def _decided(line: PriceLine, seen: Seen, tick: float) -> PriceLine:
+    """Once the price has left it is watched from that side, and from that moment on: what was before was at the line
+    too."""
+    side = _side(line.price, seen.candle.close, margin(line.price, tick))
+    if not seen.is_newest or side is Direction.EITHER:
+        return line
+    return _from(replace(line, direction=side), seen.candle, seen.close_time_ms)
+
+
+def _from(line: PriceLine, candle: Candle, close_time_ms: int) -> PriceLine:
+    """The line with this candle, as it stands, as what is known already."""
+    known = KnownCandle(candle.open_time_ms, candle.low, candle.high)
+    return replace(line, known=known, watched_from_ms=close_time_ms)
 
 
 def _side(line_price: float, price: float, reach: float) -> Direction:

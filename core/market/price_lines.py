@@ -26,6 +26,15 @@ class Direction(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class KnownCandle:
+    """The newest candle when a line was armed, as it stood then."""
+
+    open_time_ms: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class PriceLine:
     """One line. Times are UTC milliseconds, the price that of the market."""
 
@@ -35,11 +44,13 @@ class PriceLine:
     direction: Direction = Direction.EITHER
     created_at_ms: int = 0
     watched_from_ms: int = 0
-    """Candles that open at or after it count in full; of older ones only what is seen of them from now on."""
+    """Candles that open at or after it, by the market's time, count in full."""
     crossed_at_ms: int | None = None
     is_armed: bool = False
     line_id: int | None = None
     """Its number in the table; None before it is there."""
+    known: KnownCandle | None = None
+    """Of this candle only what goes beyond counts. None: nothing is known of the time that it was armed in."""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.price):

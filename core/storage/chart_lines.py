@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.market.price_lines import Direction, LineKind, PriceLine
+from core.market.price_lines import Direction, KnownCandle, LineKind, PriceLine
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.rows import Row
@@ -13,12 +13,15 @@ from core.storage.rows import Row
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_COLUMNS = "id, kind, price, text, direction, created_at_ms, watched_from_ms, crossed_at_ms, is_armed"
+_COLUMNS = """
+id, kind, price, text, direction, created_at_ms, watched_from_ms, crossed_at_ms, is_armed,
+known_open_time_ms, known_low, known_high"""
 _PUT = f"""
-INSERT INTO chart_lines (venue, symbol, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO chart_lines (venue, symbol, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE
 SET price = excluded.price, text = excluded.text, direction = excluded.direction,
-    watched_from_ms = excluded.watched_from_ms, crossed_at_ms = excluded.crossed_at_ms, is_armed = excluded.is_armed
+    watched_from_ms = excluded.watched_from_ms, crossed_at_ms = excluded.crossed_at_ms, is_armed = excluded.is_armed,
+    known_open_time_ms = excluded.known_open_time_ms, known_low = excluded.known_low, known_high = excluded.known_high
 """
 
 
@@ -64,11 +67,12 @@ def _row(line: PriceLine) -> Row:
         line.watched_from_ms,
         line.crossed_at_ms,
         int(line.is_armed),
+        *((None, None, None) if line.known is None else (line.known.open_time_ms, line.known.low, line.known.high)),
     )
 
 
 def _to_line(row: Row) -> PriceLine:
-    number, kind, price, text, direction, created, watched_from, crossed, is_armed = row
+    number, kind, price, text, direction, created, watched_from, crossed, is_armed, *known = row
     return PriceLine(
         price=float(price),
         kind=LineKind(kind),
@@ -79,4 +83,5 @@ def _to_line(row: Row) -> PriceLine:
         crossed_at_ms=None if crossed is None else int(crossed),
         is_armed=bool(is_armed),
         line_id=int(number),
+        known=None if None in known else KnownCandle(int(known[0]), float(known[1]), float(known[2])),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -12,10 +13,16 @@ def write_durably(path: Path, data: bytes) -> None:
 
     Raises OSError; nothing is left behind then.
     """
+    write_pieces_durably(path, (data,))
+
+
+def write_pieces_durably(path: Path, pieces: Iterable[bytes]) -> None:
+    """The same for what is made while it is written. What making it raises is passed on; nothing is left behind."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).replace(path)

@@ -34,6 +34,11 @@ class DataFolder:
         return self.root / "logs"
 
     @property
+    def crashes(self) -> Path:
+        """Reports of how earlier windows ended, for people."""
+        return self.logs / "crashes"
+
+    @property
     def models(self) -> Path:
         return self.root / "models"
 

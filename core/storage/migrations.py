@@ -42,6 +42,15 @@ def chart_lines(db: Database) -> None:
     db.executescript(_CHART_LINES)
 
 
+def alerts_known_candles(db: Database) -> None:
+    """What the newest candle had done when an alert was armed, so that a restart does not forget it."""
+    db.executescript(
+        "ALTER TABLE chart_lines ADD COLUMN known_open_time_ms INTEGER;"
+        "ALTER TABLE chart_lines ADD COLUMN known_low REAL;"
+        "ALTER TABLE chart_lines ADD COLUMN known_high REAL;"
+    )
+
+
 _MARKETS = """
 CREATE TABLE markets (
     id INTEGER PRIMARY KEY,
@@ -222,5 +231,5 @@ CREATE TABLE chart_lines (
 CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
 """
 
-STEPS = (first_tables, gradients_and_known_good, chart_lines)
+STEPS = (first_tables, gradients_and_known_good, chart_lines, alerts_known_candles)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

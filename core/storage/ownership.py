@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -25,12 +26,22 @@ class FolderInUse(StorageError):  # noqa: N818 - a state of the folder, which th
         self.role = role
 
 
+@dataclass(frozen=True, slots=True)
+class LeftBehind:
+    """An owner that never let the folder go: it crashed, was killed, or the machine went down."""
+
+    pid: int
+    role: str
+    since_ms: int
+
+
 class Ownership:
     """Held until `close`, or until the process ends. A context manager; closing twice is harmless."""
 
-    def __init__(self, lock: FileLock, description: Path) -> None:
+    def __init__(self, lock: FileLock, description: Path, left_behind: LeftBehind | None) -> None:
         self._lock = lock
         self._description = description
+        self.left_behind = left_behind
 
     def close(self) -> None:
         """Let the folder go. Only the process that took it can."""
@@ -60,12 +71,13 @@ def own(folder: DataFolder, role: str, clock: Clock | None = None) -> Ownership:
         raise _in_use(folder) from None
     except OSError as error:
         raise _cannot_lock(folder, error) from error
+    left_behind = _left_behind(folder.owner)
     try:
         _describe(folder.owner, role, (clock or SystemClock()).now_ms())
     except OSError as error:
         lock.release()
         raise _cannot_lock(folder, error) from error
-    return Ownership(lock, folder.owner)
+    return Ownership(lock, folder.owner, left_behind)
 
 
 def _describe(path: Path, role: str, now_ms: int) -> None:
@@ -86,12 +98,16 @@ def _in_use(folder: DataFolder) -> FolderInUse:
 
 def _owner(path: Path) -> tuple[int | None, str | None]:
     """Who says to own the folder. A description left by a process that is gone names nobody."""
+    said = _left_behind(path)
+    return (said.pid, said.role) if said is not None and psutil.pid_exists(said.pid) else (None, None)
+
+
+def _left_behind(path: Path) -> LeftBehind | None:
     try:
         said = json.loads(path.read_text(encoding="utf-8"))
-        pid, role = int(said["pid"]), str(said["role"])
+        return LeftBehind(int(said["pid"]), str(said["role"]), int(said["since_ms"]))
     except (OSError, ValueError, KeyError, TypeError):
-        return None, None
-    return (pid, role) if psutil.pid_exists(pid) else (None, None)
+        return None
 
 
 def _cannot_lock(folder: DataFolder, error: OSError) -> StorageError:

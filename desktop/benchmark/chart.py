@@ -13,7 +13,7 @@ from desktop.benchmark.measure import Measure, take
 from desktop.benchmark.pans import Pans
 from desktop.benchmark.rig import Rig
 from desktop.benchmark.ticks import Ticks
-from desktop.benchmark.whole_view import WholeView
+from desktop.benchmark.whole_view import AllInView, WholeView
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 
@@ -30,17 +30,25 @@ def measures() -> tuple[Measure, ...]:
     return Ticks(), CursorMoves(), Pans(), WholeView(), Appends()
 
 
-def measure_sizes(sizes: Sequence[int], repeats: int, say: Callable[[str], None]) -> dict[str, dict[str, Any]]:
+def measures_of_all() -> tuple[Measure, ...]:
+    """What else is taken where everything is switched on."""
+    return AllInView(Ticks(), "tick_all_ms"), AllInView(Appends(), "append_all_ms")
+
+
+def measure_sizes(
+    sizes: Sequence[int], repeats: int, say: Callable[[str], None], *, with_everything: bool = False
+) -> dict[str, dict[str, Any]]:
     """Each measure's percentiles by the size as a text, with the candles that were in view. Needs an application.
     Raises MeasureError.
 
-    say: is told what is being measured.
+    say: is told what is being measured. with_everything: indicators, hindsight and the strip of errors as well, and
+    ticks and closing candles also while all is in view.
     """
     say(f"Making charts of {', '.join(f'{size:,}' for size in sizes)} candles.")
-    rigs = [Rig(size) for size in sizes]
+    rigs = [Rig(size, with_everything=with_everything) for size in sizes]
     found: dict[str, dict[str, Any]] = {str(rig.count): {"in_view": rig.in_view} for rig in rigs}
     try:
-        for measure in measures():
+        for measure in (*measures(), *(measures_of_all() if with_everything else ())):
             say(f"Measuring {measure.name}, {repeats} times on each.")
             for count, figure in take(measure, rigs, repeats).items():
                 found[str(count)][measure.name] = figure.summary()

@@ -3,7 +3,9 @@
 The road is the window's own: its connection reads the newest candles, the chart shows them, `HistoryLoading` reads all
 on its thread, and the chart takes the whole over. Meanwhile a timer asks for a whole picture every 16 ms. A frame is
 the time from the end of one paint to the end of the next, so that it holds all that keeps the window from painting:
-the loader's share of the interpreter and of the processor, and the takeover itself. The database was written just now:
+the loader's share of the interpreter and of the processor, and the takeover itself. With everything there are each
+kind of indicator, hindsight and the strip of errors as well; then it is over when the indicators are drawn over the
+whole history. The database was written just now:
 its pages are in the system's memory, not to be fetched from a disk.
 """
 
@@ -15,7 +17,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
@@ -27,12 +29,12 @@ from core.market.candle import Candle, Interval, Market
 from core.market.series import CandleSeries
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from desktop.candle_loader import HistoryLoading
+from desktop.benchmark.everything import Everything, WalkedPast
+from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.chart.frame_clock import FRAME_MS
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
 
-NEWEST_FIRST = 2_000
 _WIDTH, _HEIGHT = 1600, 900
 _START_MS = 1_000_000_000_000 // 60_000 * 60_000
 _MARKET = Market("simulated", "LOAD/TEST", Interval(60_000))
@@ -54,6 +56,8 @@ class FrameTimes:
     p50_ms: float
     p99_ms: float
     worst_ms: float
+    cpu_worst_ms: float
+    """The most that the window's thread worked in one of them: without waiting for a core that others had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,17 @@ class LoadingFigures:
     all_painted_ms: float
     while_loading: FrameTimes
     before_loading: FrameTimes
+    everything_painted_ms: float | None = None
+    """Indicators over the whole history too; None where there were none."""
 
 
-def measure_loading(candles: int = 1_000_000, folder: Path | None = None) -> LoadingFigures:
+def measure_loading(
+    candles: int = 1_000_000, folder: Path | None = None, *, with_everything: bool = False
+) -> LoadingFigures:
     """Store so many candles in a database of its own (some seconds, not measured), then load them.
 
-    folder: where the database goes; a temporary one without it. Raises LoadingError, StorageError.
+    with_everything: indicators, hindsight and the strip of errors are on. folder: where the database goes; a temporary
+    one without it. Raises LoadingError, StorageError.
     """
     application = QApplication.instance() or QApplication(sys.argv[:1])
     with tempfile.TemporaryDirectory(prefix="ghostcandle-load-", dir=folder) as root:
@@ -82,7 +91,7 @@ def measure_loading(candles: int = 1_000_000, folder: Path | None = None) -> Loa
         with open_database(path) as db:
             store = CandleStore(db)
             _fill(store, candles)
-            stage = _Stage(store, path)
+            stage = _Stage(store, path, with_everything=with_everything)
             try:
                 with QEventLoop(application) as loop:  # the window's loop
                     figures: LoadingFigures = loop.run_until_complete(stage.measure(candles))
@@ -107,7 +116,7 @@ def _fill(store: CandleStore, count: int) -> None:
 class _Stage(QObject):
     """A shown chart, its loader, and the timer that asks for pictures."""
 
-    def __init__(self, store: CandleStore, path: Path) -> None:
+    def __init__(self, store: CandleStore, path: Path, *, with_everything: bool) -> None:
         super().__init__()
         self._store = store
         self._theme = Theme("dark")
@@ -122,8 +131,11 @@ class _Stage(QObject):
         self._is_over: Callable[[], bool] = lambda: True
         self._over = asyncio.Event()
         self._painted_at: list[float] = []
+        self._worked_until_ms: list[float] = []
         self._whole: CandleSeries | None = None
         self._whole_painted_at: float | None = None
+        self._everything = self._all_layers() if with_everything else None
+        self._everything_painted_at: float | None = None
         self._frames_left = _FRAMES_AFTER
         self._failure = ""
 
@@ -147,6 +159,7 @@ class _Stage(QObject):
             (self._whole_painted_at - chosen_at) * 1e3,
             while_loading,
             before,
+            None if self._everything_painted_at is None else (self._everything_painted_at - chosen_at) * 1e3,
         )
 
     def close(self) -> None:
@@ -158,13 +171,18 @@ class _Stage(QObject):
             part.deleteLater()
 
     def _choose_market(self) -> None:
-        stored = self._store.columns_before(_MARKET, None, NEWEST_FIRST)
-        series = CandleSeries.from_columns(_MARKET.interval, stored.open_time_ms, stored.values)
-        self._chart.set_series(series, str(_MARKET))
+        self._chart.set_series(self._newest(), str(_MARKET))
+
+    def _newest(self) -> CandleSeries:
+        stored = self._store.columns_before(_MARKET, None, SHOWN_AT_FIRST)
+        return CandleSeries.from_columns(_MARKET.interval, stored.open_time_ms, stored.values)
+
+    def _all_layers(self) -> Everything:
+        return Everything(self._chart, WalkedPast(self._newest()), _MARKET.interval)
 
     async def _frames_until(self, is_over: Callable[[], bool]) -> FrameTimes:
         self._is_over = is_over
-        self._painted_at = [perf_counter()]
+        self._painted_at, self._worked_until_ms = [perf_counter()], [thread_time() * 1e3]
         self._timer.start(FRAME_MS)
         self._over.clear()
         try:
@@ -175,17 +193,26 @@ class _Stage(QObject):
             self._timer.stop()
         lengths_ms = np.diff(self._painted_at) * 1e3
         p50, p99 = np.percentile(lengths_ms, [50.0, 99.0])
-        return FrameTimes(lengths_ms.size, float(p50), float(p99), float(lengths_ms.max()))
+        cpu_worst_ms = float(np.diff(self._worked_until_ms).max())
+        return FrameTimes(lengths_ms.size, float(p50), float(p99), float(lengths_ms.max()), cpu_worst_ms)
 
     @Slot()
     def _on_timer(self) -> None:
         self._paint()
         self._painted_at.append(perf_counter())
+        self._worked_until_ms.append(thread_time() * 1e3)
         if self._whole is not None:
             self._whole_painted_at = self._whole_painted_at or self._painted_at[-1]
-            self._frames_left -= 1
+            self._look_at_everything()
         if self._is_over():
             self._over.set()
+
+    def _look_at_everything(self) -> None:
+        if self._everything is not None and self._everything_painted_at is None:
+            if not self._everything.is_whole:
+                return
+            self._everything_painted_at = self._painted_at[-1]
+        self._frames_left -= 1
 
     @Slot(object)
     def _on_loaded(self, series: CandleSeries) -> None:

@@ -16,6 +16,13 @@ _MEASURES = {
     "all_ms": "All in view",
     "append_ms": "Candle closes",
 }
+_WITH_EVERYTHING = {**_MEASURES, "tick_all_ms": "Tick, all in view", "append_all_ms": "Closes, all in view"}
+_MOMENTS = {
+    "newest_painted_ms": "Newest painted",
+    "all_painted_ms": "All painted",
+    "everything_painted_ms": "Indicators over all painted",
+}
+_FRAMES_OF_LOADING = {"while_loading": "Frames meanwhile", "before_loading": "Frames before"}
 _HOSTS = {"none": "no trainer", "process": "trainer in a process", "thread": "trainer in a thread"}
 
 Measured = dict[str, Any]
@@ -63,6 +70,12 @@ def bars(measured: Measured) -> list[Bar]:
         Bar("all of 1,000,000 stored candles painted, ms", 3_000.0, True, at("loading", "all_painted_ms")),
         Bar("longest frame while they load, ms", 33.0, True, at("loading", "while_loading", "worst_ms")),
         Bar("frame p99 beside a trainer's process, ms", 16.7, True, at("while_training", "process", "frame_ms", "p99")),
+        Bar(
+            "longest frame while they load, with everything switched on, ms",
+            33.0,
+            True,
+            at("with_everything", "loading", "while_loading", "worst_ms"),
+        ),
     ]
 
 
@@ -70,6 +83,14 @@ def print_report(measured: Measured) -> None:
     """Tables and the bars on stdout."""
     console = Console()
     console.print(_sizes_table(measured))
+    if measured["with_everything"]:
+        console.print(_everything_table(measured["with_everything"]))
+    loadings = {
+        "the chart alone": measured["loading"],
+        "everything on": (measured["with_everything"] or {}).get("loading"),
+    }
+    if any(loadings.values()):
+        console.print(_loading_table({name: figures for name, figures in loadings.items() if figures}))
     for name, peer in measured["peers"].items():
         console.print(_peer_table(name, peer))
     if measured["while_training"]:
@@ -88,6 +109,32 @@ def _sizes_table(measured: Measured) -> Table:
     for size, figures in measured["sizes"].items():
         table.add_row(f"{int(size):,}", *(_spread(figures[name]) for name in _MEASURES))
     return table
+
+
+def _everything_table(everything: Measured) -> Table:
+    table = Table(title="With all indicators, hindsight and errors")
+    table.add_column(f"{everything['size']:,} candles")
+    table.add_column("p50/p99 in ms", justify="right")
+    for name, label in _WITH_EVERYTHING.items():
+        table.add_row(label, _spread(everything[name]))
+    return table
+
+
+def _loading_table(loadings: Measured) -> Table:
+    table = Table(title="A stored history loads; ms, frames p50/p99/longest from paint to paint")
+    table.add_column("")
+    for name in loadings:
+        table.add_column(name, justify="right")
+    for key, label in _MOMENTS.items():
+        moments = [figures[key] for figures in loadings.values()]
+        table.add_row(label, *("–" if moment is None else f"{moment:.0f}" for moment in moments))
+    for key, label in _FRAMES_OF_LOADING.items():
+        table.add_row(label, *(_frame_times(figures[key]) for figures in loadings.values()))
+    return table
+
+
+def _frame_times(times: dict[str, float]) -> str:
+    return f"{times['p50_ms']:.1f}/{times['p99_ms']:.1f}/{times['worst_ms']:.1f}"
 
 
 def _peer_table(name: str, peer: Measured) -> Table:

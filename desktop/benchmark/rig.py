@@ -30,6 +30,7 @@ from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
 from desktop.benchmark import scenario
+from desktop.benchmark.everything import Everything, WalkedPast
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
 
@@ -63,7 +64,10 @@ class PaintCounter(QObject):
 class Rig:
     """One shown chart over `count` closed candles."""
 
-    def __init__(self, count: int, make_chart: Callable[..., ChartWidget] = ChartWidget) -> None:
+    def __init__(
+        self, count: int, make_chart: Callable[..., ChartWidget] = ChartWidget, *, with_everything: bool = False
+    ) -> None:
+        """with_everything: each kind of indicator, hindsight and the strip of errors as well."""
         self.count = count
         self.series: CandleSeries = scenario.series(count)
         self.ticks: list[Candle] = []
@@ -81,6 +85,7 @@ class Rig:
         self.chart.set_forecast(self.prepare_candle(self.series[-1]))
         self.chart.set_forming(self.ticks[0])
         self.chart.set_live(True)
+        self._everything = Everything(self.chart, WalkedPast(self.series), scenario.MINUTE) if with_everything else None
         self.chart.show()
         if not QTest.qWaitForWindowExposed(self.chart, _EXPOSED_WITHIN_MS):
             raise MeasureError(
@@ -131,6 +136,9 @@ class Rig:
         """Bring the picture up to date, untimed."""
         self.chart.flush()
         self._paint()
+        while self._everything is not None and self._everything.finish():
+            self.chart.flush()
+            self._paint()
 
     def timed_ms(self, change: Callable[[], None]) -> float:
         """Milliseconds from the call of `change` to the return of the paint that shows it. Raises MeasureError where
@@ -147,6 +155,8 @@ class Rig:
             raise MeasureError(
                 f"A change of the chart was followed by {paints} paints instead of one; no figure is given."
             )
+        if self._everything is not None:
+            self.settle()  # what the window does between frames
         return (ended_ns - started_ns) / 1e6
 
     def close(self) -> None:

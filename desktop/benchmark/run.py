@@ -27,6 +27,7 @@ from desktop.benchmark.rig import MeasureError
 
 HOSTS = ("none", "process", "thread")
 _MOST_PEER_SAMPLES = 100
+_MOST_WITH_EVERYTHING = 200
 _START_WITHIN_S = 240.0
 _STORED = 1_000_000
 """Candles in the database whose loading is measured, where a chart of as many is measured at all."""
@@ -53,21 +54,29 @@ class ChartBench:
         facts = machine.facts()
         sizes = measure_sizes(self.sizes, self.repeats, say)
         loading = _loading(say) if _STORED in self.sizes else None
+        everything = self._with_everything(say)
         peers = {}
         if self.with_peers:
             samples = min(self.repeats, _MOST_PEER_SAMPLES)
             by_size = measure_finplot(environment, self.sizes, samples, say)
             peers["finplot"] = {**by_size, "tick_pairs": paired_ticks(environment, samples, say)}
         frames = {} if self.seconds is None else {host: _frames(host, self.seconds, settings, say) for host in HOSTS}
-        return with_ratios(
-            {"machine": facts, "sizes": sizes, "loading": loading, "peers": peers, "while_training": frames}
-        )
+        measured = {"machine": facts, "sizes": sizes, "loading": loading, "with_everything": everything}
+        return with_ratios({**measured, "peers": peers, "while_training": frames})
+
+    def _with_everything(self, say: Say) -> dict[str, Any]:
+        """Of the largest chart, with each kind of indicator, hindsight and the strip of errors."""
+        largest = max(self.sizes)
+        say("Everything is switched on.")
+        figures = measure_sizes((largest,), min(self.repeats, _MOST_WITH_EVERYTHING), say, with_everything=True)
+        loading = _loading(say, with_everything=True) if largest >= _STORED else None
+        return {"size": largest, **figures[str(largest)], "loading": loading}
 
 
-def _loading(say: Say) -> dict[str, Any]:
+def _loading(say: Say, *, with_everything: bool = False) -> dict[str, Any]:
     say(f"Storing {_STORED:,} candles and loading them.")
     try:
-        return asdict(measure_loading(_STORED))
+        return asdict(measure_loading(_STORED, with_everything=with_everything))
     except (LoadingError, StorageError) as error:
         raise MeasureError(f"Loading could not be measured: {error}") from error
 

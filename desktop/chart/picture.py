@@ -54,7 +54,7 @@ class Picture:
         if self._overlay is None:
             cursor_px = None if cursor is None else to_px(cursor, frame)
             self._overlay = Overlay.of(frame, self._model, self._layers, cursor_px, countdown)
-            self._patches = self._overlay.patches(frame, self._model)
+            self._patches = self._overlay.patches(frame)
             self._live = forming_area(frame, self._model, has_lines=len(self._layers) > 0)
         return self._overlay
 
@@ -94,9 +94,10 @@ class Picture:
         self._stack.paint(painter, frame, overlay, self._model, areas)
 
     def paint_alone(self, painter: QPainter, frame: Frame, area: QRect, countdown: str | None) -> None:
-        """Paint everything as if the mouse were elsewhere; nothing of it is kept."""
-        overlay = Overlay.of(frame, self._model, self._layers, None, countdown)
-        self.paint(painter, frame, overlay, (area,))
+        """Paint everything as if the mouse were elsewhere and nothing selected; nothing of it is kept."""
+        with self._layers.at_rest():
+            overlay = Overlay.of(frame, self._model, self._layers, None, countdown)
+            self.paint(painter, frame, overlay, (area,))
 
 
 def to_px(position: QPointF, frame: Frame) -> QPoint:

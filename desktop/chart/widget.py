@@ -32,7 +32,9 @@ from desktop.chart.handling.hands import Hands
 from desktop.chart.handling.newest_button import NewestButton
 from desktop.chart.handling.tool import ChartPoint, Tool
 from desktop.chart.handling.view_anchor import ViewAnchor
+from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.countdown import Countdown
+from desktop.chart.labels.empty import paint_empty
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.layers.layer import Layer, LayerSet
 from desktop.chart.picture import Picture, to_px
@@ -56,6 +58,9 @@ class ChartWidget(QWidget):
     panes_resized = Signal()
     """The height of a pane was changed by hand."""
 
+    series_changed = Signal()
+    """Other candles are shown: of another market or interval, or all where some were."""
+
     def __init__(self, theme: Theme, clock: Clock | None = None, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -66,13 +71,13 @@ class ChartWidget(QWidget):
         self._heights = PaneHeights()
         self._picture = Picture(self._model, self._scale, self._held, self._layers, self._heights)
         self._frame_clock = FrameClock(self._on_frame, self)
+        self._idle_work = IdleWork(self._layers, self._model, self.layers_changed, self)
         scales = (self._scale, self._held, self._heights)
         self._hands = Hands(self, self._model, scales, clock, self.panes_resized.emit, self)
         self._style = Style(theme.palette, self.font())
         self._anchor = ViewAnchor(self._model, self._scale)
-        self._is_live = False
         self._empty_text = "Waiting for candles …"
-        self._countdown = Countdown(self._on_second, clock, self)
+        self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self)
         self._newest_button.clicked.connect(self.go_to_newest)
         self.setMouseTracking(True)
@@ -114,7 +119,8 @@ class ChartWidget(QWidget):
     @property
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
-        return self._picture.overlay(self.frame, self._hands.pointer.position, self._countdown_text())
+        frame = self.frame
+        return self._picture.overlay(frame, self._hands.cursor(frame), self._countdown.text(self._model))
 
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""
@@ -158,6 +164,7 @@ class ChartWidget(QWidget):
             self._scale.reset()
         self._anchor.drop()
         self._forget_pictures()
+        self.series_changed.emit()
 
     def replace_series(self, series: CandleSeries) -> None:
         """The same market with more candles: what is in view stays in its place, and so do forming and forecast."""
@@ -167,6 +174,7 @@ class ChartWidget(QWidget):
         self._anchor.drop()
         self._picture.dirty()
         self._frame_clock.request(Dirty.DATA)
+        self.series_changed.emit()
 
     def refresh(self) -> None:
         """The series has changed: candles were appended, inserted or replaced."""
@@ -192,8 +200,7 @@ class ChartWidget(QWidget):
 
     def set_live(self, is_live: bool) -> None:
         """Whether ticks come from a market that is open now: only then is there a countdown to the close."""
-        self._is_live = is_live
-        self._run_countdown()
+        self._countdown.set_live(is_live)
         self._frame_clock.request(Dirty.TICK)
 
     def restyle(self, **changes: Any) -> None:
@@ -274,7 +281,7 @@ class ChartWidget(QWidget):
         image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
         painter = QPainter(image)
-        self._picture.paint_alone(painter, self.frame, self.rect(), self._countdown_text())
+        self._picture.paint_alone(painter, self.frame, self.rect(), self._countdown.text(self._model))
         painter.end()
         return image
 
@@ -287,7 +294,7 @@ class ChartWidget(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         if self._model.is_empty:
-            self._paint_empty(painter)
+            paint_empty(painter, self.rect(), self._theme.palette, self._empty_text)
             return
         frame = self.frame
         ratio = frame.ratio
@@ -297,25 +304,18 @@ class ChartWidget(QWidget):
         areas = cast("Iterable[QRect]", event.region())
         self._picture.paint(painter, frame, self.overlay, areas)
 
-    def _paint_empty(self, painter: QPainter) -> None:
-        palette = self._theme.palette
-        painter.fillRect(self.rect(), palette.background)
-        painter.setPen(palette.muted_text)
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(self.rect().adjusted(24, 24, -24, -24), flags, self._empty_text)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._picture.dirty()
         self._frame_clock.request(Dirty.VIEW)
         super().resizeEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
-        self._run_countdown()
+        self._countdown.set_seen(True)
         self._frame_clock.request(Dirty.DATA | Dirty.VIEW)
         super().showEvent(event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        self._countdown.stop()
+        self._countdown.set_seen(False)
         super().hideEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
@@ -369,9 +369,6 @@ class ChartWidget(QWidget):
     def _on_theme(self, palette: Palette) -> None:
         self.restyle(palette=palette)
 
-    def _on_second(self) -> None:
-        self._frame_clock.request(Dirty.TICK)
-
     def _forget_pictures(self) -> None:
         self._picture.forget()
         self._frame_clock.request(Dirty.VIEW)
@@ -380,6 +377,8 @@ class ChartWidget(QWidget):
         if dirty & Dirty.DATA:
             self._sync()
         self._anchor.drop()
+        if dirty & (Dirty.DATA | Dirty.VIEW):
+            self._idle_work.look()
         changed = self._picture.renewed(dirty, lambda: self.frame, lambda: self.overlay)
         is_far = not self._model.is_empty and not self._scale.is_newest_in_view
         self._newest_button.place(self.frame, is_needed=is_far)
@@ -394,15 +393,3 @@ class ChartWidget(QWidget):
         shifted = self._anchor.shifted()
         self._scale.set_count(self._model.count, shifted, may_follow=not self._hands.is_moving)
         self._hands.candles_shifted(shifted)
-
-    def _countdown_text(self) -> str | None:
-        forming, series = self._model.forming, self._model.series
-        if not self._is_live or forming is None or series is None:
-            return None
-        return self._countdown.text(forming.open_time_ms, series.interval)
-
-    def _run_countdown(self) -> None:
-        if self._is_live and self.isVisible():
-            self._countdown.start()
-        else:
-            self._countdown.stop()

@@ -15,13 +15,10 @@ from core.market.series import CandleSeries
 from core.settings import ChartInterval, Settings
 from core.storage.errors import StorageError
 from desktop.actions import ActionId
-from desktop.candle_loader import HistoryLoading
+from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.window import MainWindow
-
-SHOWN_AT_FIRST = 2_000
-"""Stored candles that are on the chart at once; where there are more, all of them follow."""
 
 _HISTORY_NOTICE = "history"
 _AS_STORED: ChartInterval = "market"
@@ -104,10 +101,9 @@ class ChartCandles(QObject):
             return
         interval = _coarser(market.interval, self._wanted)
         self._coarse = None if interval is None else ResampledSeries(stored, interval)
-        title = f"{market} · simulated" if market.is_simulated else str(market)
         shown = stored if self._coarse is None else self._coarse.series
-        shown_title = title if interval is None else f"{title} · shown as {interval}"
-        self._chart.set_series(shown, shown_title, is_same_market=is_same_market)
+        title = str(market) if interval is None else f"{market} · shown as {interval}"
+        self._chart.set_series(shown, title, is_same_market=is_same_market)
         self._show_forming()
         self._show_forecast()
         self._present_actions()

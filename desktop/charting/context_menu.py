@@ -28,6 +28,11 @@ class ChartMenu(QObject):
         """Below the parts that are there, with a line between."""
         self._parts.append(part)
 
+    def dismiss(self) -> None:
+        """Close the one that is open: what it offers is of a market that is not shown any more."""
+        for menu in self._chart.findChildren(QMenu):
+            menu.close()
+
     def build(self, at: ChartPoint) -> QMenu:
         """The menu for a place; empty where nothing can be done."""
         menu = QMenu(self._chart)

@@ -56,6 +56,7 @@ class Hindsight(QObject):
         state.ready.connect(self._on_ready)
         state.scored.connect(self._on_scored)
         state.forecast_changed.connect(self._on_forecast)
+        self._chart.series_changed.connect(self._show_layers)
 
     def _change(self, **changes: object) -> None:
         settings = self._window.settings
@@ -74,9 +75,15 @@ class Hindsight(QObject):
         actions[ActionId.HINDSIGHT].setChecked(chosen.hindsight)
         actions[ActionId.ERROR_STRIP].setChecked(chosen.error_strip)
         self._past.set_horizon(min(chosen.hindsight_horizon, settings.model.horizons))
-        self._show_layer(self._hindsight, is_shown=chosen.hindsight)
-        self._show_layer(self._errors, is_shown=chosen.error_strip)
+        self._show_layers()
         self._chart.layers_changed()
+
+    @Slot()
+    def _show_layers(self) -> None:
+        """At another interval there are no errors: the strip's room is the candles', and the chart says why."""
+        chosen, is_own = self._window.settings.chart, self._chart.model.other_interval is None
+        self._show_layer(self._hindsight, is_shown=chosen.hindsight)
+        self._show_layer(self._errors, is_shown=chosen.error_strip and is_own)
 
     def _show_layer(self, layer: Layer, *, is_shown: bool) -> None:
         if self._layers.get(layer, False) == is_shown:
@@ -97,6 +104,7 @@ class Hindsight(QObject):
         self._run_id = run_id
         reader = None if run_id is None else self._open_reader(run_id)
         self._past.begin(reader, self._state.interval_ms)
+        self._show_layers()
         self._chart.layers_changed()
 
     @Slot(object)
@@ -110,6 +118,7 @@ class Hindsight(QObject):
     def _on_forecast(self) -> None:
         if self._state.forecast is not None:
             self._past.remember(self._state.forecast)
+        self._show_layers()
 
     def _start_reading(self) -> None:
         if not self._timer.isActive():

@@ -41,6 +41,11 @@ class LineBook:
         return self._market is not None
 
     @property
+    def market(self) -> tuple[str, str] | None:
+        """Venue and symbol of these lines."""
+        return self._market
+
+    @property
     def can_undo(self) -> bool:
         return bool(self._changes)
 
@@ -71,6 +76,23 @@ class LineBook:
             before = self._changes.pop().before
         self._remember(_Change(before, stored), stored.line_id if merges else None)
         return stored
+
+    def put_elsewhere(self, market: tuple[str, str], line: PriceLine) -> None:
+        """Add a line to a market that is not shown any more. That cannot be taken back."""
+        try:
+            self._open_store().put(*market, line)
+        except StorageError as error:
+            self._on_trouble(str(error))
+
+    def reword_elsewhere(self, market: tuple[str, str], line_id: int, text: str) -> None:
+        """Write on a line of a market that is not shown any more; nothing where it has been removed."""
+        try:
+            store = self._open_store()
+            for line in store.list(*market):
+                if line.line_id == line_id:
+                    store.put(*market, replace(line, text=text))
+        except StorageError as error:
+            self._on_trouble(str(error))
 
     def remove(self, line_id: int) -> None:
         """Take a line away."""
@@ -137,6 +159,7 @@ def _fated(kept: PriceLine | None, line: PriceLine) -> PriceLine | None:
         is_armed=line.is_armed,
         direction=line.direction,
         watched_from_ms=line.watched_from_ms,
+        known=line.known,
     )
 
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
 from core.clock import Clock
+from core.events import Severity
 from core.market.candle import Candle, Market
 from core.market.price_lines import Direction, LineKind, PriceLine
 from desktop import formatting
@@ -20,10 +21,10 @@ from desktop.chart.layers.price_lines import LinesShown, PriceLinesLayer
 from desktop.chart.widget import ChartWidget
 from desktop.charting.alerts import AlertDesk
 from desktop.charting.line_book import LineBook
-from desktop.charting.notifications import DesktopNotifier
 from desktop.database import WindowDatabase
-from desktop.dialogs.line_text import open_line_text
+from desktop.dialogs.line_text import LineTextDialog, open_line_text
 from desktop.icons import icon
+from desktop.panels.banner import Notice
 from desktop.window import MainWindow
 
 _STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
@@ -39,7 +40,6 @@ class ChartLines(QObject):
         self._window, self._chart, self._clock = window, chart, clock
         self.book = LineBook(lambda: database.lines, lambda sentence: window.notices.storage_trouble(sentence))
         self._alerts = AlertDesk(self.book, clock, self._on_crossed)
-        self._notifier = DesktopNotifier(window)
         self._symbol = ""
         self._layer = PriceLinesLayer()
         self._tool = LineTool(self, chart.model)
@@ -66,6 +66,8 @@ class ChartLines(QObject):
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Another market; `newest` is its newest stored candle."""
+        for dialog in self._window.findChildren(LineTextDialog):
+            dialog.reject()  # its words would land on this market, at a price of the former one
         self.end()
         self._symbol, self._selected, self._hovered = market.symbol, None, None
         self.book.open(market.venue, market.symbol)
@@ -97,11 +99,11 @@ class ChartLines(QObject):
             return
         self._preview = line
         self._show()
-        title = f"Note at {self._price_text(price)}"
+        home, title = self.book.market, self._title(line)
         dialog = open_line_text(
-            self._window, title, "Words on the line:", "", lambda text: self._add(_with(line, text))
+            self._window, title, "Words on the line:", "", lambda text: self._add(replace(line, text=text), home)
         )
-        dialog.rejected.connect(self.end)
+        dialog.rejected.connect(self._end_preview)
 
     def end(self) -> None:
         """No line is being set any more."""
@@ -136,13 +138,21 @@ class ChartLines(QObject):
         self._show()
 
     def edit(self, line: PriceLine) -> None:
-        title = f"{_NAMES[line.kind].capitalize()} at {self._price_text(line.price)}"
-        open_line_text(self._window, title, "Words on the line:", line.text, lambda text: self._reword(line, text))
+        home = self.book.market
+        open_line_text(
+            self._window,
+            self._title(line),
+            "Words on the line:",
+            line.text,
+            lambda text: self._reword(line, text, home),
+        )
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
         """Watch an alert again, or no longer."""
-        line = self._current(line) or line  # a menu may be older than what the market did since
-        self.book.put(self._alerts.armed(line, is_again=True) if is_armed else replace(line, is_armed=False))
+        now = self._current(line)  # a menu may be older than what the market, a drag or a key has done since
+        if now is None or now.is_armed is is_armed:
+            return
+        self.book.put(self._alerts.armed(now, is_again=True) if is_armed else replace(now, is_armed=False))
         self._show()
 
     def remove(self, line: PriceLine) -> None:
@@ -209,7 +219,19 @@ class ChartLines(QObject):
     def _price_text(self, price: float) -> str:
         return formatting.format_price(price, self._chart.model.decimals())
 
-    def _add(self, line: PriceLine) -> None:
+    def _title(self, line: PriceLine) -> str:
+        return f"{_NAMES[line.kind].capitalize()} on {self._symbol} at {self._price_text(line.price)}"
+
+    def _end_preview(self) -> None:
+        """The words of a note were not given. Another line may be being set by now."""
+        if self._placing is None:
+            self.end()
+
+    def _add(self, line: PriceLine, home: tuple[str, str] | None = None) -> None:
+        """home: the market that it was drawn on, where that may be another than the one that is shown now."""
+        if home is not None and home != self.book.market:
+            self.book.put_elsewhere(home, line)
+            return
         self._preview = None
         stored = self.book.put(line)
         self._selected = None if stored is None else stored.line_id
@@ -221,7 +243,10 @@ class ChartLines(QObject):
         self.book.put(self._alerts.armed(there) if line.kind is LineKind.ALERT else there, merges=merges)
         self._show()
 
-    def _reword(self, line: PriceLine, text: str) -> None:
+    def _reword(self, line: PriceLine, text: str, home: tuple[str, str] | None) -> None:
+        if home is not None and home != self.book.market and line.line_id is not None:
+            self.book.reword_elsewhere(home, line.line_id, text)
+            return
         now = self.book.get(line.line_id)
         if now is not None and now.text != text:
             self.book.put(replace(now, text=text))
@@ -302,19 +327,17 @@ class ChartLines(QObject):
         menu.addAction(icon("delete-outline", ink), "&Remove").triggered.connect(lambda: self.remove(line))
 
     def _on_crossed(self, line: PriceLine) -> None:
-        if not self._window.settings.chart.alert_notifications:
+        if not self._window.settings.notifications.price_alerts:
             return
         verb = "rose to" if line.direction is Direction.UP else "fell to"
         text = f"{self._symbol} {verb} {self._price_text(line.price)}."
         if line.text:
             text += f" {line.text}"
-        self._notifier.tell(
-            f"alert {line.line_id}",
-            "Price alert",
-            text,
-            "Show on chart",
-            lambda: self._show_moment(line.crossed_at_ms),
+        key, crossed_at_ms = f"alert {line.line_id}", line.crossed_at_ms
+        self._window.banner.tell(
+            Notice(key, Severity.INFO, text, action="Show on chart", on_action=lambda: self._show_moment(crossed_at_ms))
         )
+        self._window.messages.tell("Price alert", text)
 
     def _show_moment(self, time_ms: int | None) -> None:
         series = self._chart.model.series
@@ -341,7 +364,3 @@ class ChartLines(QObject):
         if self._placing is None:
             return ""
         return f"Click to set the {_NAMES[self._placing]}  ·  Ctrl snaps to a candle  ·  Esc ends"
-
-
-def _with(line: PriceLine, text: str) -> PriceLine:
-    return replace(line, text=text)

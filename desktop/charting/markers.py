@@ -56,6 +56,7 @@ class ChartMarkers(QObject):
         state.incidents_changed.connect(self._gather_soon)
         window.source.changed.connect(self._gather_soon)
         state.run_changed.connect(self._on_run)
+        chart.series_changed.connect(self._on_series)
         window.closing.connect(self._timer.stop)
         action = window.actions_of_window[ActionId.SHOW_MARKERS]
         window.actions_of_window.wire({ActionId.SHOW_MARKERS: lambda: self._choose(action.isChecked())})
@@ -63,7 +64,7 @@ class ChartMarkers(QObject):
         self._show_settings(window.settings)
 
     def gather(self) -> None:
-        """Look through what is known now. Incidents keep the candle that they were first put on."""
+        """Look through what is known now. Of one series, incidents keep the candle that they were first put on."""
         series = self._chart.model.series
         if series is None or not len(series):
             return
@@ -88,6 +89,11 @@ class ChartMarkers(QObject):
 
     def _bests(self) -> list[CheckpointInfo]:
         return [info for info in self._window.source.checkpoints() if info.is_best or info.reason == _BEST]
+
+    def _on_series(self) -> None:
+        """Where an incident belongs is found anew: with more of the past there may be a candle for it now."""
+        self._placed.clear()
+        self._gather_soon()
 
     def _on_run(self) -> None:
         self._placed.clear()

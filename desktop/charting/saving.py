@@ -1,25 +1,27 @@
-"""The chart as a picture, in a file or in the clipboard, and what is in view as CSV."""
+"""The chart as a picture, in a file or in the clipboard, and what is in view as CSV, written on a thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QObject
+from PySide6.QtCore import QBuffer, QIODevice, QObject, Slot
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from core.clock import Clock
 from core.events import Severity
-from core.market.export import to_csv
 from core.storage.durable import write_durably
 from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
+from desktop.charting.csv_writer import CsvWriter
 from desktop.dialogs.messages import open_dialog
 from desktop.window import MainWindow
 
 _NOTICE = "chart saved"
+_WRITTEN_WITHIN_MS = 30_000
+_CANCELLED_WITHIN_MS = 5_000
 
 
 class ChartSaving(QObject):
@@ -29,6 +31,7 @@ class ChartSaving(QObject):
         super().__init__(window)
         self._window, self._chart, self._clock = window, chart, clock
         self._folder = Path.home()
+        self._writer: CsvWriter | None = None
         window.actions_of_window.wire(
             {
                 ActionId.SAVE_PICTURE: self.ask_for_picture,
@@ -57,11 +60,59 @@ class ChartSaving(QObject):
         self._write(path, _png(self._chart.snapshot()), "The chart's picture")
 
     def save_csv(self, path: Path) -> None:
-        """Write the closed candles in view."""
+        """Write the closed candles in view, as they are now. Returns at once: a thread writes."""
+        if self._writer is not None:
+            sentence = f"{self._writer.path.name} is still being written. Export again when it is done."
+            self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
+            return
         series, frame = self._chart.model.series, self._chart.frame
-        candles = [] if series is None else [series[index] for index in range(frame.first, frame.stop)]
-        noun = "candle" if len(candles) == 1 else "candles"
-        self._write(path, to_csv(candles).encode(), f"{formatting.format_count(len(candles))} {noun}")
+        if series is None:
+            return
+        view = slice(frame.first, frame.stop)
+        self._writer = CsvWriter(path, series.open_time_ms[view].copy(), series.values[:, view].copy(), self)
+        self._writer.progressed.connect(self._on_progress)
+        self._writer.written.connect(self._on_written)
+        self._writer.failed.connect(self._on_failed)
+        self._writer.finished.connect(self._on_finished)
+        self._writer.start()
+        self._window.tell(f"Writing {_candles(self._writer)} to {path.name} …", key=_NOTICE)
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether candles are still on their way to a file."""
+        return self._writer is not None
+
+    def finish(self) -> bool:
+        """Wait until what is being written has been: the last thing before the window goes. False where it took too
+        long; then the file is as it was before."""
+        writer = self._writer
+        if writer is None or writer.wait(_WRITTEN_WITHIN_MS):
+            return True
+        writer.cancel()
+        writer.wait(_CANCELLED_WITHIN_MS)
+        return False
+
+    @Slot(int)
+    def _on_progress(self, percent: int) -> None:
+        if self._writer is not None:
+            text = f"Writing {_candles(self._writer)} to {self._writer.path.name} … {percent} %"
+            self._window.tell(text, key=_NOTICE)
+
+    @Slot()
+    def _on_written(self) -> None:
+        if self._writer is not None:
+            self._say_written(self._writer.path, _candles(self._writer))
+
+    @Slot(str)
+    def _on_failed(self, reason: str) -> None:
+        if self._writer is not None:
+            self._say_failed(self._writer.path, reason)
+
+    @Slot()
+    def _on_finished(self) -> None:
+        if self._writer is not None:
+            self._writer.deleteLater()
+            self._writer = None
 
     def _ask(self, title: str, kind: str, suffix: str, write: Callable[[Path], None]) -> QFileDialog | None:
         if self._is_empty():
@@ -91,11 +142,21 @@ class ChartSaving(QObject):
         try:
             write_durably(path, data)
         except OSError as error:
-            sentence = f"{path.name} could not be written ({error.strerror or error}). Choose another place."
-            self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
-            return
+            self._say_failed(path, error.strerror or str(error))
+        else:
+            self._say_written(path, what)
+
+    def _say_failed(self, path: Path, reason: str) -> None:
+        sentence = f"{path.name} could not be written ({reason}). Choose another place."
+        self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
+
+    def _say_written(self, path: Path, what: str) -> None:
         self._folder = path.parent
         self._window.tell(f"{what} went to {path}.", key=_NOTICE)
+
+
+def _candles(writer: CsvWriter) -> str:
+    return f"{formatting.format_count(writer.count)} {'candle' if writer.count == 1 else 'candles'}"
 
 
 def _png(image: QImage) -> bytes:

@@ -41,6 +41,11 @@ class ChartStudies(QObject):
         """What is on the chart."""
         return tuple(layer.spec for layer in self._layers)
 
+    @property
+    def layers(self) -> tuple[StudyLayer, ...]:
+        """Their layers."""
+        return tuple(self._layers)
+
     def open(self) -> IndicatorsDialog:
         """Let the user add, change and remove; the chart follows at once."""
         dialog = IndicatorsDialog(self.specs, self._window)
@@ -57,12 +62,12 @@ class ChartStudies(QObject):
         wanted = tuple(IndicatorSpec.from_json(each) for each in settings.chart.indicators)
         if wanted == self.specs:
             return
-        for layer in self._layers:
+        former, self._layers = self._layers, []
+        for layer in former:
             self._chart.remove_layer(layer)
         seen: Counter[IndicatorKind] = Counter()
-        self._layers = []
         for number, spec in enumerate(wanted):
-            self._layers.append(StudyLayer(spec, number, seen[spec.kind]))
+            self._layers.append(_placed(spec, number, seen[spec.kind], former))
             seen[spec.kind] += 1
         for layer in self._layers:
             self._chart.add_layer(layer)
@@ -71,3 +76,13 @@ class ChartStudies(QObject):
         settings = self._window.settings
         heights = self._chart.heights.chosen
         self._window.change_settings(replace(settings, chart=replace(settings.chart, pane_heights=heights)))
+
+
+def _placed(spec: IndicatorSpec, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:
+    """The layer of this indicator: the one of `former` where there is one, for its values are worked out already."""
+    kept = next((layer for layer in former if layer.spec == spec), None)
+    if kept is None:
+        return StudyLayer(spec, number, ordinal)
+    former.remove(kept)
+    kept.number, kept.ordinal = number, ordinal
+    return kept

@@ -42,6 +42,7 @@ class ChartTools(QObject):
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Another market; `newest` is its newest stored candle."""
+        self.menu.dismiss()
         self.measure.end()
         self.lines.show_market(market, newest)
 

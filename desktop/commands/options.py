@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from core import settings as settings_file
 from core.logs import log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
-from core.settings import Settings
+from core.settings import Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.commands.errors import UserError
 from desktop.commands.voice import speaks
@@ -47,6 +47,12 @@ class Context:
     candles: int | None = None
     new_run: bool = False
     urls: ExchangeUrls | None = None
+    is_first_start: bool = False
+    """Nothing was ever chosen, in this folder or now."""
+    is_safe_mode: bool = False
+    """Settings and layout are the defaults, and stay as they are on disk."""
+    warnings: tuple[str, ...] = ()
+    """What was wrong in the settings file."""
 
 
 def common_options(command: Command) -> Command:
@@ -104,6 +110,12 @@ def with_context(command: Command) -> Command:
     return wrapped
 
 
+def in_safe_mode(context: Context) -> Context:
+    """The defaults for all but the market, and the CPU: what a broken setting or driver cannot spoil."""
+    settings = Settings(market=context.settings.market, training=TrainingSettings(device="cpu"))
+    return dataclasses.replace(context, settings=settings, is_safe_mode=True, is_first_start=False, warnings=())
+
+
 def expected_errors() -> tuple[type[Exception], ...]:
     """Exceptions whose message is a sentence for the user."""
     from core.market.feeds.base import FeedError  # noqa: PLC0415 - not needed for --help
@@ -142,16 +154,20 @@ def _context(options: dict[str, Any]) -> Context:
     folder.ensure()
     log_to_file(folder.logs / "ghostcandle.log")
     log_to_stderr()
+    is_new = not folder.settings.exists() and not folder.database.exists()
     settings, warnings = settings_file.load(folder.settings)
     for warning in warnings:
         _log.warning("%s", warning)
+    overlaid = _overlaid(settings, options)
     return Context(
-        settings=_overlaid(settings, options),
+        settings=overlaid,
         folder=folder,
         as_json=bool(options.get("as_json")),
         candles=options.get("candles"),
         new_run=bool(options.get("new_run")),
         urls=_exchange_urls(),
+        is_first_start=is_new and overlaid == Settings(),
+        warnings=warnings,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import sys
 
@@ -9,24 +10,30 @@ import click
 
 from core.storage.ownership import own
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, run_options, with_context
+from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_context
 
 _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
     "The same job runs in this terminal; Ctrl+C ends it with a checkpoint."
 )
+_UNSEEN = frozenset({"offscreen", "minimal"})
 
 
 @click.command()
 @run_options
 @common_options
+@click.option("--safe-mode", is_flag=True, help="Default settings and layout, and the CPU; nothing of it is saved.")
 @with_context
-def run(context: Context) -> None:
+def run(context: Context, safe_mode: bool) -> None:
     """Open the window (the default command).
 
     Where there is no display, the same job runs without one: progress in the terminal, and a PNG of the window.
     """
+    if safe_mode:
+        context = in_safe_mode(context)
     has_display = _has_display()
+    if not has_display or os.environ.get("QT_QPA_PLATFORM") in _UNSEEN:
+        context = dataclasses.replace(context, is_first_start=False)  # nobody is there to be asked
     if not has_display:
         click.echo(_NO_DISPLAY, err=True)
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -57,8 +64,8 @@ def _open(context: Context, has_display: bool) -> int:
         raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
     from desktop.app import run_application  # noqa: PLC0415 - after the cheap checks
 
-    with own(context.folder, "window"):
+    with own(context.folder, "window") as ownership:
         try:
-            return run_application(context, qt, door, is_visible=has_display)
+            return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)
         finally:
             door.release()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from types import NoneType
 from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
@@ -89,6 +89,7 @@ class GroupForm(QWidget, Generic[T]):
         self._group: type[T] = type(value)
         self._value = value
         self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
+        self._rows: dict[str, tuple[QLabel, QWidget, QLabel]] = {}
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
@@ -104,14 +105,26 @@ class GroupForm(QWidget, Generic[T]):
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
             label = QLabel(title(name))
             label.setBuddy(editor.widget)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(editor.widget, row, 1)
-            grid.addWidget(_description(info.description or ""), row, 2)
+            description = _description(info.description or "")
+            for column, part in enumerate((label, editor.widget, description)):
+                grid.addWidget(part, row, column)
+            self._rows[name] = (label, editor.widget, description)
         grid.setRowStretch(grid.rowCount(), 1)
 
     def editor(self, name: str) -> FieldEditor:
         """The editor of one field."""
         return self._editors[name]
+
+    def show_only(self, words: Sequence[str], page: str) -> int:
+        """Hide the fields in which, with the page's name, a word is missing. Returns how many are shown."""
+        count = 0
+        for name, parts in self._rows.items():
+            text = f"{page} {title(name)} {name} {parts[2].text()}".casefold()
+            is_shown = all(word in text for word in words)
+            count += is_shown
+            for part in parts:
+                part.setVisible(is_shown)
+        return count
 
     def value(self) -> T:
         """The group with what is in the editors. Raises ValueError in a sentence fit for a user."""

@@ -119,6 +119,11 @@ class MarketDialog(QDialog):
             ) from error
         return venues
 
+    def ask_for_file(self) -> None:
+        """Choose the replay of a file, which is named next."""
+        self.feed.setCurrentIndex(self.feed.findData("replay"))
+        self._choose_file()
+
     def accept(self) -> None:
         try:
             market = self.market()

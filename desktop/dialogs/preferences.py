@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QScrollArea, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from core.settings import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
@@ -13,7 +23,8 @@ from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
 _WIDTH = 900
 _SHARE_OF_SCREEN = 0.92
-_OWN_DIALOG = frozenset({"market", "watchlist"})
+OWN_DIALOG_GROUPS = frozenset({"market", "watchlist"})
+"""Not among the pages."""
 
 
 class PreferencesDialog(QDialog):
@@ -26,16 +37,22 @@ class PreferencesDialog(QDialog):
         self.setWindowTitle("Preferences")
         self._settings = settings
         self._forms: dict[str, GroupForm[object]] = {}
+        self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
         for field in fields(Settings):
-            if field.name not in _OWN_DIALOG:
+            if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
-        self._message = QLabel()
-        self._message.setWordWrap(True)
+        self.search = self._make_search()
+        self.nothing = QLabel("No setting has all of these words.", alignment=Qt.AlignmentFlag.AlignCenter)
+        self.nothing.hide()
+        self.message = QLabel()
+        self.message.setWordWrap(True)
         self.buttons = self._make_buttons()
         layout = QVBoxLayout(self)
+        layout.addWidget(self.search)
         layout.addWidget(self.tabs)
-        layout.addWidget(self._message)
+        layout.addWidget(self.nothing, 1)
+        layout.addWidget(self.message)
         layout.addWidget(self.buttons)
         self._check()
         self.resize(self._fitting_size(layout))
@@ -43,6 +60,15 @@ class PreferencesDialog(QDialog):
     def form(self, group: str) -> GroupForm[object]:
         """The form of one group."""
         return self._forms[group]
+
+    def show_setting(self, group: str, name: str) -> None:
+        """Turn to its page and put the keys on it."""
+        self.search.clear()
+        self.tabs.setCurrentIndex(list(self._forms).index(group))
+        editor = self._forms[group].editor(name).widget
+        self._pages[group].ensureWidgetVisible(editor)
+        inner = editor.findChild(QWidget) if editor.focusPolicy() is Qt.FocusPolicy.NoFocus else editor
+        (inner or editor).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def settings(self) -> Settings:
         """The tree as the forms have it. Raises ValueError in a sentence fit for a user."""
@@ -58,6 +84,13 @@ class PreferencesDialog(QDialog):
         if settings != self._settings:
             self.applied.emit(settings)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter in the search goes to what was found; it must not close the dialog."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.search.hasFocus():
+            self.focusNextChild()
+            return
+        super().keyPressEvent(event)
+
     def _fitting_size(self, layout: QVBoxLayout) -> QSize:
         """As high as the longest page needs, so that none has to be scrolled; no higher than the screen."""
         self.ensurePolished()
@@ -67,12 +100,16 @@ class PreferencesDialog(QDialog):
         return QSize(_WIDTH, min(tallest + room.height(), highest))
 
     def _room(self, layout: QVBoxLayout) -> QSize:
-        """What stands around a page: margins, tabs, buttons, and a line of the message."""
+        """What stands around a page: margins, search, tabs, buttons, and a line of the message."""
         layout.activate()
         margins = layout.contentsMargins()
         frame = self.tabs.sizeHint() - self.tabs.currentWidget().sizeHint()
         beside = margins.left() + margins.right() + frame.width()
-        rows = (self.buttons.sizeHint().height(), self._message.fontMetrics().lineSpacing())
+        rows = (
+            self.search.sizeHint().height(),
+            self.buttons.sizeHint().height(),
+            self.message.fontMetrics().lineSpacing(),
+        )
         above = margins.top() + margins.bottom() + frame.height() + sum(rows) + len(rows) * layout.spacing()
         return QSize(beside, above)
 
@@ -84,7 +121,27 @@ class PreferencesDialog(QDialog):
         scroll.setWidget(form)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        self._pages[group] = scroll
         self.tabs.addTab(scroll, words(group))
+
+    def _make_search(self) -> QLineEdit:
+        search = QLineEdit()
+        search.setPlaceholderText("Find a setting")
+        search.setAccessibleName("Find a setting")
+        search.setClearButtonEnabled(True)
+        search.textChanged.connect(self._on_search)
+        return search
+
+    def _on_search(self, typed: str) -> None:
+        """Only the fields that have every word, and only the pages that have one of them."""
+        words = typed.casefold().split()
+        counts = [form.show_only(words, title(group)) for group, form in self._forms.items()]
+        for number, count in enumerate(counts):
+            self.tabs.setTabVisible(number, count > 0)
+        if any(counts) and not counts[self.tabs.currentIndex()]:
+            self.tabs.setCurrentIndex(next(number for number, count in enumerate(counts) if count))
+        self.tabs.setVisible(any(counts))
+        self.nothing.setVisible(not any(counts))
 
     def _make_buttons(self) -> QDialogButtonBox:
         kinds = QDialogButtonBox.StandardButton
@@ -110,8 +167,8 @@ class PreferencesDialog(QDialog):
             text = f"{_count(waiting)} will take effect when training is started again." if waiting else ""
         except ValueError as error:
             text, is_valid = str(error), False
-        self._message.setText(text)
-        self._message.setVisible(bool(text))
+        self.message.setText(text)
+        self.message.setVisible(bool(text))
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(is_valid)
 
     def _waiting(self, settings: Settings) -> int:

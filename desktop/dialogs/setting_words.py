@@ -53,7 +53,7 @@ def title(name: str) -> str:
 
 def effect(group: str, name: str) -> str:
     """When a change of this setting takes effect, in words."""
-    if group in ("appearance", "chart") or (group, name) in _AT_ONCE:
+    if group in ("appearance", "chart", "notifications") or (group, name) in _AT_ONCE:
         return "at once"
     if group == "model":
         return "when training is started again, as a new run"

@@ -89,6 +89,18 @@ class CheckpointsPanel(Panel):
                 return True
         return False
 
+    def reveal(self, checkpoint_id: str) -> bool:
+        """Select it, without the filter where that hides it, and give the table the keys."""
+        if self.is_stale:
+            self.refresh()
+        if not self.select(checkpoint_id):
+            self.filter.clear()
+            if not self.select(checkpoint_id):
+                return False
+        self.table.scrollTo(self.table.currentIndex())
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
     def _build_layout(self) -> None:
         buttons = QToolBar()
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

@@ -13,12 +13,15 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
+from core.indicators.spec import IndicatorKind, IndicatorSpec
 from desktop.benchmark.appends import Appends
 from desktop.benchmark.cursor import CursorMoves
 from desktop.benchmark.measure import Measure
 from desktop.benchmark.pans import Pans
 from desktop.benchmark.rig import Rig
 from desktop.benchmark.ticks import Ticks
+from desktop.benchmark.whole_view import AllInView
+from desktop.chart.layers.study import StudyLayer
 
 FEW, MANY = 1_000, 100_000
 TURNS = 12
@@ -99,13 +102,12 @@ def test_a_pan_paints_them_once(qtbot: QtBot, rigs: Rigs) -> None:
 
 
 def test_a_tick_allocates_as_much_over_a_hundred_thousand_candles_as_over_a_thousand(qtbot: QtBot, rigs: Rigs) -> None:
-    peaks = [_peak_bytes(rigs[count]) for count in (FEW, MANY)]
+    peaks = [_peak_bytes(rigs[count], Ticks()) for count in (FEW, MANY)]
     assert peaks[1] < 1.5 * peaks[0]
 
 
-def _peak_bytes(rig: Rig) -> int:
-    """The most memory that Python and NumPy hold at once because of a tick."""
-    measure = Ticks()
+def _peak_bytes(rig: Rig, measure: Measure) -> int:
+    """The most memory that Python and NumPy hold at once because of some turns."""
     measure.prepare(rig)
     for turn in range(TURNS):
         measure.sample_ms(rig, turn)
@@ -117,3 +119,45 @@ def _peak_bytes(rig: Rig) -> int:
         return tracemalloc.get_traced_memory()[1] - before
     finally:
         tracemalloc.stop()
+
+
+@pytest.fixture(scope="module")
+def everything(qapp: object) -> Iterator[Rigs]:
+    made = {count: Rig(count, with_everything=True) for count in (FEW, MANY)}
+    yield made
+    for rig in made.values():
+        rig.close()
+
+
+@pytest.mark.parametrize("measure", [Ticks(), CursorMoves()], ids=lambda measure: measure.name)
+def test_with_everything_on_the_calls_do_not_grow_with_what_is_stored(
+    qtbot: QtBot, everything: Rigs, measure: Measure
+) -> None:
+    few, many = (sum(work_of(measure, everything[count]).values()) for count in (FEW, MANY))
+    assert few > 100 * TURNS, "something was counted"
+    assert many <= 1.05 * few
+
+
+def test_with_everything_on_a_tick_paints_no_closed_candle_whatever_is_in_view(qtbot: QtBot, everything: Rigs) -> None:
+    measure = AllInView(Ticks(), "tick_all_ms")
+    for rig in everything.values():
+        measure.prepare(rig)
+        painted = 0
+        for turn in range(20):
+            measure.sample_ms(rig, turn)
+            painted += rig.closed_paints
+        assert painted == 0
+
+
+def test_a_closed_candle_with_indicators_and_all_in_view_makes_no_array_of_all(qtbot: QtBot) -> None:
+    peaks = []
+    for count in (MANY // 4, MANY):
+        rig, measure = Rig(count), AllInView(Appends(), "append_all_ms")
+        layers = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(IndicatorKind)]
+        for layer in layers:
+            rig.chart.add_layer(layer)
+            while layer.is_waiting(rig.chart.model):
+                layer.work(rig.chart.model)
+        peaks.append(_peak_bytes(rig, measure))
+        rig.close()
+    assert peaks[1] < 1.5 * peaks[0]

@@ -63,7 +63,15 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "&Help",
     ]
     menus = {menu.title().replace("&", ""): menu for menu in window.menuBar().findChildren(QMenu)}
-    assert texts(menus["File"]) == ["Choose market…", "-", "Open data folder", "Preferences…", "-", "Quit"]
+    assert texts(menus["File"]) == [
+        "Choose market…",
+        "Find anything…",
+        "-",
+        "Open data folder",
+        "Preferences…",
+        "-",
+        "Quit",
+    ]
     assert texts(menus["View"])[-3:] == ["-", "Panels", "Reset layout"]
     assert texts(menus["Panels"]) == [
         "Loss",

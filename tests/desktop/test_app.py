@@ -14,13 +14,22 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
+from core import settings as settings_file
 from core.events import Diagnosis, Disease, SettingChange, TrainerState
 from core.market.price_lines import LineKind
-from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.settings import (
+    CheckpointSettings,
+    GradientSettings,
+    MarketSettings,
+    ModelSettings,
+    Settings,
+    TrainingSettings,
+)
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
-from desktop.commands.options import Context
+from desktop.commands.options import Context, in_safe_mode
+from desktop.dialogs.welcome import WelcomeDialog
 from desktop.formatting import format_time
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
@@ -247,7 +256,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
     async def first(application: Application) -> None:
         await until(lambda: step_of(application) > 3, "training")
         assert application.series is not None
-        close, lines = application.series[-1].close, application.chart_tools.lines
+        close, lines = application.series[-1].close, application.charting.tools.lines
         for price in (close + 1e-5, close - 1e-5):
             lines.add(LineKind.ALERT, price)
         await until(lambda: any(line.crossed_at_ms is not None for line in lines.book.lines), "the crossing")
@@ -256,7 +265,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
         assert all((line.crossed_at_ms or 0) < last.open_time_ms + 10 * 3_600_000 for line in crossed), "market time"
 
     async def second(application: Application) -> None:
-        lines = application.chart_tools.lines
+        lines = application.charting.tools.lines
         await until(lambda: len(lines.book.lines) == 2, "the lines")
         assert any(line.crossed_at_ms is not None for line in lines.book.lines)
 
@@ -308,3 +317,62 @@ def test_a_damaged_database_is_set_aside_and_the_window_goes_on(qapp: QApplicati
 
     live(qapp, chosen, story)
     assert list(chosen.folder.quarantine.iterdir()) != []
+
+
+def test_the_first_start_asks_and_the_second_does_not(qapp: QApplication, tmp_path: Path) -> None:
+    made = dataclasses.replace(context(tmp_path), is_first_start=True)
+
+    async def first(application: Application) -> None:
+        await until(lambda: application.window.findChild(WelcomeDialog) is not None, "the welcome")
+        welcome = application.window.findChild(WelcomeDialog)
+        assert application.series is None, "nothing is opened before the choice"
+        QTest.mouseClick(welcome.sources.button("Simulated"), Qt.MouseButton.LeftButton)
+        QTest.mouseClick(welcome.start, Qt.MouseButton.LeftButton)
+        await until(lambda: application.series is not None and len(application.series) > 5, "candles")
+        assert application.window.settings.market.feed == "simulate"
+
+    live(qapp, made, first)
+    saved, warnings = settings_file.load(made.folder.settings)
+    assert saved.market.feed == "simulate" and not warnings
+
+
+def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_again(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    made = dataclasses.replace(context(tmp_path), is_first_start=True)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.window.findChild(WelcomeDialog) is not None, "the welcome")
+        QTest.keyClick(application.window.findChild(WelcomeDialog), Qt.Key.Key_Escape)
+        await until(lambda: application.series is not None and len(application.series) > 5, "candles")
+
+    live(qapp, made, story)
+    assert made.folder.settings.exists()
+
+
+def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+    saved = dataclasses.replace(made.settings, gradients=GradientSettings(clip_norm=0.25))
+    settings_file.save(saved, made.folder.settings)
+    safe = in_safe_mode(dataclasses.replace(made, settings=saved))
+
+    async def story(application: Application) -> None:
+        assert application.window.settings.gradients == GradientSettings()
+        assert application.window.settings.market == saved.market, "the market is kept"
+        notice = application.window.banner.shown
+        assert notice is not None and "Safe mode" in notice.text
+        application.window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+
+    live(qapp, safe, story)
+    assert settings_file.load(made.folder.settings) == (saved, ())
+    assert not made.folder.layout.exists()
+
+
+def test_what_was_wrong_in_the_settings_file_is_said(qapp: QApplication, tmp_path: Path) -> None:
+    made = dataclasses.replace(context(tmp_path), warnings=("Setting 'a' was dropped.", "Setting 'b' was dropped."))
+
+    async def story(application: Application) -> None:
+        notice = application.window.banner.shown
+        assert notice is not None and notice.text.startswith("Setting 'a' was dropped. And 1 more")
+
+    live(qapp, made, story)

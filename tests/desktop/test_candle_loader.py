@@ -222,7 +222,7 @@ def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolde
 
     async def story(application: Application) -> None:
         application.show_market(MARKET)
-        assert count_of(application) == 1_999 and not application.history.is_loading
+        assert count_of(application) == 1_999 and not application.charting.history.is_loading
 
     live(qapp, folder, story)
 
@@ -243,7 +243,7 @@ def test_the_window_closes_during_the_load(qapp: QApplication, folder: DataFolde
 
     async def story(application: Application) -> None:
         application.show_market(MARKET)
-        assert application.history.is_loading
+        assert application.charting.history.is_loading
 
     live(qapp, folder, story)
 

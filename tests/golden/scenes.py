@@ -262,6 +262,15 @@ def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> N
     stage.chart.zoom(factor)
 
 
+def narrow(stage: Stage) -> None:
+    """Indicators, hindsight and its errors where a line has no room for what they say, with the prices held by hand."""
+    hindsight(stage)
+    for number, kind in enumerate(_OVER_PRICES):
+        stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    stage.settle()
+    stage.chart.hold_prices(stage.chart.frame.prices)
+
+
 def lines(stage: Stage) -> None:
     """An alert, one that was crossed, a note that is selected, a measurement and marks of what training had."""
     series = random_series(COUNT)
@@ -283,6 +292,23 @@ def lines(stage: Stage) -> None:
     told = [Marker(series[COUNT - 50 + 4 * i].open_time_ms, kind, "", "", None) for i, kind in enumerate(kinds)]
     markers.show(MarkerTrack(told))
     stage.chart.layers_changed()
+
+
+def lines_together(stage: Stage, scale: ScaleKind = ScaleKind.LINEAR) -> None:
+    """Lines at nearly the same price, and one that is selected out of view."""
+    series = random_series(COUNT)
+    stage.chart.restyle(scale=scale)
+    stage.chart.set_series(series, TITLE)
+    base = series[-1].close + 30.0
+    shown = (
+        PriceLine(base, LineKind.ALERT, "breakout", is_armed=True, line_id=1),
+        PriceLine(base + 0.4, LineKind.NOTE, "yesterday's high", line_id=2),
+        PriceLine(base - 0.4, LineKind.ALERT, crossed_at_ms=series[-1].open_time_ms, line_id=3),
+        PriceLine(base + 900.0, LineKind.ALERT, "far away", is_armed=True, line_id=4),
+    )
+    layer = PriceLinesLayer()
+    layer.shown = replace(layer.shown, lines=shown, selected=4)
+    stage.chart.add_layer(layer)
 
 
 SCENES: tuple[Scene, ...] = (
@@ -336,4 +362,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("lines-light", lines, "light", size=(800, 480)),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
     Scene("small", ghosts, size=(240, 160)),
+    Scene("studies-hindsight-narrow", narrow, size=(420, 520)),
+    Scene("lines-together", lines_together, scales=EVERY_SCALE),
+    Scene("lines-percent", partial(lines_together, scale=ScaleKind.PERCENT), "light"),
 )

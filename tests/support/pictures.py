@@ -19,8 +19,9 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
+from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.price_lines import LineKind, PriceLine
-from core.settings import MarketSettings, Settings, TrainingSettings
+from core.settings import ChartSettings, MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
@@ -66,8 +67,9 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
                 await _one(application, theme, size, folder)
         await _gradients(application, folder)
         await _tooltip(application, folder)
-        await _tools(application, folder)
         await _hindsight(application, folder)
+        await _indicators(application, folder)
+        await _tools(application, folder)
     finally:
         application.window.close()
         await application.close()
@@ -87,6 +89,11 @@ async def _until(condition: object, timeout_s: float = 240.0) -> None:
             await asyncio.sleep(0.1)
 
 
+async def _ghosts(application: Application) -> None:
+    """A busy machine's trainer may be behind the replay, and then there are none."""
+    await _until(lambda: bool(application.chart.model.ghosts()))
+
+
 async def _one(application: Application, theme: str, size: tuple[int, int], folder: Path) -> None:
     window = application.window
     appearance = dataclasses.replace(window.settings.appearance, theme=theme)
@@ -94,6 +101,7 @@ async def _one(application: Application, theme: str, size: tuple[int, int], fold
     window.resize(*size)
     await asyncio.sleep(0.8)
     path = folder / f"window-{theme}-{size[0]}x{size[1]}.png"
+    await _ghosts(application)
     assert window.grab().save(str(path)), path
 
 
@@ -125,7 +133,22 @@ async def _hindsight(application: Application, folder: Path) -> None:
         window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
         await _until(lambda: not chart.model.past.is_waiting)
         await asyncio.sleep(0.8)
+        await _ghosts(application)
         assert chart.grab().save(str(folder / f"hindsight-{theme}.png"))
+    window.apply_settings(dataclasses.replace(window.settings, chart=ChartSettings()))
+
+
+async def _indicators(application: Application, folder: Path) -> None:
+    """Two over the candles and two below, on the light chart."""
+    window, chart = application.window, application.chart
+    kinds = (IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.RSI, IndicatorKind.MACD)
+    chosen = tuple(IndicatorSpec.of(kind).to_json() for kind in kinds)
+    shown = dataclasses.replace(window.settings.chart, indicators=chosen)
+    window.apply_settings(dataclasses.replace(window.settings, chart=shown))
+    await asyncio.sleep(0.8)
+    await _ghosts(application)
+    assert chart.grab().save(str(folder / "chart-indicators-light.png"))
+    window.apply_settings(dataclasses.replace(window.settings, chart=ChartSettings()))
 
 
 async def _tooltip(application: Application, folder: Path) -> None:
@@ -160,7 +183,7 @@ def _hover(application: Application, index: int) -> None:
 
 async def _tools(application: Application, folder: Path) -> None:
     """Alerts, a note, a crossed alert, a measurement and what training had, on the dark chart."""
-    window, chart, tools, series = application.window, application.chart, application.chart_tools, application.series
+    window, chart, tools, series = application.window, application.chart, application.charting.tools, application.series
     assert series is not None
     appearance = dataclasses.replace(window.settings.appearance, theme="dark")
     window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
@@ -184,6 +207,7 @@ async def _tools(application: Application, folder: Path) -> None:
     tools.measure.tool.stretch(Mark(end.open_time_ms, end.high))
     tools.measure.tool.finish()
     await asyncio.sleep(0.8)
+    await _ghosts(application)
     assert chart.grab().save(str(folder / "chart-tools-dark.png"))
 
 

@@ -41,9 +41,8 @@ class ChartActs:
 
     def tick(self) -> None:
         """One trade; the chart is told of the candle that it closed, if any."""
-        before = self.market.series.version
         self.chart.set_forming(self.market.tick())
-        if self.market.series.version != before:
+        if self.market.take_news():
             self.chart.refresh()
 
     def data_acts(self) -> dict[Act, float]:
@@ -58,18 +57,6 @@ class ChartActs:
             self.switch_market: 0.001,
             self.empty_market: 0.0005,
             self.switch_live: 0.002,
-        }
-
-    def hand_acts(self) -> dict[Act, float]:
-        return {
-            self.hands.move: 0.25,
-            self.hands.press: 0.06,
-            self.hands.release: 0.06,
-            self.hands.drag: 0.02,
-            self.hands.double_click: 0.01,
-            self.hands.wheel: 0.05,
-            self.hands.context_menu: 0.005,
-            self.hands.leave: 0.005,
         }
 
     def look_acts(self) -> dict[Act, float]:

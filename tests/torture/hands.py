@@ -11,10 +11,14 @@ from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
+from tests.torture.run import Act
+
 KEYS = (
     *(Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown),
     *(Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Plus, Qt.Key.Key_Minus, Qt.Key.Key_Equal, Qt.Key.Key_Underscore),
-    *(Qt.Key.Key_Escape, Qt.Key.Key_Space, Qt.Key.Key_A, Qt.Key.Key_7, Qt.Key.Key_Period),
+    *(Qt.Key.Key_Escape, Qt.Key.Key_Space, Qt.Key.Key_7, Qt.Key.Key_Period, Qt.Key.Key_Return, Qt.Key.Key_Tab),
+    *(Qt.Key.Key_A, Qt.Key.Key_N, Qt.Key.Key_M, Qt.Key.Key_L, Qt.Key.Key_H, Qt.Key.Key_E, Qt.Key.Key_Z),
+    *(Qt.Key.Key_F2, Qt.Key.Key_Delete, Qt.Key.Key_0, Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4),
 )
 _MODIFIERS = (
     *(Qt.KeyboardModifier.NoModifier,) * 5,
@@ -24,6 +28,7 @@ _MODIFIERS = (
 )
 _BUTTONS = (*(Qt.MouseButton.LeftButton,) * 6, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton)
 _BEYOND_PX = 120
+LEFT, PLAIN = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
 def move_mouse(widget: QWidget, to: QPoint, held: Qt.MouseButton | None = None) -> None:
@@ -66,8 +71,11 @@ class Hands:
     def drag(self) -> str:
         """A whole drag, in a few moves."""
         self.release()
-        start, stop = self._place(), self._place(_BEYOND_PX)
-        QTest.mousePress(self._widget, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, start)
+        return self.drag_between(self._place(), self._place(_BEYOND_PX))
+
+    def drag_between(self, start: QPoint, stop: QPoint) -> str:
+        """Now and then with Shift, which measures."""
+        QTest.mousePress(self._widget, Qt.MouseButton.LeftButton, self._modifier(), start)
         for share in (0.2, 0.5, 0.8, 1.0):
             if not shiboken6.isValid(self._widget):
                 return "drag, and it was gone"
@@ -109,6 +117,19 @@ class Hands:
         name = type(receiver).__name__
         QTest.keyClick(receiver, key, modifier)
         return f"{modifier.name}+{key.name} to {name}"
+
+    def acts(self) -> dict[Act, float]:
+        """What the mouse does, and how often."""
+        return {
+            self.move: 0.25,
+            self.press: 0.06,
+            self.release: 0.06,
+            self.drag: 0.02,
+            self.double_click: 0.01,
+            self.wheel: 0.05,
+            self.context_menu: 0.005,
+            self.leave: 0.005,
+        }
 
     def rest(self) -> None:
         """Nothing is held."""

@@ -13,8 +13,8 @@ from core.market.series import CandleSeries
 from tests.desktop.chart.support import ghost, outcome_of
 
 SECOND = Interval.parse("1s")
-TICK_MS = 10
-"""A hundred ticks a second, on the clock that is handed in."""
+TICKS_PER_CANDLE = 100
+"""On candles of a second: a hundred ticks a second, on the clock that is handed in."""
 FIRST_COUNT = 400
 _PRICES = (1e-8, 0.5, 100.0, 64_250.0, 1e9)
 
@@ -22,24 +22,34 @@ _PRICES = (1e-8, 0.5, 100.0, 64_250.0, 1e9)
 class Market:
     """One series, its forming candle, and what is still to come late."""
 
-    def __init__(self, random: np.random.Generator, clock: ManualClock, count: int = FIRST_COUNT) -> None:
-        self._random, self._clock = random, clock
-        self.series = CandleSeries(SECOND)
+    def __init__(
+        self, random: np.random.Generator, clock: ManualClock, count: int = FIRST_COUNT, interval: Interval = SECOND
+    ) -> None:
+        self._random, self._clock, self._interval = random, clock, interval
+        self._tick_ms = interval.duration_ms // TICKS_PER_CANDLE
+        self.series = CandleSeries(interval)
         self.price = float(random.choice(_PRICES))
         self._late: list[Candle] = []
-        start_ms = SECOND.open_time_ms(clock.now_ms()) - count * SECOND.duration_ms
+        self._news: list[Candle] = []
+        start_ms = interval.open_time_ms(clock.now_ms()) - count * interval.duration_ms
         for index in range(count):
-            self._append(self._made(start_ms + index * SECOND.duration_ms))
+            self._append(self._made(start_ms + index * interval.duration_ms))
         self.forming: Candle | None = None
+        self.take_news()
 
     @property
     def title(self) -> str:
-        return f"TORTURE/{self.price:.3g} · 1s · test"
+        return f"TORTURE/{self.price:.3g} · {self._interval} · test"
+
+    def take_news(self) -> list[Candle]:
+        """What came into the series since the last call, in ascending time: what a feed would hand on."""
+        news, self._news = self._news, []
+        return sorted(news, key=lambda candle: candle.open_time_ms)
 
     def tick(self) -> Candle:
         """The forming candle after one more trade. Where its second is over, it has closed."""
-        self._clock.advance_ms(TICK_MS)
-        opened_ms = SECOND.open_time_ms(self._clock.now_ms())
+        self._clock.advance_ms(self._tick_ms)
+        opened_ms = self._interval.open_time_ms(self._clock.now_ms())
         if self.forming is not None and opened_ms > self.forming.open_time_ms:
             self.close()
         if self.forming is None:
@@ -65,13 +75,13 @@ class Market:
     def come_late(self) -> None:
         """A candle that was missing is there."""
         if self._late:
-            self.series.add(self._late.pop(int(self._random.integers(len(self._late)))))
+            self._take(self._late.pop(int(self._random.integers(len(self._late)))))
 
     def correct(self) -> None:
         """The venue sends a closed candle again, with other numbers."""
         if len(self.series):
             index = int(self._random.integers(len(self.series)))
-            self.series.add(self._made(self.series[index].open_time_ms))
+            self._take(self._made(self.series[index].open_time_ms))
 
     def remember(self, count: int) -> None:
         """Older history arrives, the newest of it first."""
@@ -79,7 +89,7 @@ class Market:
             return
         oldest = int(self.series.open_time_ms[0])
         for back in range(1, count + 1):
-            self.series.add(self._made(oldest - back * SECOND.duration_ms))
+            self._take(self._made(oldest - back * self._interval.duration_ms))
 
     def forecast(self) -> ForecastMade | None:
         """Ghosts after the newest closed candle; at times ones that lie in the past by now, or beyond a gap."""
@@ -90,11 +100,11 @@ class Market:
         horizon, opened, ghosts = int(self._random.integers(1, 13)), origin.close, []
         for ahead in range(1, horizon + 1):
             close = opened * float(np.exp(self._random.normal(0.0, 4e-4)))
-            made = ghost(origin.open_time_ms + ahead * SECOND.duration_ms, opened, close, origin.close * 1e-3)
+            made = ghost(origin.open_time_ms + ahead * self._interval.duration_ms, opened, close, origin.close * 1e-3)
             reach = origin.close * 2e-4
             ghosts.append(replace(made, high=max(opened, close) + reach, low=min(opened, close) - reach))
             opened = close
-        closed_ms = SECOND.close_time_ms(origin.open_time_ms)
+        closed_ms = self._interval.close_time_ms(origin.open_time_ms)
         mode = ForecastMode(self._random.choice([mode.value for mode in ForecastMode]))
         made_at = (origin.open_time_ms, closed_ms, closed_ms)
         return ForecastMade("torture", *made_at, mode, 1, None, origin.close, tuple(ghosts))
@@ -109,7 +119,11 @@ class Market:
         if self._random.random() < 0.03:
             self._late.append(candle)
         else:
-            self.series.add(candle)
+            self._take(candle)
+
+    def _take(self, candle: Candle) -> None:
+        self.series.add(candle)
+        self._news.append(candle)
 
     def _made(self, open_time_ms: int) -> Candle:
         opened = self.price

@@ -14,11 +14,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from core.clock import ManualClock
+from desktop.chart.layers.error_strip import ErrorStripLayer
+from desktop.chart.layers.hindsight import HindsightLayer
+from desktop.chart.layers.layer import Layer
+from desktop.chart.layers.markers import MarkersLayer
+from desktop.chart.layers.measure import MeasureLayer
+from desktop.chart.layers.price_lines import PriceLinesLayer
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
 from tests.desktop.chart.test_painting import picture
 from tests.torture.hands import move_mouse
+
+_ROUNDING = 2
+"""Of 255: an antialiased line is blended a step lighter or darker where a clip cuts it elsewhere."""
 
 
 def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget:
@@ -35,12 +44,12 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.restyle(**{field.name: getattr(style, field.name) for field in fields(style)})
     twin.heights.set_chosen(chart.heights.chosen)
     for layer in chart._layers:
-        assert isinstance(layer, StudyLayer)
-        twin.add_layer(StudyLayer(layer.spec, layer._number, layer._ordinal))
+        twin.add_layer(_like(layer))
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
     twin.model.past = model.past
-    twin.set_live(chart._is_live)
+    twin.set_note(model.note)
+    twin.set_live(chart._countdown.is_live)
     twin.set_empty_text(chart._empty_text)
     twin.show()
     QTest.qWaitForWindowExposed(twin)
@@ -54,6 +63,30 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.restyle()
     settle(twin)
     return twin
+
+
+def _like(layer: Layer) -> Layer:
+    """A fresh layer that was told at once what this one shows by now. Raises TypeError for a kind not known here."""
+    match layer:
+        case StudyLayer():
+            return StudyLayer(layer.spec, layer.number, layer.ordinal)
+        case HindsightLayer() | ErrorStripLayer():
+            return type(layer)()  # what they show is the model's
+        case PriceLinesLayer():
+            lines = PriceLinesLayer()
+            lines.shown = layer.shown
+            return lines
+        case MarkersLayer():
+            markers = MarkersLayer()
+            markers.show(layer.track)
+            markers.set_visible(layer._is_visible)
+            return markers
+        case MeasureLayer():
+            measure = MeasureLayer()
+            measure.shown, measure.hint = layer.shown, layer.hint
+            return measure
+        case _:
+            raise TypeError(f"the twin knows no {type(layer).__name__}; say here how one is made")
 
 
 def settle(chart: ChartWidget) -> None:
@@ -75,26 +108,30 @@ def keep(pictures: list[NDArray[np.uint32]]) -> None:
 
 def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
     """Where the chart's picture is not its twin's; empty where it is. The mouse goes to the middle of both."""
-    pictures = []
+    _point_at_middle(chart)  # first: what is under the mouse is part of what its layers show
     twin = twin_of(chart, theme, clock)
     try:
-        for each in (chart, twin):
-            for button in each.findChildren(QAbstractButton):
-                button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # lit by a mouse that was elsewhere
-            move_mouse(each, QPoint(each.width() // 2, each.height() // 2))
-            settle(each)
-            pictures.append(picture(each))
+        _point_at_middle(twin)
+        pictures = [picture(each) for each in (chart, twin)]
     finally:
         twin.close()
         twin.deleteLater()
     return where(pictures)
 
 
+def _point_at_middle(chart: ChartWidget) -> None:
+    for button in chart.findChildren(QAbstractButton):
+        button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # lit by a mouse that was elsewhere
+    move_mouse(chart, QPoint(chart.width() // 2, chart.height() // 2))
+    settle(chart)
+
+
 def where(pictures: list[NDArray[np.uint32]]) -> str:
     """Where two pictures differ; empty where they do not."""
     if pictures[0].shape != pictures[1].shape:
         return f"sizes {pictures[0].shape} and {pictures[1].shape}"
-    rows, columns = np.nonzero(pictures[0] != pictures[1])
+    one, other = (each.view(np.uint8).reshape(*each.shape, 4).astype(np.int16) for each in pictures)
+    rows, columns = np.nonzero((np.abs(one - other)[..., :3] > _ROUNDING).any(axis=-1))
     if not rows.size:
         return ""
     keep(pictures)

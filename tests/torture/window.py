@@ -2,83 +2,254 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import shiboken6
-from PySide6.QtWidgets import QApplication, QDialog, QToolButton, QWidget
+from PySide6.QtCore import QPoint
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolButton, QWidget
 
 from core.clock import ManualClock
 from core.events import CheckpointsChanged, TrainerState
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.settings import Settings
+from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
-from desktop.charting.appearance import ChartAppearance
-from desktop.charting.go_to_date import GoToDate
-from desktop.charting.saving import ChartSaving
-from desktop.charting.studies import ChartStudies
+from desktop.charting.candles import SHOWN_AT_FIRST
+from desktop.charting.ensemble import ChartEnsemble
+from desktop.database import WindowDatabase
+from desktop.library import Library
 from desktop.state import RunState
 from desktop.theme import Theme
 from desktop.window import MainWindow
 from tests.desktop import scenario
-from tests.torture.chart import ZONES, ChartActs
-from tests.torture.hands import Hands
+from tests.torture.chart import ZONES
+from tests.torture.hands import LEFT, PLAIN, Hands, move_mouse
 from tests.torture.run import Act
+from tests.torture.venue import Venue, WatchedMarket
 
 LEFT_ALONE = (ActionId.QUIT, ActionId.OPEN_DATA_FOLDER, ActionId.SAVE_PICTURE, ActionId.EXPORT_CSV)
 """They end the window, start a file manager, or open a dialog that reads the disk."""
 _MOST_DIALOGS = 3
+_MOST_LINES = 12
+_STEPS = 200
+_ON_CHART = 0.5
+"""Of the keys, are for the chart, wherever the focus is."""
 
 
 class WindowActs:
-    """A window as the application composes it, with a chart that is tortured as well."""
+    """The window as the application composes it, over a real database, with a venue that feeds it."""
 
-    def __init__(self, theme: Theme, clock: ManualClock, random: np.random.Generator, folder: Path) -> None:
-        self._random = random
+    def __init__(self, theme: Theme, clock: ManualClock, random: np.random.Generator, folder: DataFolder) -> None:
+        self.theme, self.clock, self._random = theme, clock, random
+        self.database = WindowDatabase(folder)
+        self.database.open()
+        self.library = Library(self.database, clock)
         self.state = RunState(clock)
-        chart = ChartWidget(theme, clock)
-        self.library = scenario.Library(scenario.checkpoints())
-        self.window = MainWindow(self.state, theme, chart, self.library, Settings(), folder)
-        self.appearance = ChartAppearance(self.window, chart)
-        ChartSaving(self.window, chart, clock)
-        GoToDate(self.window, chart)
-        ChartStudies(self.window, chart)
+        self.chart = ChartWidget(theme, clock)
+        self.window = MainWindow(self.state, theme, self.chart, self.library, Settings(), folder.root)
+        self.charting = ChartEnsemble(
+            self.window, self.chart, self.state, self.database, folder, self.library.past, clock
+        )
         for action_id in LEFT_ALONE:
             self.window.actions_of_window[action_id].setEnabled(False)
-        self.chart_acts = ChartActs(chart, theme, clock, random)
-        self._everywhere = Hands(random, self.window)
+        self.hands, self._everywhere = Hands(random, self.chart), Hands(random, self.window)
         self._statuses = list(TrainerState)
-        self.begin()
+        self.met: Counter[str] = Counter()
+        """What the hands have got the window into: torture that meets nothing proves nothing."""
+        self.venue = Venue(random, clock, self.database)
+        self.watched = self.venue.at_rest
+        self.watch(self.venue.markets[2])
 
-    def begin(self) -> None:
-        """A run in full swing."""
-        self.state.apply(scenario.ready())
-        for event in (*scenario.steps(200), *scenario.incidents(), scenario.status()):
-            self.state.apply(event)
+    def close(self) -> None:
+        """Before the window goes."""
+        self.charting.history.cancel()
+        assert self.charting.history.wait()
+        self.database.close()
+
+    def watch(self, watched: WatchedMarket) -> None:
+        """Another market, in the order in which the application learns of it and its run."""
+        self.watched = watched
+        watched.walk.forming = None
+        self.state.begin(None, watched.name.interval.duration_ms)
+        self.charting.show_market(watched.name)
+        self.state.apply(scenario.ready(watched.run_id))
+        for step in scenario.steps(_STEPS):
+            self.state.apply(replace(step, run_id=watched.run_id))
+        for incident in scenario.incidents():
+            self.state.apply(replace(incident, run_id=watched.run_id))
+        self.state.apply(scenario.status(run_id=watched.run_id))
+        forecast = self.library.newest_forecast(watched.run_id, watched.name.interval)
+        if forecast is not None:
+            self.state.apply(forecast)
+
+    def tick(self) -> None:
+        """One trade; with what has closed goes what feed and trainer do of it."""
+        forming = self.watched.walk.tick()
+        self._tell()
+        self.charting.set_forming(forming)
 
     def acts(self) -> dict[Act, float]:
-        chart = self.chart_acts
-        return (
-            chart.data_acts()
-            | chart.hand_acts()
-            | {
-                self.key: 0.1,
-                self.click_somewhere: 0.01,
-                self.trigger: 0.03,
-                self.close_dialog: 0.02,
-                self.answer: 0.01,
-                self.choose_settings: 0.004,
-                self.choose_indicators: 0.003,
-                self.hear_from_trainer: 0.02,
-                self.resize: 0.002,
-                self.move_dock: 0.002,
-            }
-        )
+        return self.hands.acts() | self._data_acts() | self._line_acts() | self._window_acts()
+
+    def _data_acts(self) -> dict[Act, float]:
+        return {
+            self.come_late: 0.01,
+            self.correct: 0.005,
+            self.remember: 0.001,
+            self.sleep: 0.001,
+            self.switch_market: 0.004,
+            self.switch_while_loading: 0.002,
+            self.switch_live: 0.002,
+            self.look_back: 0.01,
+            self.choose_interval: 0.005,
+            self.hear_from_trainer: 0.02,
+        }
+
+    def _line_acts(self) -> dict[Act, float]:
+        return {self.set_line: 0.01, self.drag_line: 0.01, self.choose_from_menu: 0.01, self.thin_lines: 0.004}
+
+    def _window_acts(self) -> dict[Act, float]:
+        return {
+            self.key: 0.15,
+            self.click_somewhere: 0.01,
+            self.trigger: 0.04,
+            self.close_dialog: 0.03,
+            self.answer: 0.01,
+            self.choose_settings: 0.004,
+            self.choose_indicators: 0.003,
+            self.resize: 0.002,
+            self.move_dock: 0.002,
+        }
+
+    def notice(self) -> None:
+        """Count what is there to be seen now."""
+        tools, model, frame = self.charting.tools, self.chart.model, self.chart.frame
+        lines, shown = tools.lines.book.lines, self.window.settings.chart
+        past = () if model.series is None else model.past.view(model.series, frame.first, frame.stop)
+        seen = {
+            "lines": bool(lines),
+            "crossed lines": any(line.crossed_at_ms is not None for line in lines),
+            "markers": len(tools.markers.layer.track) > 0,
+            "a measure": tools.measure.tool.shown is not None,
+            "hindsight": shown.hindsight and len(past) > 0,
+            "errors": shown.error_strip and len(past) > 0,
+            "another interval": not self.charting.candles.is_own_interval,
+            "a whole history": self.charting.candles.is_own_interval and model.count > SHOWN_AT_FIRST,
+            "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST
+            and not self.charting.candles.is_own_interval,
+            "ghosts": bool(model.ghosts()),
+            "a held range": self.chart.is_price_range_held,
+        }
+        self.met.update(name for name, is_met in seen.items() if is_met)
+
+    def come_late(self) -> None:
+        """A candle that was missing is there."""
+        self.watched.walk.come_late()
+        self._tell()
+
+    def correct(self) -> None:
+        """The venue sends other numbers of a candle that is stored."""
+        self.watched.walk.correct()
+        for candle in self.watched.walk.take_news():
+            self.watched.keep([candle])
+            self.charting.correct(candle)
+
+    def remember(self) -> str:
+        """Older history arrives."""
+        count = int(self._random.integers(1, 60))
+        self.watched.walk.remember(count)
+        self._tell()
+        return f"{count} candles"
+
+    def sleep(self) -> str:
+        """The machine was away: a hole."""
+        seconds = int(self._random.integers(2, 500))
+        self.clock.advance_ms(1_000 * seconds)
+        return f"{seconds} s"
+
+    def switch_market(self) -> str:
+        markets = self.venue.markets
+        self.watch(markets[int(self._random.integers(len(markets)))])
+        return str(self.watched.name)
+
+    def switch_while_loading(self) -> str:
+        """To one that takes a while to read, in which candles close; then, at times, to the other one."""
+        large = self.venue.large[int(self._random.integers(2))]
+        self.watch(large)
+        was_loading = self.charting.history.is_loading
+        for _ in range(int(self._random.integers(0, 3))):
+            large.walk.close()
+            self.tick()
+            QApplication.processEvents()
+        if self._random.random() < 0.5:
+            self.met["interrupted loads"] += self.charting.history.is_loading
+            self.switch_market()
+        return f"{large.name}, loading: {was_loading}, then {self.watched.name}"
+
+    def switch_live(self) -> None:
+        self.chart.set_live(bool(self._random.integers(2)))
+
+    def look_back(self) -> str:
+        """Past forecasts laid over the candles, or at another horizon, or their errors below."""
+        name = _one_of(self._random, (ActionId.HINDSIGHT, ActionId.HINDSIGHT_HORIZON, ActionId.ERROR_STRIP))
+        self.window.actions_of_window[name].trigger()
+        return name.value
+
+    def choose_interval(self) -> str:
+        """Mostly that of the market, to which keys seldom lead back."""
+        name = _one_of(self._random, (ActionId.INTERVAL_MARKET,) * 4 + (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M))
+        self.window.actions_of_window[name].trigger()
+        return name.value
+
+    def set_line(self) -> str:
+        """An alert or a note where the mouse is, as a hand does it: a key, then a click."""
+        kind = ActionId.ADD_ALERT if self._random.random() < 0.8 else ActionId.ADD_NOTE
+        at = self._on_prices()
+        move_mouse(self.chart, at)
+        self.window.actions_of_window[kind].trigger()
+        self.hands.release()
+        QTest.mouseClick(self.chart, LEFT, PLAIN, at)
+        return f"{kind.value} at {at.x()},{at.y()}"
+
+    def drag_line(self) -> str:
+        """One that is there, from where it is drawn to anywhere."""
+        lines = self.charting.tools.lines.book.lines
+        if not lines:
+            return "there is none"
+        line, frame = lines[int(self._random.integers(len(lines)))], self.chart.frame
+        start = QPoint(self._on_prices().x(), round(frame.y(line.price) / frame.ratio))
+        return self.hands.drag_between(start, self._on_prices())
+
+    def thin_lines(self) -> str:
+        """So that there is something to be seen between them."""
+        lines = self.charting.tools.lines
+        while len(lines.book.lines) > _MOST_LINES:
+            lines.remove(lines.book.lines[int(self._random.integers(len(lines.book.lines)))])
+        return f"{len(lines.book.lines)} left"
+
+    def choose_from_menu(self) -> str:
+        """What the open menu offers; where there is none, the chart's is opened."""
+        menu = QApplication.activePopupWidget()
+        if not isinstance(menu, QMenu):
+            return self.hands.context_menu()
+        offered = [each for each in menu.actions() if each.isEnabled() and not each.isSeparator() and not each.menu()]
+        if not offered:
+            return "nothing is offered"
+        action = offered[int(self._random.integers(len(offered)))]
+        text = action.text()
+        action.trigger()
+        menu.close()
+        return text
 
     def key(self) -> str:
-        """To whatever has the focus."""
+        """To the chart, or to whatever has the focus."""
+        if self._random.random() < _ON_CHART and self._top() is self.window:
+            self.chart.setFocus()
+            return self.hands.key()
         return self._everywhere.key(self._focus)
 
     def click_somewhere(self) -> str:
@@ -86,7 +257,7 @@ class WindowActs:
         # PySide may hand out the wrapper of a popup's list that is gone already.
         found = [child for child in self._top().findChildren(QWidget) if shiboken6.isValid(child)]
         shown = [child for child in found if child.isVisible() and child.isEnabled()]
-        shown = [child for child in shown if child is not self.chart_acts.chart and not _nests(child)]
+        shown = [child for child in shown if child is not self.chart and not _nests(child)]
         if not shown:
             return "nothing is shown"
         child = shown[int(self._random.integers(len(shown)))]
@@ -146,17 +317,19 @@ class WindowActs:
 
     def hear_from_trainer(self) -> str:
         """A status, a step, an incident, or that there are other checkpoints."""
-        kind = int(self._random.integers(4))
+        kind, run_id = int(self._random.integers(4)), self.watched.run_id
         if kind == 0:
-            self.state.apply(scenario.status(self._statuses[int(self._random.integers(len(self._statuses)))]))
+            state = self._statuses[int(self._random.integers(len(self._statuses)))]
+            self.state.apply(scenario.status(state, run_id=run_id))
         elif kind == 1:
             newest = self.state.steps.last
             step = next(scenario.steps(1, first=1 if newest is None else newest.step + 1))
-            self.state.apply(step)
+            self.state.apply(replace(step, run_id=run_id))
         elif kind == 2:
-            self.state.apply(scenario.incidents()[int(self._random.integers(2))])
+            incident = scenario.incidents()[int(self._random.integers(3))]
+            self.state.apply(replace(incident, run_id=run_id, at_ms=self.clock.now_ms()))
         else:
-            self.state.apply(CheckpointsChanged(scenario.RUN, None))
+            self.state.apply(CheckpointsChanged(run_id, None))
         return ("status", "step", "incident", "checkpoints")[kind]
 
     def resize(self) -> str:
@@ -175,18 +348,19 @@ class WindowActs:
         return dock.objectName()
 
     def rest(self) -> None:
-        """No dialog, the layout and settings of the first start, an empty banner, one small market."""
+        """No dialog, the layout and settings of the first start, an empty banner, the market that is kept for it."""
         self.close_popups()
-        self.window.banner.dismiss()
-        self.library.requested.clear()
-        self.library.infos = scenario.checkpoints()
+        self.hands.rest()
+        self.hands.leave()
         for dock in self.window.docks.values():
             dock.setFloating(False)
         self.window.change_settings(Settings())
         self.window.reset_layout()
         self.window.resize(1_280, 720)
-        self.chart_acts.rest()
-        self.begin()
+        self.chart.set_live(False)
+        self.watch(self.venue.at_rest)
+        while self.window.banner.shown is not None:
+            self.window.banner.dismiss()
 
     def close_popups(self) -> None:
         """Menus and dialogs."""
@@ -194,6 +368,27 @@ class WindowActs:
             popup.close()
         for dialog in self._dialogs():
             dialog.reject()
+
+    def _tell(self) -> None:
+        """What came into the market's series is stored and told; the trainer goes on with the newest of it."""
+        news = self.watched.walk.take_news()
+        if not news:
+            return
+        self.watched.keep(news)
+        self.charting.add_closed(news)
+        if self._random.random() < 0.1:  # training is behind; this one it will never see
+            return
+        scores, forecast = self.watched.record(news[-1])
+        for score in scores:
+            self.state.apply(score)
+        self.state.apply(forecast)
+
+    def _on_prices(self) -> QPoint:
+        """Somewhere over the candles."""
+        layout, ratio = self.chart.frame.layout, self.chart.frame.ratio
+        x = self._random.integers(0, max(round(layout.plot_right / ratio), 1))
+        y = self._random.integers(0, max(round(layout.price_bottom / ratio), 1))
+        return QPoint(int(x), int(y))
 
     def _dialogs(self) -> list[QDialog]:
         return [dialog for dialog in self.window.findChildren(QDialog) if dialog.isVisible()]
@@ -205,6 +400,10 @@ class WindowActs:
         top = self._top()
         focused = QApplication.focusWidget()
         return focused if focused is not None and top.isAncestorOf(focused) else top
+
+
+def _one_of(random: np.random.Generator, names: tuple[ActionId, ...]) -> ActionId:
+    return names[int(random.integers(len(names)))]
 
 
 def _nests(widget: QWidget) -> bool:

@@ -48,6 +48,12 @@ _PRICES = ("open", "high", "low", "close", *_BAND)
 _MADE_WHILE_WATCHING = frozenset({ForecastMode.LIVE, ForecastMode.SIMULATED})
 LATER_MODES = tuple(MODES.index(mode) for mode in MODES if mode not in _MADE_WHILE_WATCHING)
 """Catch-up, replay, recovery: what was forecast after the market had gone on."""
+_IS_LATER = np.array([number in LATER_MODES for number in range(len(MODES))])
+
+
+def are_later(rows: Past) -> NDArray[np.bool_]:
+    """Which were made in one of `LATER_MODES`."""
+    return np.asarray(_IS_LATER[rows["mode"]], dtype=np.bool_)
 
 
 class Names:

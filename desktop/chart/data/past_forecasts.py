@@ -59,7 +59,7 @@ class PastView:
     @property
     def is_later(self) -> NDArray[np.bool_]:
         """Made in catch-up, replay or recovery."""
-        return np.isin(self.past["mode"], past.LATER_MODES)
+        return past.are_later(self.past)
 
 
 def _nothing(*, is_too_wide: bool = False, is_complete: bool = True) -> PastView:

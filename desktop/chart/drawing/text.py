@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -51,19 +51,43 @@ def row_width(row: Sequence[Span], fonts: Fonts) -> int:
 
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
-    """Break a row so that each part fits `width`, never before a glued span."""
+    """Break a row so that each part fits `width`: before a glued span only where it has to be, and between the words of
+    a span that is too long by itself."""
     lines: list[Row] = []
     filled = 0
-    for piece in _pieces(row):
-        needed = row_width(piece, fonts)
-        joined = filled + needed + (0 if piece[0].glue else fonts.gap)
-        if lines and joined <= width:
-            lines[-1] += piece
-            filled = joined
-        else:
-            lines.append(piece)
-            filled = needed
+    for whole in _pieces(row):
+        for loose in _loosened(whole, fonts, width):
+            for piece in _broken(loose, fonts, width, width - filled - fonts.gap if lines else width):
+                needed = row_width(piece, fonts)
+                joined = filled + needed + (0 if piece[0].glue else fonts.gap)
+                if lines and joined <= width:
+                    lines[-1] += piece
+                    filled = joined
+                else:
+                    lines.append(piece)
+                    filled = needed
     return lines
+
+
+def _loosened(piece: Row, fonts: Fonts, width: int) -> list[Row]:
+    """The piece, or each of its spans by itself where it is too wide."""
+    if row_width(piece, fonts) <= width:
+        return [piece]
+    return [(replace(span, text=span.text.strip(), glue=False),) for span in piece]
+
+
+def _broken(piece: Row, fonts: Fonts, width: int, left: int) -> list[Row]:
+    """The piece, or parts of whole words of a span that is too wide, the first of which may go where `left` is left."""
+    if len(piece) > 1 or row_width(piece, fonts) <= width:
+        return [piece]
+    parts: list[Span] = []
+    for word in piece[0].text.split():
+        longer = replace(parts[-1], text=f"{parts[-1].text} {word}") if parts else None
+        if longer is not None and longer.width(fonts) <= (left if len(parts) == 1 else width):
+            parts[-1] = longer
+        else:
+            parts.append(replace(piece[0], text=word))
+    return [(part,) for part in parts]
 
 
 def _pieces(row: Sequence[Span]) -> list[Row]:

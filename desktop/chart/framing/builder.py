@@ -16,7 +16,8 @@ from desktop.chart.drawing.geometry import candle_widths
 from desktop.chart.framing.frame import Fonts, Frame, Layout
 from desktop.chart.framing.pane import PRICE_PANE, Pane, PaneArea
 from desktop.chart.framing.pane_heights import PaneHeights
-from desktop.chart.layers.layer import Layer, LayerSet
+from desktop.chart.labels.room import readout_lines, readout_width
+from desktop.chart.layers.layer import Layer, LayerSet, Titled
 from desktop.chart.scales import price_scale
 from desktop.chart.scales.held_range import HeldRange
 from desktop.chart.scales.price_scale import PriceRange, ScaleKind
@@ -26,13 +27,13 @@ from desktop.chart.style import Style
 _AXIS_STEP = 8
 """The price axis widens in steps of that many logical pixels, so that it seldom moves the plot."""
 
-_READOUT_LINES = 3.9
-"""The room above the candles: the readout and, under it, the divider's label hide none of them."""
+_LINES_UNDER_READOUT = 1.9
+"""The room between the readout and the candles: the divider's label is there, and hides none of them."""
 
 _MOST_WIDENED = 0.35
 """On either side, as a share of what candles and ghosts span."""
 
-_PANE_TITLE_LINES = 1.4
+_PANE_TITLE_MARGIN = 0.4
 _PANE_FOOT_PX = 4
 
 _Edges = tuple[float, float]
@@ -66,7 +67,7 @@ class FrameBuilder:
 
     def _build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
         fonts = self._fonts_for(style.font, ratio)
-        layout = self._layout(size, ratio, fonts, style)
+        layout = self._layout(size, ratio, fonts, model, style)
         self._scale.set_width(layout.plot_right / ratio)
         first, stop = self._scale.visible()
         stop = min(stop, model.count)
@@ -84,7 +85,7 @@ class FrameBuilder:
             group=group,
             drawn=drawn,
             price_pane=_price_pane(layout, self._price_range(model, first, seen, style)),
-            panes=tuple(self._pane(area, layout, fonts, model, (first, stop)) for area in layout.lower),
+            panes=self._panes(layout, ratio, fonts, model, style, (first, stop)),
             top_volume=seen.volume,
             decimals=model.decimals(),
             widths=candle_widths(spacing * group, ratio),
@@ -93,12 +94,14 @@ class FrameBuilder:
             is_held=self._held.is_held,
         )
 
-    def _layout(self, size: QSize, ratio: float, fonts: Fonts, style: Style) -> Layout:
+    def _layout(self, size: QSize, ratio: float, fonts: Fonts, model: ChartModel, style: Style) -> Layout:
+        width, axis = round(size.width() * ratio), round(self._axis_width * ratio)
+        lines = readout_lines(model, self._layers, fonts, readout_width(width - axis, ratio))
         return Layout.of(
-            (round(size.width() * ratio), round(size.height() * ratio)),
-            round(self._axis_width * ratio),
+            (width, round(size.height() * ratio)),
+            axis,
             fonts.line + fonts.line // 2,
-            round(fonts.line * (_READOUT_LINES + self._layers.readout_lines(PRICE_PANE))),
+            round(fonts.line * (_LINES_UNDER_READOUT + lines)),
             has_volume=style.shows_volume,
             shares=self._heights.shares(self._layers.pane_names()),
         )
@@ -153,7 +156,19 @@ class FrameBuilder:
         found = (layer.extent(*view, model) for layer in self._layers.of_pane(pane))
         return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
 
-    def _pane(self, area: PaneArea, layout: Layout, fonts: Fonts, model: ChartModel, view: tuple[int, int]) -> Pane:
+    def _panes(
+        self, layout: Layout, ratio: float, fonts: Fonts, model: ChartModel, style: Style, view: tuple[int, int]
+    ) -> tuple[Pane, ...]:
+        width = readout_width(layout.plot_right, ratio)
+        panes = []
+        for area in layout.lower:
+            first: Layer = self._layers.of_pane(area.name)[0]
+            lines = first.title_lines(model, style, fonts, width) if isinstance(first, Titled) else 1
+            panes.append(self._pane(area, layout, round(fonts.line * (lines + _PANE_TITLE_MARGIN)), model, view))
+        return tuple(panes)
+
+    def _pane(self, area: PaneArea, layout: Layout, title: int, model: ChartModel, view: tuple[int, int]) -> Pane:
+        """title: the height of the words at its top."""
         first_layer: Layer = self._layers.of_pane(area.name)[0]
         edges = self._edges(area.name, model, view)
         scale = first_layer.pane_scale  # after its extent: asked for that, a layer looks at the candles
@@ -161,7 +176,7 @@ class FrameBuilder:
             shown = PriceRange(*scale.fixed)
         else:
             shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric))
-        top = min(area.top + round(fonts.line * _PANE_TITLE_LINES), area.bottom - 2)
+        top = min(area.top + title, area.bottom - 2)
         bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
         bounds = (area.top, area.bottom, top, bottom, layout.plot_right)
         return Pane(area.name, *bounds, shown, scale.levels, scale.decimals)
@@ -174,6 +189,8 @@ def _price_pane(layout: Layout, shown: PriceRange) -> Pane:
 def _needed_axis_width(frame: Frame) -> int:
     edges = (frame.prices.low, frame.prices.high)
     texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
+    if frame.prices.kind is ScaleKind.PERCENT:  # lines tell their prices there as well
+        texts += [formatting.format_price(edge, frame.decimals) for edge in edges]
     for pane in frame.panes:
         texts += [formatting.format_number(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
     widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)

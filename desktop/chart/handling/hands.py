@@ -62,6 +62,11 @@ class Hands:
         """Whether the view is in a hand, or runs on after a throw: then nothing else may move it."""
         return self.pointer.is_held or self._kinetic.is_running
 
+    def cursor(self, frame: Frame) -> QPointF | None:
+        """Where the crosshair belongs in this frame, in logical pixels: at the mouse, or at the keys' candle."""
+        at_keys = self._key_cursor.position(frame)
+        return self.pointer.position if at_keys is None else at_keys
+
     def add_tool(self, tool: Tool) -> None:
         """Ask this tool first when the mouse is pressed."""
         self.pointer.add(tool)
@@ -69,6 +74,7 @@ class Hands:
     def let_go(self) -> None:
         """Of everything: another market, or the view goes elsewhere."""
         self.pointer.cancel()
+        self._key_cursor.let_go()
         self._kinetic.stop()
 
     def stop(self) -> None:
@@ -131,6 +137,7 @@ class Hands:
     def leave(self) -> None:
         """The mouse is elsewhere."""
         self.pointer.position = None
+        self._key_cursor.let_go()
 
     def zoom(self, factor: float) -> None:
         """Without a cursor to zoom about."""
@@ -142,4 +149,5 @@ class Hands:
 
     def _point(self, at: ChartPoint) -> None:
         self.pointer.position = at.position
+        self._key_cursor.let_go()
         self._surface.pointer_moved(self.pointer.shape_at(at))

@@ -18,10 +18,27 @@ _DIRECTIONS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class KeyCursor:
-    """Ctrl+Left and Ctrl+Right; with Shift by ten. Moves the view along where a candle lies out of it."""
+    """Ctrl+Left and Ctrl+Right; with Shift by ten. It stays at its candle, whatever closes, comes late or moves; the
+    view is moved along where a step leads out of it."""
 
     def __init__(self, model: ChartModel, scale: TimeScale, pointer: Pointer) -> None:
         self._model, self._scale, self._pointer = model, scale, pointer
+        self._time_ms: int | None = None
+
+    def let_go(self) -> None:
+        """The mouse points now, or another market is shown."""
+        self._time_ms = None
+
+    def position(self, shown: Frame) -> QPointF | None:
+        """Where it is in this frame, in logical pixels: at its candle's close. None while it points at none."""
+        index = self._pointed_at()
+        if index is None:
+            return None
+        candle = self._model.candle(index)
+        placed = next((each for each in self._model.ghosts() if each.index == index), None)
+        price = candle.close if candle is not None else None if placed is None else placed.ghost.close
+        row = shown.layout.price_bottom // 2 if price is None else shown.y(price)
+        return QPointF((shown.x(index) + 0.5) / shown.ratio, (row + 0.5) / shown.ratio)  # the middle of the pixel
 
     def key(self, event: QKeyEvent, frame: Callable[[], Frame]) -> bool:
         """Carry out a key. False for one that means nothing here. frame: gives the geometry as the scale has it now."""
@@ -30,13 +47,18 @@ class KeyCursor:
         control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
         if direction is None or modifiers not in (control, control | shift) or self._model.is_empty:
             return False
-        position, shown = self._pointer.position, frame()
-        if position is None:
-            self._go_to(self._first(shown), frame)
-            return True
-        step = direction * (_FAR_STEP if modifiers & shift else 1)
-        self._go_to(shown.index_at(position.x() * shown.ratio) + step, frame)
+        step, shown = direction * (_FAR_STEP if modifiers & shift else 1), frame()
+        pointed_at, position = self._pointed_at(), self._pointer.position
+        if pointed_at is not None:
+            self._go_to(pointed_at + step)
+        elif position is not None:
+            self._go_to(shown.index_at(position.x() * shown.ratio) + step)
+        else:
+            self._go_to(self._first(shown))
         return True
+
+    def _pointed_at(self) -> int | None:
+        return None if self._time_ms is None else self._model.index_from(self._time_ms)
 
     def _first(self, shown: Frame) -> int:
         """Where reading begins: at the newest candle, or the newest one in view."""
@@ -49,13 +71,8 @@ class KeyCursor:
         forming = self._model.count if self._model.forming is not None else self._model.count - 1
         return max([forming, *(placed.index for placed in ghosts)])
 
-    def _go_to(self, wanted: int, frame: Callable[[], Frame]) -> None:
+    def _go_to(self, wanted: int) -> None:
         index = min(max(wanted, 0), self._last())
         if not self._scale.left <= index <= self._scale.right:
             self._scale.center(index)
-        candle = self._model.candle(index)
-        placed = next((each for each in self._model.ghosts() if each.index == index), None)
-        price = candle.close if candle is not None else None if placed is None else placed.ghost.close
-        shown = frame()  # after the move: other candles in view are another range of prices
-        row = shown.layout.price_bottom // 2 if price is None else shown.y(price)
-        self._pointer.position = QPointF(self._scale.x_at(index), row / shown.ratio)
+        self._time_ms = self._model.time_at(index)

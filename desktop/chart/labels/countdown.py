@@ -7,39 +7,55 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from core.clock import Clock
-from core.market.candle import Interval
 from desktop import formatting
+from desktop.chart.data.model import ChartModel
 
 _SECOND_MS = 1000
 
 
 class Countdown(QObject):
-    """Calls `on_second` as each second of the clock begins, while it runs."""
+    """Calls `on_second` as each second of the clock begins, while the market is live and the chart is seen."""
 
     def __init__(self, on_second: Callable[[], None], clock: Clock | None, parent: QObject) -> None:
         super().__init__(parent)
         self._on_second = on_second
         self._clock = clock
+        self._is_live = self._is_seen = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
-    def start(self) -> None:
-        """Run, if there is a clock. A market that ticks often repaints by itself; a quiet one needs this."""
-        if self._clock is not None:
-            self._timer.start(_SECOND_MS - self._clock.now_ms() % _SECOND_MS)
+    @property
+    def is_live(self) -> bool:
+        """Whether the market is."""
+        return self._is_live
 
-    def stop(self) -> None:
-        self._timer.stop()
+    def set_live(self, is_live: bool) -> None:
+        """Whether ticks come from a market that is open now."""
+        self._is_live = is_live
+        self._run()
 
-    def text(self, opened_at_ms: int, interval: Interval) -> str | None:
-        """``00:45``; None without a clock."""
-        if self._clock is None:
+    def set_seen(self, is_seen: bool) -> None:
+        """Whether the chart is on the screen."""
+        self._is_seen = is_seen
+        self._run()
+
+    def text(self, model: ChartModel) -> str | None:
+        """``00:45``; None without a clock, a live market or a forming candle."""
+        forming, series = model.forming, model.series
+        if self._clock is None or not self._is_live or forming is None or series is None:
             return None
-        return formatting.format_countdown(interval.close_time_ms(opened_at_ms) - self._clock.now_ms())
+        return formatting.format_countdown(series.interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms())
+
+    def _run(self) -> None:
+        """A market that ticks often repaints by itself; a quiet one needs this."""
+        if self._clock is not None and self._is_live and self._is_seen:
+            self._timer.start(_SECOND_MS - self._clock.now_ms() % _SECOND_MS)
+        else:
+            self._timer.stop()
 
     @Slot()
     def _tick(self) -> None:
         self._on_second()
-        self.start()
+        self._run()

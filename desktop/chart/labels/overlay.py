@@ -16,7 +16,7 @@ from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
 from desktop.chart.layers.layer import LayerSet
-from desktop.chart.layers.live import last_price_box, last_price_row
+from desktop.chart.layers.live import LastPriceLine, last_price_box, last_price_line
 
 
 @dataclass(frozen=True)
@@ -40,19 +40,20 @@ class Overlay:
     pane_readouts: tuple[Box, ...] = ()
     axis_tags: tuple[Box, ...] = ()
     note: Box | None = None
+    last_price_line: LastPriceLine | None = None
 
     @classmethod
     def of(
         cls, frame: Frame, model: ChartModel, layers: LayerSet, cursor: QPoint | None, countdown: str | None
     ) -> Overlay:
         """Lay the boxes out for a cursor in device pixels, None when it is elsewhere."""
-        last_price = last_price_box(frame, model, countdown)
+        last_price, line = last_price_box(frame, model, countdown), last_price_line(frame, model)
         tags = tuple(layers.axis_tags(frame, model))
         if cursor is None or not frame.layout.plot.contains(cursor):
             readout = readout_box(frame, model, layers, None, None)
             panes = pane_readouts(frame, model, layers, None)
             note = note_box(frame, model.note, readout.rect)
-            return cls(None, last_price, None, None, readout, None, panes, tags, note)
+            return cls(None, last_price, None, None, readout, None, panes, tags, note, line)
         index = max(frame.index_at(cursor.x()), 0)
         readout = readout_box(frame, model, layers, index, cursor)
         return cls(
@@ -64,21 +65,21 @@ class Overlay:
             pane_readouts(frame, model, layers, index),
             tags,
             note_box(frame, model.note, readout.rect),
+            line,
         )
 
-    def patches(self, frame: Frame, model: ChartModel) -> tuple[Patch, ...]:
+    def patches(self, frame: Frame) -> tuple[Patch, ...]:
         """What lies over the candles, part by part and always in the same order, without the forecast, which only a
         new view moves. A label on an axis hides those of the axis that it touches, so it owns their pixels as well."""
         layout, pixel = frame.layout, frame.pixel
-        row, newest = last_price_row(frame, model), model.newest
-        line = None if row is None else QRect(0, row - pixel, layout.plot_right, 3 * pixel)
+        last = self.last_price_line
+        line = None if last is None else QRect(0, last.row - pixel, layout.plot_right, 3 * pixel)
         across = down = None
         if self.cross is not None:
             down = QRect(self.cross.x() - pixel, 0, 3 * pixel, layout.plot_bottom)
             across = QRect(0, self.cross.y() - pixel, layout.plot_right, 3 * pixel)
-        is_rising = newest is not None and newest.close >= newest.open
         return (
-            Patch((row, is_rising), _areas(line)),
+            Patch(last, _areas(line)),
             Patch(self.last_price, _areas(_with_neighbours(self.last_price, frame))),
             Patch(self.price_label, _areas(_with_neighbours(self.price_label, frame))),
             Patch(self.cross, _areas(across, down)),

@@ -23,7 +23,8 @@ def past_rows(forecast: PastForecast, frame: Frame) -> list[Row]:
         ("90 % band", *_inside(forecast.inside_90, palette)),
         ("Direction", *_direction(forecast.direction_hit, palette)),
         ("Made", _made_text(forecast, frame), palette.text),
-        ("Checkpoint", _checkpoint_text(forecast), palette.text),
+        ("After step", _step_text(forecast), palette.text),
+        ("Last checkpoint then", _checkpoint_text(forecast), palette.text),
     ]
     rows: list[Row] = [(Span(f"Forecast made {candles_before(forecast.horizon)}", palette.text, bold=True),)]
     rows += [(Span(name, palette.muted_text), Span(text, colour)) for name, text, colour in facts]
@@ -46,12 +47,16 @@ def _made_text(forecast: PastForecast, frame: Frame) -> str:
     return f"{how}, {formatting.format_time(forecast.made_at_ms, frame.time_zone, seconds=True)}"
 
 
+def _step_text(forecast: PastForecast) -> str:
+    """The steps that had been learned by then: it was made by the model as it was, not as a checkpoint has it."""
+    return formatting.MISSING if forecast.step is None else formatting.format_count(forecast.step)
+
+
 def _checkpoint_text(forecast: PastForecast) -> str:
-    """The last part of its id, which tells it from others of the run, and the steps that had been learned by then."""
+    """The last part of its id, which tells it from others of the run."""
     if forecast.step is None:
         return formatting.MISSING
-    name = "none yet" if forecast.checkpoint_id is None else forecast.checkpoint_id.rsplit("-", 1)[-1]
-    return f"{name}, step {formatting.format_count(forecast.step)}"
+    return "none yet" if forecast.checkpoint_id is None else forecast.checkpoint_id.rsplit("-", 1)[-1]
 
 
 def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:

@@ -13,8 +13,8 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE
 from desktop.chart.labels.past import past_rows
+from desktop.chart.labels.room import candle_lines, held_words, readout_width
 from desktop.chart.layers.layer import LayerSet
 
 _GROUND_ALPHA = 215
@@ -24,13 +24,10 @@ _REACH_PX = 14
 def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
     """The readout of the candle at `index` (None: the newest), in the top left corner, or in the bottom left one
     while the cursor is near that."""
-    further = [row for layer in layers.of_pane(PRICE_PANE) for row in layer.rows(frame, model, index)]
-    width = max(frame.layout.plot_right - frame.scaled(24), 1)
-    for with_range in (True, False):  # the range is the first to go where a line would have to be broken for it
-        rows = [*_readout_rows(frame, model, index, with_range=with_range), *further]
-        lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
-        if len(lines) == len(rows):
-            break
+    further = layers.readout_rows(frame, model, index)
+    width = readout_width(frame.layout.plot_right, frame.ratio)
+    rows = [*_readout_rows(frame, model, index, width), *further]
+    lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
     size = box_size(lines, frame.fonts)
     margin = frame.scaled(6)
     rect = QRect(QPoint(margin, margin), size)
@@ -46,8 +43,9 @@ def pane_readouts(frame: Frame, model: ChartModel, layers: LayerSet, index: int 
         rows = [row for layer in layers.of_pane(pane.name) for row in layer.rows(frame, model, index)]
         line = tuple(span for row in rows for span in row)
         if line:
-            rect = QRect(QPoint(frame.scaled(6), pane.top + frame.pixel), box_size((line,), frame.fonts))
-            boxes.append(Box(rect.intersected(pane.rect), (line,), _ground(frame)))
+            lines = tuple(wrapped(line, frame.fonts, readout_width(frame.layout.plot_right, frame.ratio)))
+            rect = QRect(QPoint(frame.scaled(6), pane.top + frame.pixel), box_size(lines, frame.fonts))
+            boxes.append(Box(rect.intersected(pane.rect), lines, _ground(frame)))
     return tuple(boxes)
 
 
@@ -57,25 +55,32 @@ def _ground(frame: Frame) -> QColor:
     return ground
 
 
-def _readout_rows(frame: Frame, model: ChartModel, index: int | None, *, with_range: bool) -> list[Row]:
+def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int) -> list[Row]:
     palette = frame.palette
     shown = _newest_index(model) if index is None else index
-    rows: list[Row] = [(Span(model.title, palette.text, bold=True),)] if model.title else []
+    rows = [row for row in [_title_row(frame, model)] if row]
     candle = model.candle(shown)
     if candle is not None:
-        rows.append(_candle_row(frame, candle, _close_before(model, shown), with_range=with_range))
+        ways = _candle_rows(frame, candle, _close_before(model, shown))
+        lines = candle_lines(model, frame.fonts, width)
+        rows.append(next((way for way in ways if len(wrapped(way, frame.fonts, width)) <= lines), ways[-1]))
         missing = model.missing_before(shown) if index is not None else 0
         if missing:
             noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
             text = f"{formatting.format_count(missing)} {noun} before this one {verb} missing"
             rows.append((Span(text, palette.warning),))
-    if frame.is_held:
-        rows.append(
-            (Span("Prices are held by hand.", palette.muted_text), Span("Alt+A fits them.", palette.muted_text))
-        )
     if index is not None:
         rows.extend(_ghost_rows(frame, model, index))
     return rows
+
+
+def _title_row(frame: Frame, model: ChartModel) -> Row:
+    palette = frame.palette
+    title = (Span(model.title, palette.text, bold=True),) if model.title else ()
+    if not frame.is_held:
+        return title
+    words = held_words(model.title, frame.fonts, readout_width(frame.layout.plot_right, frame.ratio))
+    return (*title, *(Span(each, palette.muted_text) for each in words))
 
 
 def _newest_index(model: ChartModel) -> int:
@@ -87,20 +92,16 @@ def _close_before(model: ChartModel, index: int) -> float | None:
     return None if before is None else before.close
 
 
-def _candle_row(frame: Frame, candle: Candle, close_before: float | None, *, with_range: bool) -> Row:
+def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, Row, Row]:
+    """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price."""
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
-    texts = (
-        formatting.format_price(change, frame.decimals, signed=True),
-        f"({formatting.format_percent(change / base, signed=True)})",
-    )
-    colour_of_change = frame.palette.candle(change >= 0)
-    return (
-        *_prices(frame, candle, colour),
-        *(Span(text, colour_of_change) for text in texts),
-        *(_range(frame, candle) if with_range else ()),
-    )
+    prices, colour_of_change = _prices(frame, candle, colour), frame.palette.candle(change >= 0)
+    in_price = Span(formatting.format_price(change, frame.decimals, signed=True), colour_of_change)
+    in_percent = Span(f"({formatting.format_percent(change / base, signed=True)})", colour_of_change)
+    without_range = (*prices, in_price, in_percent)
+    return (*without_range, *_range(frame, candle)), without_range, (*prices, in_percent)
 
 
 def _range(frame: Frame, candle: Candle) -> Row:

@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPainter
 
-from core.events import ForecastMode
-from desktop import formatting
 from desktop.chart.data.columns import group_size
 from desktop.chart.data.model import ChartModel
-from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.drawing.primitives import fill_rects, rects
-from desktop.chart.drawing.text import Row, Span, row_width
-from desktop.chart.framing.frame import Frame
+from desktop.chart.drawing.text import Row
+from desktop.chart.framing.frame import Fonts, Frame
 from desktop.chart.framing.pane import Pane
+from desktop.chart.labels.room import readout_width
+from desktop.chart.labels.strip_words import fitting_row, lines_needed, title, ways_to_say
 from desktop.chart.layers.layer import PaneScale
+from desktop.chart.style import Style
 from desktop.theme import Palette
 
 ERROR_PANE = "forecast error"
@@ -56,6 +56,7 @@ class ErrorStripLayer:
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         view = _view(model, frame_first, frame_stop)
         if view is None or not len(view):
+            self._reach = 0.0  # else the levels of what was in view before would be squeezed into a range of nothing
             return None
         group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
         sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size
@@ -79,32 +80,19 @@ class ErrorStripLayer:
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         return
 
+    def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
+        return lines_needed(model, style.palette, fonts, width)
+
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        palette = frame.palette
-        ahead = f"{model.past.horizon} candle{'' if model.past.horizon == 1 else 's'} ahead"
-        title = (Span("Forecast error", palette.ghost_text, bold=True), Span(ahead, palette.muted_text))
-        if model.other_interval is not None:
-            return ((*title, Span(f"forecasts are for {model.other_interval} candles", palette.muted_text)),)
-        view = _view(model, frame.first, frame.stop)
+        palette, view = frame.palette, _view(model, frame.first, frame.stop)
         if view is None:
-            return (title,)
+            return (title(model, palette),)
+        is_later = bool(len(view)) and bool(view.is_later.all())
+        first, second, third = (_shade(colour, palette, is_later=is_later) for colour in class_colours(palette))
         under = None if index is None else model.past_forecast(index)
-        spans = (*title, *_of_candle(under, palette), *_in_view(view, palette, model.past.most_candles))
-        return (_fitting(spans, frame),)
-
-
-def _fitting(spans: Sequence[Span], frame: Frame) -> Row:
-    """As many of them as there is room for, with what is glued to them."""
-    most = frame.layout.plot_right - frame.scaled(20)
-    pieces: list[Row] = []
-    for span in spans:
-        pieces[-1:] = [(*pieces[-1], span)] if span.glue and pieces else [*pieces[-1:], (span,)]
-    row: Row = ()
-    for piece in pieces:
-        if row and row_width((*row, *piece), frame.fonts) > most:
-            break
-        row += piece
-    return row
+        ways = ways_to_say(model, view, under, palette, (first, second, third))
+        width = readout_width(frame.layout.plot_right, frame.ratio)
+        return (fitting_row(ways, frame.fonts, width, lines_needed(model, palette, frame.fonts, width)),)
 
 
 def round_level(reach: float) -> tuple[float, int]:
@@ -200,52 +188,3 @@ def grouped(view: PastView, group: int) -> Groups:
     shares = [np.add.reduceat((kinds == kind).astype(np.float64), starts) / counts for kind in range(_CLASSES)]
     sizes = np.add.reduceat(np.abs(view.error), starts) / counts
     return Groups(numbers[starts] * group + (group - 1) / 2.0, sizes, np.array(shares))
-
-
-def _of_candle(forecast: PastForecast | None, palette: Palette) -> list[Span]:
-    if forecast is None:
-        return []
-    kind = 0 if forecast.inside_50 else 1 if forecast.inside_90 else 2
-    where = ("inside 50 %", "inside 90 %", "outside 90 %")[kind]
-    colour = palette.warning if kind == 2 else palette.ghost_up
-    error = formatting.format_percent(forecast.error, 3, signed=True)
-    spans = [Span(error, palette.text, bold=True), Span(where, colour)]
-    if forecast.direction_hit is not None:
-        said, shade = ("direction hit", palette.good) if forecast.direction_hit else ("direction missed", palette.bad)
-        spans.append(Span(said, shade))
-    if forecast.mode is not ForecastMode.LIVE:
-        spans.append(Span(f"({forecast.mode.value})", palette.muted_text))
-    return spans
-
-
-def _in_view(view: PastView, palette: Palette, most: int) -> list[Span]:
-    """Numbers of what is in view, each with what it was counted over. The squares say what the colours mean."""
-    muted = palette.muted_text
-    if view.is_too_wide:
-        return [Span(f"zoom in: at most {formatting.format_count(most)} candles are compared at once", muted)]
-    if not len(view):
-        return [Span("none in view" if view.is_complete else "reading …", muted)]
-    count, counted = len(view), int((view.past["hit"] >= 0).sum())
-    in_50, in_90 = int(view.past["inside_50"].sum()), int(view.past["inside_90"].sum())
-    mean = formatting.format_number(float(np.abs(view.error).mean()), 3)
-    later = int(view.is_later.sum())
-    colours = [_shade(colour, palette, is_later=later == count) for colour in class_colours(palette)]
-    spans = [Span(f"in view: n {formatting.format_count(count)}{_how_made(later, count)}", muted)]
-    spans.append(Span(f"mean |error| {mean} %", muted))
-    said = (f"in 50 %: {_of(in_50, count)}", f"in 90 %: {_of(in_90, count)}", f"outside: {_of(count - in_90, count)}")
-    for colour, text in zip(colours, said, strict=True):
-        spans += [Span("■", colour), Span(f" {text}", muted, glue=True)]
-    spans.append(Span(f"direction hit: {_of(int((view.past['hit'] == 1).sum()), counted)}", muted))
-    if not view.is_complete:
-        spans.append(Span("reading …", muted))
-    return spans
-
-
-def _how_made(later: int, count: int) -> str:
-    if later == count:
-        return ", none made live"
-    return f", {formatting.format_count(later)} not made live (paler)" if later else ""
-
-
-def _of(count: int, total: int) -> str:
-    return f"{formatting.format_count(count)} of {formatting.format_count(total)}"

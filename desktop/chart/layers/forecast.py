@@ -64,7 +64,7 @@ def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
     other = model.other_interval
     if other is None:
         return None
-    row = (Span(f"Forecasts are for {other} candles", frame.palette.ghost_text),)
+    row = (Span(f"Forecasts and their errors are for {other} candles", frame.palette.ghost_text),)
     size = box_size((row,), frame.fonts)
     margin = frame.scaled(6)
     left = max(frame.layout.plot_right - size.width() - margin, 0)

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
-from desktop.chart.data.past import LATER_MODES, Past
+from desktop.chart.data.past import Past
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.drawing.primitives import Rects, draw_polyline, fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
@@ -33,7 +33,7 @@ _WHISKER_ALPHA = 150
 class HindsightLayer:
     """Ghosts of the horizon that is shown, with their bands as a ribbon. Paler where they were not made live."""
 
-    readout_lines = 1
+    shares_row = False
 
     @property
     def pane(self) -> str:
@@ -69,12 +69,29 @@ class HindsightLayer:
         if model.other_interval is not None:
             return ()
         palette, view = frame.palette, _view(model, frame.first, frame.stop)
-        said = f"forecasts made {candles_before(model.past.horizon)}: close, and 50 % and 90 % band"
+        legend, too_wide, nothing = _sayings(model)
+        said = legend
         if view is not None and view.is_too_wide:
-            said = f"zoom in: at most {formatting.format_count(model.past.most_candles)} candles are compared at once"
+            said = too_wide
         elif view is not None and view.is_complete and not len(view):
-            said = f"nothing in view was forecast {candles_before(model.past.horizon)}"
+            said = nothing
         return ((Span("Hindsight", palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        if model.other_interval is not None:
+            return ()
+        return ((Span("Hindsight", QColor(), bold=True), Span(max(_sayings(model), key=len), QColor())),)
+
+
+def _sayings(model: ChartModel) -> tuple[str, str, str]:
+    """What is shown; that too much is in view; that nothing in view was forecast."""
+    before = candles_before(model.past.horizon)
+    most = formatting.format_count(model.past.most_candles)
+    return (
+        f"forecasts made {before}: close, and 50 % and 90 % band",
+        f"zoom in: at most {most} candles are compared at once",
+        f"nothing in view was forecast {before}",
+    )
 
 
 def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
@@ -143,7 +160,7 @@ def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
     """Frames around the real bodies, so that both can be read; a flat ghost is a dash. A halo parts them from what
     they lie on."""
     falling = view.past["close"] < view.past["open"]
-    later = np.isin(view.past["mode"], LATER_MODES)
+    later = view.is_later
     halos, lines = _ghost_rects(frame, view)
     ground = QColor(frame.palette.background)
     ground.setAlpha(_HALO_ALPHA)

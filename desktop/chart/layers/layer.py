@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -10,11 +11,10 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Box, Row
-from desktop.chart.framing.frame import Frame
+from desktop.chart.drawing.text import Box, Row, Span
+from desktop.chart.framing.frame import Fonts, Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
-
-_MOST_READOUT_LINES = 5
+from desktop.chart.style import Style
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +72,51 @@ class Explainer(Protocol):
         """The box for a cursor in device pixels; None where there is nothing of it."""
 
 
+@runtime_checkable
+class Deferred(Protocol):
+    """A layer that may need longer than a frame. It paints nothing rather than what is not right yet."""
+
+    def is_waiting(self, model: ChartModel) -> bool:
+        """Whether it paints less than it will after enough of `work`."""
+
+    def work(self, model: ChartModel) -> None:
+        """Make some of what is missing: a few milliseconds of it."""
+
+
+@runtime_checkable
+class Reader(Protocol):
+    """A layer over the candles that always says something in the readout."""
+
+    @property
+    def shares_row(self) -> bool:
+        """Whether what it says goes on in the row of others of its kind."""
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        """Rows as wide as it may need. Their colours mean nothing."""
+
+
+@runtime_checkable
+class Titled(Protocol):
+    """A layer in a pane of its own, whose words may need more than a line there."""
+
+    def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
+        """How many lines of so many device pixels to leave for them."""
+
+
+@runtime_checkable
+class Handled(Protocol):
+    """A layer that shows what mouse and keys have hold of."""
+
+    def at_rest(self) -> AbstractContextManager[None]:
+        """Show nothing of that meanwhile."""
+
+
 class LayerSet:
     """The layers of a chart, in the order in which they are painted."""
 
     def __init__(self) -> None:
         self._layers: list[Layer] = []
+        self._sort()
 
     def __iter__(self) -> Iterator[Layer]:
         return iter(self._layers)
@@ -87,11 +127,19 @@ class LayerSet:
     def add(self, layer: Layer) -> None:
         """On top of those that are there; a pane of its own below the others."""
         self._layers.append(layer)
+        self._sort()
 
     def remove(self, layer: Layer) -> None:
         """Take a layer away, with its pane if no other is in it. Nothing where it is not there."""
         if layer in self._layers:
             self._layers.remove(layer)
+            self._sort()
+
+    def _sort(self) -> None:
+        """By what they can do: asking a layer for that takes longer than what many of them then say."""
+        self._taggers = [layer for layer in self._layers if isinstance(layer, AxisTagger)]
+        self._explainers = [layer for layer in self._layers if isinstance(layer, Explainer)]
+        self._deferred = [layer for layer in self._layers if isinstance(layer, Deferred)]
 
     def of_pane(self, name: str) -> list[Layer]:
         return [layer for layer in self._layers if layer.pane == name]
@@ -100,22 +148,53 @@ class LayerSet:
         """The panes below the prices, from top to bottom."""
         return tuple(dict.fromkeys(layer.pane for layer in self._layers if layer.pane != PRICE_PANE))
 
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """As if nobody had hold of anything, for a picture."""
+        with ExitStack() as stack:
+            for layer in self._layers:
+                if isinstance(layer, Handled):
+                    stack.enter_context(layer.at_rest())
+            yield
+
     def axis_tags(self, frame: Frame, model: ChartModel) -> list[Box]:
         """What layers mark on the price axis."""
-        taggers = (layer for layer in self._layers if isinstance(layer, AxisTagger))
-        return [tag for layer in taggers for tag in layer.axis_tags(frame, model)]
+        return [tag for layer in self._taggers for tag in layer.axis_tags(frame, model)]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         """What the topmost layer that knows something says."""
-        explainers = (layer for layer in reversed(self._layers) if isinstance(layer, Explainer))
-        found = (layer.tooltip(frame, model, cursor) for layer in explainers)
+        found = (layer.tooltip(frame, model, cursor) for layer in reversed(self._explainers))
         return next((box for box in found if box is not None), None)
 
-    def readout_lines(self, pane: str) -> int:
-        """How many lines of the readout its layers always take: room is left for them above the candles."""
-        lines = sum(getattr(layer, "readout_lines", 0) for layer in self.of_pane(pane))
-        return min(lines, _MOST_READOUT_LINES)
+    def waiting(self, model: ChartModel) -> Deferred | None:
+        """The first layer that has something to make."""
+        return next((layer for layer in self._deferred if layer.is_waiting(model)), None)
+
+    def readout_rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
+        """What the layers over the candles say of the candle at `index`; indicators share a row."""
+        return _joined([(layer, layer.rows(frame, model, index)) for layer in self.of_pane(PRICE_PANE)])
+
+    def readout_samples(self, model: ChartModel) -> list[Row]:
+        """The rows that are always there, as wide as they get: room is left for them above the candles."""
+        layers = (layer for layer in self.of_pane(PRICE_PANE) if isinstance(layer, Reader))
+        return _joined([(layer, layer.sample_rows(model)) for layer in layers])
 
     def key(self, model: ChartModel) -> tuple[Hashable, ...]:
         """What all their kept pictures depend on."""
         return tuple((id(layer), layer.key(model)) for layer in self._layers)
+
+
+def _joined(said: Sequence[tuple[object, Sequence[Row]]]) -> list[Row]:
+    """All rows in order; those of layers that share one stand in the first of them, with a dot between."""
+    rows: list[Row] = []
+    shared: int | None = None
+    for layer, own in said:
+        for row in own:
+            if not (isinstance(layer, Reader) and layer.shares_row):
+                rows.append(row)
+            elif shared is None:
+                shared = len(rows)
+                rows.append(row)
+            else:
+                rows[shared] += (Span("  ·", row[0].colour, glue=True), *row)
+    return rows

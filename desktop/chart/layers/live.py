@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
@@ -13,6 +15,14 @@ from desktop.chart.layers.axes import price_label_rect
 from desktop.chart.style import CandleStyle
 
 _LINE_REACH_PX = 4
+
+
+@dataclass(frozen=True)
+class LastPriceLine:
+    """Laid out with the labels: a paint between two frames must not draw it where the next does not look for it."""
+
+    row: int
+    colour: QColor
 
 
 def forming_area(frame: Frame, model: ChartModel, *, has_lines: bool = False) -> QRect:
@@ -40,16 +50,21 @@ def last_price_colour(frame: Frame, newest: Candle) -> QColor:
     return frame.palette.candle(newest.close >= newest.open)
 
 
-def paint_last_price_line(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    """A dotted line across the plot."""
+def last_price_line(frame: Frame, model: ChartModel) -> LastPriceLine | None:
+    """Where the last price is now; None where it lies out of view."""
     row, newest = last_price_row(frame, model), model.newest
-    if row is None or newest is None:
+    return None if row is None or newest is None else LastPriceLine(row, last_price_colour(frame, newest))
+
+
+def paint_last_price_line(painter: QPainter, frame: Frame, line: LastPriceLine | None) -> None:
+    """A dotted line across the plot."""
+    if line is None:
         return
-    pen = QPen(last_price_colour(frame, newest), frame.pixel)
+    pen = QPen(line.colour, frame.pixel)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     pen.setDashPattern([1.0, 3.0])
     painter.setPen(pen)
-    painter.drawLine(0, row, frame.layout.plot_right, row)
+    painter.drawLine(0, line.row, frame.layout.plot_right, line.row)
 
 
 def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Box | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -16,6 +17,8 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.axes import price_label_rect
 from desktop.chart.layers.layer import PaneScale
+from desktop.chart.layers.spread import spread
+from desktop.chart.scales.price_scale import ScaleKind
 from desktop.icons import glyph, glyph_font
 
 _REACH_PX = 4
@@ -38,6 +41,16 @@ class LinesShown:
     """What the readout says meanwhile."""
 
 
+@dataclass(frozen=True)
+class _Placed:
+    """A line in view: its pixel row, and where its label and its tag are, which may have had to move aside."""
+
+    line: PriceLine
+    row: int
+    label: QRect
+    tag: Box
+
+
 class PriceLinesLayer:
     """Drawn over everything with each paint: lines are few, and no tick moves them."""
 
@@ -58,42 +71,75 @@ class PriceLinesLayer:
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        for line in self._back_to_front():
-            row = row_of(frame, line)
-            if row is not None:
-                self._paint_line(painter, frame, line, row)
+        placed = self._placed(frame)
+        for each in placed:
+            self._paint_line(painter, frame, each)
+        for each in placed:  # no line runs through another's words
+            is_selected, is_hovered = self._is(self.shown.selected, each.line), self._is(self.shown.hovered, each.line)
+            _paint_label(painter, frame, each, is_filled=is_selected, is_tinted=is_hovered)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
+        if self.shown.hint:
+            return ((Span(self.shown.hint, frame.palette.accent),),)
+        selected = next((line for line in self.shown.lines if self._is(self.shown.selected, line)), None)
+        if selected is None or row_of(frame, selected) is not None:
+            return ()
+        where = "above" if frame.price_pane.y(selected.price) < frame.price_pane.top else "below"
+        price = formatting.format_price(selected.price, frame.decimals)
+        said = f"Selected: {_words(frame, selected)}, at {price}, {where} the prices in view"
+        return ((Span(said, frame.palette.accent),),)
 
     def axis_tags(self, frame: Frame, model: ChartModel) -> Sequence[Box]:
-        tags = []
-        for line in self._back_to_front():
-            row = row_of(frame, line)
-            if row is not None:
-                tags.append(self._tag(frame, line, row))
-        return tags
+        return [each.tag for each in self._placed(frame)]
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Meanwhile no line is selected, under the mouse or being set."""
+        shown = self.shown
+        self.shown = replace(shown, selected=None, hovered=None, preview=None, hint="")
+        try:
+            yield
+        finally:
+            self.shown = shown
 
     def line_at(self, frame: Frame, pixel: QPoint) -> PriceLine | None:
-        """The topmost line, label or axis tag at a device pixel."""
+        """The topmost label, axis tag or line at a device pixel."""
         reach = frame.scaled(_REACH_PX)
-        for line in reversed(self._back_to_front()):
-            row = row_of(frame, line)
-            if line is self.shown.preview or row is None:
-                continue
-            is_near = pixel.x() < frame.layout.plot_right and abs(pixel.y() - row) <= reach
-            if is_near or any(
-                area.contains(pixel) for area in (_label_rect(frame, line, row), self._tag(frame, line, row).rect)
-            ):
-                return line
-        return None
+        placed = [each for each in reversed(self._placed(frame)) if each.line is not self.shown.preview]
+        for each in placed:  # a label that moved aside may lie on another's line
+            if each.label.contains(pixel) or each.tag.rect.contains(pixel):
+                return each.line
+        nearest = min(placed, key=lambda each: abs(pixel.y() - each.row), default=None)
+        is_on_plot = pixel.x() < frame.layout.plot_right
+        if nearest is None or not is_on_plot or abs(pixel.y() - nearest.row) > reach:
+            return None
+        return nearest.line
+
+    def _placed(self, frame: Frame) -> list[_Placed]:
+        """What is in view, back to front. A line that is being set stays at the mouse and moves none aside."""
+        rows = [(line, row) for line in self._back_to_front() if (row := row_of(frame, line)) is not None]
+        labels = [_label_rect(frame, line, row) for line, row in rows]
+        tags = [self._tag(frame, line, row) for line, row in rows]
+        still = [place for place, (line, _) in enumerate(rows) if line is not self.shown.preview]
+        # From the highest price down: of two in one row the higher one's words are above.
+        still.sort(key=lambda place: -rows[place][0].price)
+        if still:
+            pane, axis = frame.price_pane, frame.layout.price_axis
+            tops = spread([labels[place].top() for place in still], labels[still[0]].height(), pane.top, pane.bottom)
+            tag_tops = [tags[place].rect.top() for place in still]
+            tag_tops = spread(tag_tops, tags[still[0]].rect.height(), 0, axis.height())
+            for place, top, tag_top in zip(still, tops, tag_tops, strict=True):
+                labels[place].moveTop(top)
+                tags[place].rect.moveTop(tag_top)
+        return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
 
     def _back_to_front(self) -> list[PriceLine]:
         shown = self.shown
         lines = sorted(shown.lines, key=lambda line: (line.line_id == shown.selected, line.line_id == shown.hovered))
         return lines if shown.preview is None else [*lines, shown.preview]
 
-    def _paint_line(self, painter: QPainter, frame: Frame, line: PriceLine, row: int) -> None:
+    def _paint_line(self, painter: QPainter, frame: Frame, placed: _Placed) -> None:
+        line, row = placed.line, placed.row
         is_selected, is_hovered = self._is(self.shown.selected, line), self._is(self.shown.hovered, line)
         colour, is_bold = _colour(frame, line), is_selected or is_hovered
         width = frame.pixel * (2 if is_bold else 1)
@@ -105,7 +151,6 @@ class PriceLinesLayer:
         painter.setPen(pen)
         painter.drawLine(0, row, frame.layout.plot_right, row)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        _paint_label(painter, frame, line, row, is_filled=is_selected, is_tinted=is_hovered)
         if is_selected:
             _paint_grip(painter, frame, row, colour)
 
@@ -117,7 +162,10 @@ class PriceLinesLayer:
         is_filled = line.is_watched or self._is(self.shown.selected, line)
         quiet = colour if colour.alpha() == 255 else frame.palette.muted_text
         ink = frame.palette.inverse_text if is_filled else quiet
-        rows: tuple[Row, ...] = ((Span(frame.price_text(line.price), ink, bold=is_filled),),)
+        price = formatting.format_price(line.price, frame.decimals)
+        rows: tuple[Row, ...] = ((Span(price, ink, bold=is_filled),),)
+        if frame.prices.kind is ScaleKind.PERCENT:
+            rows += ((Span(frame.price_text(line.price), ink),),)
         ground = colour if is_filled else frame.palette.background
         return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour)
 
@@ -161,10 +209,9 @@ def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
     return QRect(frame.scaled(_LABEL_LEFT_PX), top, width, height)
 
 
-def _paint_label(
-    painter: QPainter, frame: Frame, line: PriceLine, row: int, *, is_filled: bool, is_tinted: bool
-) -> None:
-    area, colour = _label_rect(frame, line, row), _colour(frame, line)
+def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled: bool, is_tinted: bool) -> None:
+    line, area = placed.line, placed.label
+    colour = _colour(frame, line)
     edge = QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5)
     round_px = frame.scaled(4)
     painter.setPen(QPen(colour, frame.pixel))

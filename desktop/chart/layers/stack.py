@@ -53,7 +53,7 @@ class LayerStack:
         painter.save()
         painter.setClipRect(frame.layout.main, Qt.ClipOperation.IntersectClip)
         paint_forming(painter, frame, model)
-        paint_last_price_line(painter, frame, model)
+        paint_last_price_line(painter, frame, overlay.last_price_line)
         painter.restore()
         self._paint_live(painter, frame, model)
         _paint_crosshair(painter, frame, overlay)

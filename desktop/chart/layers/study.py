@@ -6,8 +6,7 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
+from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.indicators.registry import INDICATORS, Drawing, IndicatorInfo, Place, label
 from core.indicators.series import IndicatorSeries
@@ -16,38 +15,46 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.geometry import Positions
 from desktop.chart.drawing.primitives import draw_polyline, fill_rects, rects
-from desktop.chart.drawing.text import Row, Span
-from desktop.chart.framing.frame import Frame
+from desktop.chart.drawing.text import Row, Span, wrapped
+from desktop.chart.framing.frame import Fonts, Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale
+from desktop.chart.style import Style
 
+_AT_ONCE = 8_192
+"""Candles whose values are worked out within a frame: about a millisecond."""
+_IN_A_TURN = 32_768
+"""Those of a turn between frames: a few milliseconds. A million take some dozens of turns."""
 _LINE_WIDTH = 1.5
 _FILL_ALPHA = 20
 _EDGE_ALPHA = 170
+_SAMPLE_VALUE = -88.0
 
 Values = NDArray[np.float64]
 
 
 class StudyLayer:
-    """Follows whatever series the chart shows."""
+    """Follows whatever series the chart shows. Where that takes longer than a frame, it paints nothing until all its
+    values are right."""
 
-    readout_lines = 1
+    shares_row = True
 
     def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0) -> None:
         """number: chooses the colours; ordinal: tells the panes of one kind apart."""
         self.spec = spec
-        self._ordinal = ordinal
+        self.number, self.ordinal = number, ordinal
         self._info: IndicatorInfo = INDICATORS[spec.kind]
-        self._number = number
         self._series: IndicatorSeries | None = None
         self._series_of: int | None = None
+        self._ahead: tuple[float, ...] | None = None
+        self._ahead_key: tuple[object, ...] = ()
         self._decimals = 2
 
     @property
     def pane(self) -> str:
         if self._info.place is Place.PRICE_PANE:
             return PRICE_PANE
-        return f"{self.spec.kind.value} {self._ordinal}"
+        return f"{self.spec.kind.value} {self.ordinal}"
 
     @property
     def pane_scale(self) -> PaneScale:
@@ -57,8 +64,17 @@ class StudyLayer:
         )
 
     def key(self, model: ChartModel) -> Hashable:
-        self._follow(model)
-        return (self.spec, model.version)
+        is_shown = self._follow(model) is not None
+        return (self.spec, self.number, model.version, is_shown)
+
+    def is_waiting(self, model: ChartModel) -> bool:
+        series = self._followed(model)
+        return series is not None and series.count_missing() > _AT_ONCE
+
+    def work(self, model: ChartModel) -> None:
+        series = self._followed(model)
+        if series is not None:
+            series.work(_IN_A_TURN)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         series = self._follow(model)
@@ -82,7 +98,7 @@ class StudyLayer:
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         """From the newest closed candle's value to what it would be if the forming one closed as it is."""
         series = self._follow(model)
-        ahead = None if series is None else _preview(series, model)
+        ahead = None if series is None else self._preview(series, model)
         if series is None or ahead is None or len(series) == 0:
             return
         across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
@@ -94,15 +110,32 @@ class StudyLayer:
                 _paint_line(painter, frame, pane, across, row, colour)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        palette = frame.palette
+        if self.is_waiting(model):
+            return ((Span(label(self.spec), palette.muted_text), Span("computing …", palette.muted_text)),)
         values = self._values_at(model, index)
         if values is None:
             return ()
-        palette = frame.palette
         spans = [Span(label(self.spec), palette.muted_text)]
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
             ink = palette.candle(value >= 0) if output.drawing is Drawing.HISTOGRAM else colour
-            spans.append(Span(formatting.format_number(value, self._decimals), ink))
+            spans.append(Span(f" {formatting.format_number(value, self._decimals)}", ink, glue=True))
         return (tuple(spans),)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        """Values are as wide as prices."""
+        newest = model.newest
+        if newest is None:
+            return ()
+        return (self._sample(formatting.format_price(newest.close, model.decimals())),)
+
+    def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
+        decimals = model.decimals() if self._info.has_price_unit else 2
+        return len(wrapped(self._sample(formatting.format_number(_SAMPLE_VALUE, decimals)), fonts, width))
+
+    def _sample(self, value: str) -> Row:
+        plain = QColor()
+        return Span(label(self.spec), plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
 
     def colours(self, frame: Frame) -> tuple[QColor, ...]:
         """One for each output: band edges are those of their middle, fainter."""
@@ -110,7 +143,7 @@ class StudyLayer:
         lines = 0
         found = []
         for output in self._info.outputs:
-            colour = QColor(curves[(self._number + lines) % len(curves)])
+            colour = QColor(curves[(self.number + lines) % len(curves)])
             if output.drawing is Drawing.BAND_EDGE:
                 colour.setAlpha(_EDGE_ALPHA)
             elif self._info.place is Place.OWN_PANE:
@@ -119,13 +152,22 @@ class StudyLayer:
         return tuple(found)
 
     def _follow(self, model: ChartModel) -> IndicatorSeries | None:
-        """The values over the series that is shown now, up to date."""
+        """The values over the series that is shown now, up to date; None while they are not all worked out."""
+        series = self._followed(model)
+        if series is None or series.is_current:
+            return series
+        if series.count_missing() > _AT_ONCE:
+            return None
+        series.sync()
+        return series
+
+    def _followed(self, model: ChartModel) -> IndicatorSeries | None:
         if model.series is None:
             self._series = self._series_of = None
             return None
         if self._series is None or self._series_of != id(model.series):
-            self._series, self._series_of = IndicatorSeries(self.spec, model.series), id(model.series)
-        self._series.sync()
+            self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
+            self._series_of = id(model.series)
         self._decimals = model.decimals() if self._info.has_price_unit else 2
         return self._series
 
@@ -134,7 +176,7 @@ class StudyLayer:
         if series is None:
             return None
         wanted = model.count if index is None else index
-        ahead = _preview(series, model) if wanted == model.count else None
+        ahead = self._preview(series, model) if wanted == model.count else None
         if ahead is not None:
             return ahead
         wanted = len(series) - 1 if index is None else wanted
@@ -150,22 +192,24 @@ class StudyLayer:
         if known.sum() < 2:
             return
         xs, tops, bottoms = across[known], pane.ys(upper[known]), pane.ys(lower[known])
-        there = [QPointF(x + 0.5, y + 0.5) for x, y in zip(xs.tolist(), tops.tolist(), strict=True)]
-        back = [QPointF(x + 0.5, y + 0.5) for x, y in zip(xs.tolist()[::-1], bottoms.tolist()[::-1], strict=True)]
+        # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
+        columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
+        top, bottom = np.interp(columns, xs, tops), np.interp(columns, xs, bottoms)
         fill = QColor(self.colours(frame)[0])
         fill.setAlpha(_FILL_ALPHA)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(fill)
-        painter.drawPolygon(QPolygonF(there + back))
+        fill_rects(painter, rects(columns, np.floor(top + 0.5), columns, np.floor(bottom + 0.5) - 1), fill)
 
-
-def _preview(series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
-    """What the forming candle would make of it; None without one, or while one that has just closed is still there."""
-    if model.forming is None or model.series is None:
-        return None
-    if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
-        return None
-    return series.preview(model.forming)
+    def _preview(self, series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
+        """What the forming candle would make of it; None without one, or while one that has just closed is still
+        there. The readout and the picture of a tick ask for the same."""
+        if model.forming is None or model.series is None:
+            return None
+        if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
+            return None
+        key = (id(series), model.version, model.forming)
+        if key != self._ahead_key:
+            self._ahead, self._ahead_key = series.preview(model.forming), key
+        return self._ahead
 
 
 def _sampled(frame: Frame, count: int) -> NDArray[np.int64]:

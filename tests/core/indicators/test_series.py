@@ -63,6 +63,30 @@ def test_any_order_of_arrival_gives_the_same(spec: IndicatorSpec, order: list[in
     assert same(indicator.values, values_of(spec, series_of(_WALKS[1][:60])))
 
 
+@every_short
+@settings(max_examples=40)
+@given(start=st.integers(0, _LENGTH), most=st.integers(1, 40), edits=_edits)
+def test_values_worked_out_in_pieces_are_those_of_all_at_once_whatever_comes_between(
+    spec: IndicatorSpec, start: int, most: int, edits: list[tuple[int, int, bool, bool]]
+) -> None:
+    candles = series_of(_WALKS[0][:start])
+    indicator = IndicatorSeries(spec, candles, is_worked_out=False)
+    for place, walk, is_idle, works in edits:
+        candles.add(_candle(place, walk, is_idle))
+        assert not indicator.is_current
+        if works:
+            indicator.work(most)
+    pieces = 0
+    while not indicator.is_current:
+        indicator.work(most)
+        pieces += 1
+    assert pieces <= 1 + _LENGTH // most + 1
+    assert same(indicator.values, values_of(spec, candles))
+    if len(candles) > indicator.first_defined:
+        defined = indicator.values[:, indicator.first_defined :]
+        assert indicator.extent(0, len(candles)) == (float(defined.min()), float(defined.max()))
+
+
 @every_kind
 @settings(max_examples=25)
 @given(count=st.integers(0, _LENGTH - 1), walk=st.integers(0, len(_WALKS) - 1), is_idle=st.booleans())
@@ -109,6 +133,13 @@ def test_many_candles_grow_and_piece_together_as_all_at_once(spec: IndicatorSpec
         candles.add(candle)
         indicator.sync()
     assert same(indicator.values, values_of(spec, candles))
+    for first, stop in ((0, 40_000), (300, 39_999), (20_000, 36_000)):
+        shown = indicator.values[:, max(first, indicator.first_defined) : stop]
+        assert indicator.extent(first, stop) == (float(shown.min()), float(shown.max()))
+    pieces = IndicatorSeries(spec, candles, is_worked_out=False)
+    while not pieces.is_current:
+        pieces.work(7_001)
+    assert same(pieces.values, indicator.values)
 
 
 @every_kind

@@ -8,14 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.alerts import PriceWatch, armed, judge
+from core.market.alerts import PriceWatch, judge
 from core.market.candle import Candle, Interval
-from core.market.price_lines import Direction, LineKind, PriceLine
+from core.market.price_lines import Direction, KnownCandle, LineKind, PriceLine
 
 MINUTE = Interval.parse("1m")
 TICKS_A_CANDLE = 6
 TICK_MS = MINUTE.duration_ms // TICKS_A_CANDLE
-PRICES = st.lists(st.integers(90, 110).map(float), min_size=2, max_size=60)
+CANDLES = 8
+TICKS = CANDLES * TICKS_A_CANDLE
+PATHS = st.lists(st.integers(97, 103).map(float), min_size=TICKS, max_size=TICKS)
+NUMBERS = st.integers(0, TICKS - 1)
 
 
 def alert(price: float, direction: Direction = Direction.UP, from_ms: int = 0) -> PriceLine:
@@ -32,14 +35,25 @@ def candle_of(path: list[float], first: int, stop: int) -> Candle:
     return candle(first // TICKS_A_CANDLE, part[0], max(part), min(part), part[-1])
 
 
-def crossing_of(path: list[float], line: PriceLine, since: int) -> int | None:
-    """The oracle: the first tick after `since` at which the price has reached the line from the side it was on."""
-    before = path[since]
+def begin_of(number: int) -> int:
+    """The first tick of the candle that a tick is in."""
+    return number // TICKS_A_CANDLE * TICKS_A_CANDLE
+
+
+def is_told(path: list[float], price: float, set_at: int, seen: set[int]) -> bool:
+    """The oracle, tick by tick. Of the candle in which the line was set only a price that it had not had before, or
+    that was seen, can be told from what was before."""
+    since = next((number for number in sorted(seen) if number >= set_at and path[number] != price), None)
+    if since is None:
+        return False  # it stands at the line since it was set
+    is_below, before = path[since] < price, path[begin_of(since) : since + 1]
     for number in range(since + 1, len(path)):
-        price = path[number]
-        if (before < line.price <= price) or (before > line.price >= price):
-            return number
-    return None
+        now = path[number]
+        is_across = now >= price if is_below else now <= price
+        is_later = begin_of(number) != begin_of(since)
+        if is_across and (is_later or number in seen or not min(before) <= now <= max(before)):
+            return True
+    return False
 
 
 def watched(line: PriceLine, watch: PriceWatch, candles: list[Candle], now_ms: int = 10**12) -> PriceLine:
@@ -48,48 +62,45 @@ def watched(line: PriceLine, watch: PriceWatch, candles: list[Candle], now_ms: i
     return line
 
 
-@given(path=PRICES, price=st.integers(91, 109), share=st.floats(0, 1))
-def test_with_every_tick_seen_it_goes_off_exactly_when_the_path_crosses(
-    path: list[float], price: int, share: float
+@given(
+    path=PATHS,
+    price=st.integers(98, 102).map(float),
+    set_at=st.integers(0, TICKS - 2),
+    chosen=st.sets(NUMBERS),
+    away=st.tuples(NUMBERS, NUMBERS).map(sorted),
+    late=st.dictionaries(NUMBERS, st.integers(0, CANDLES - 1), max_size=6),
+)
+def test_it_goes_off_exactly_when_the_ticks_say_so(
+    path: list[float], price: float, set_at: int, chosen: set[int], away: list[int], late: dict[int, int]
 ) -> None:
-    set_at = int(share * (len(path) - 2))
-    watch, line, fired = PriceWatch(MINUTE), alert(float(price)), None
-    for number in range(len(path)):
-        first = number // TICKS_A_CANDLE * TICKS_A_CANDLE
-        now_ms = number * TICK_MS
-        seen = watch.look(candle_of(path, first, number + 1))
+    """Some ticks are seen, and each candle once it closed. In between the program is away, perhaps from the middle of a
+    candle into the middle of another or of the same; then closed candles are told first. And candles of long ago come
+    again when they will."""
+    gone, back = (max(number, set_at + 1) for number in away)
+    watch, line, seen = PriceWatch(MINUTE), alert(price), set()
+    for number in range(TICKS):
+        begin = begin_of(number)
+        is_closing = number == begin + TICKS_A_CANDLE - 1
+        if gone <= number < back:
+            continue
+        if number == back > gone:
+            watch = PriceWatch(MINUTE)
+            for first in range(max(begin_of(gone) - TICKS_A_CANDLE, 0), begin, TICKS_A_CANDLE):
+                line = judge(line, watch.look(candle_of(path, first, first + TICKS_A_CANDLE)), tick=0.01, now_ms=0)
+                seen.add(first + TICKS_A_CANDLE - 1)
+        if not (is_closing or number in chosen or number in (set_at, back)):
+            continue
+        seen.add(number)
+        look = watch.look(candle_of(path, begin, number + 1))
         if number == set_at:
-            from_ms = watch.next_open_ms(now_ms)
-            assert from_ms is not None
-            line = armed(line, path[number], from_ms, tick=0.01)
+            line = watch.armed(line, None, tick=0.01)
         elif number > set_at:
-            after = judge(line, seen, tick=0.01, now_ms=now_ms)
-            if after.crossed_at_ms is not None and line.crossed_at_ms is None:
-                fired = number
-            line = after
-    if path[set_at] != price:
-        assert fired == crossing_of(path, alert(float(price)), set_at)
-        assert line.is_armed is (fired is None)
-
-
-@given(path=PRICES, price=st.integers(91, 109), seen=st.sets(st.integers(0, 59)), set_candle=st.integers(0, 4))
-def test_ticks_that_nobody_saw_are_found_in_the_closed_candles_and_nothing_is_invented(
-    path: list[float], price: int, seen: set[int], set_candle: int
-) -> None:
-    """The line is set as a candle closes; of what follows only some ticks are seen, but each candle once it closed."""
-    set_at = min((set_candle + 1) * TICKS_A_CANDLE - 1, len(path) - 1)
-    watch = PriceWatch(MINUTE)
-    watch.look(candle_of(path, set_at // TICKS_A_CANDLE * TICKS_A_CANDLE, set_at + 1))
-    from_ms = watch.next_open_ms(10**12)
-    assert from_ms is not None
-    line = armed(alert(float(price)), path[set_at], from_ms, tick=0.01)
-    whole = len(path) // TICKS_A_CANDLE * TICKS_A_CANDLE
-    for number in range(set_at + 1, whole):
-        first = number // TICKS_A_CANDLE * TICKS_A_CANDLE
-        if number in seen or number == first + TICKS_A_CANDLE - 1:
-            line = judge(line, watch.look(candle_of(path, first, number + 1)), tick=0.01, now_ms=number * TICK_MS)
-    if path[set_at] != price and (set_at + 1) % TICKS_A_CANDLE == 0:
-        assert line.is_armed is (crossing_of(path[:whole], alert(float(price)), set_at) is None)
+            line = judge(line, look, tick=0.01, now_ms=0)
+        first = late.get(number, CANDLES) * TICKS_A_CANDLE
+        if first < begin and number >= set_at:
+            line = judge(line, watch.look(candle_of(path, first, first + TICKS_A_CANDLE)), tick=0.01, now_ms=0)
+        if number >= set_at:
+            assert line.is_armed is not is_told(path[: number + 1], price, set_at, seen)
 
 
 @given(prices=st.lists(st.floats(50, 150), min_size=1, max_size=40))
@@ -113,35 +124,85 @@ def test_a_gap_between_two_candles_that_jumps_over_the_line_counts(direction: Di
 def test_what_the_forming_candle_did_before_the_line_was_set_does_not_count() -> None:
     watch = PriceWatch(MINUTE)
     watch.look(candle(0, 100, 110, 99, 100))
-    from_ms = watch.next_open_ms(30_000)
-    assert from_ms == 30_000
-    line = armed(alert(105), 100, from_ms, tick=0.01)
+    line = watch.armed(alert(105), None, tick=0.01)
     line = watched(line, watch, [candle(0, 100, 110, 99, 101), candle(0, 100, 110, 98, 98)])
     assert line.is_armed
     assert not watched(line, watch, [candle(0, 100, 111, 98, 100)]).is_armed, "a new high is news"
 
 
-def test_stored_candles_and_a_catch_up_from_before_are_silent_and_one_from_after_is_not() -> None:
-    line = alert(105, from_ms=600_000)
-    old = [candle(minute, 100, 120, 90, 100) for minute in range(10)]
-    assert watched(line, PriceWatch(MINUTE), old).is_armed
-    late = watched(line, PriceWatch(MINUTE), [*old, candle(10, 100, 106, 99, 100)])
-    assert late.crossed_at_ms == 11 * 60_000 - 1
+@pytest.mark.parametrize(("price", "sign"), [(104, 1), (96, -1)])
+def test_what_the_candle_did_while_the_program_was_away_is_seen_and_what_it_did_before_is_not(
+    price: float, sign: int
+) -> None:
+    def farthest(away: int) -> Candle:
+        return candle(3, 100, 100 + max(away * sign, 0), 100 + min(away * sign, 0), 100)
+
+    watch = PriceWatch(MINUTE)
+    watch.look(farthest(4))
+    line = watch.armed(alert(price), None, tick=0.01)
+    again = PriceWatch(MINUTE)
+    again.look(candle(2, 100, 101, 99, 100))
+    assert watched(line, again, [farthest(4)]).is_armed
+    assert not watched(line, again, [farthest(6)]).is_armed
 
 
-def test_a_replay_of_long_ago_is_watched_by_its_own_time() -> None:
+def test_an_alert_at_the_price_is_not_set_off_by_candles_of_before_it_left() -> None:
     watch = PriceWatch(MINUTE)
     watch.look(candle(0, 100, 100, 100, 100))
-    from_ms = watch.next_open_ms(10**13)
-    assert from_ms == 60_000
-    assert not watched(armed(alert(101), 100, from_ms, tick=0.01), watch, [candle(1, 100, 102, 100, 100)]).is_armed
+    line = watch.armed(alert(100), None, tick=0.01)
+    assert line.direction is Direction.EITHER
+    watch.look(candle(3, 100, 100, 100, 100))
+    line = watched(line, watch, [candle(2, 102, 102, 101, 102)])
+    assert line.direction is Direction.EITHER, "where the price was then says nothing of now"
+    line = watched(line, watch, [candle(3, 98, 99, 98, 98)])
+    assert line.direction is Direction.UP
+    assert watched(line, watch, [candle(2, 99, 101, 99, 100), candle(3, 98, 99, 98, 98)]).is_armed
+    assert not watched(line, watch, [candle(4, 98, 100, 98, 98)]).is_armed
+
+
+def test_stored_candles_and_a_catch_up_from_before_are_silent_and_one_from_after_is_not() -> None:
+    watch = PriceWatch(MINUTE)
+    watch.look(candle(2, 100, 100, 100, 100))
+    line = watch.armed(alert(105), 10 * 60_000 + 30_000, tick=0.01)
+    old = [candle(minute, 100, 120, 90, 100) for minute in range(3, 11)]
+    line = watched(line, watch, old)
+    assert line.is_armed, "the last of them began before it was set"
+    late = watched(line, watch, [candle(11, 100, 106, 99, 100)])
+    assert late.crossed_at_ms == 12 * 60_000 - 1
+
+
+@pytest.mark.parametrize("slow_ms", [0, 45_000, 600_000])
+def test_a_slow_clock_makes_nothing_of_what_was_before(slow_ms: int) -> None:
+    watch = PriceWatch(MINUTE)
+    watch.look(candle(5, 100, 108, 99, 100))
+    line = watch.armed(alert(105), 5 * 60_000 + 30_000 - slow_ms, tick=0.01)
+    reopened = PriceWatch(MINUTE)
+    assert watched(line, reopened, [candle(4, 100, 109, 99, 100), candle(5, 100, 108, 99, 100)]).is_armed
+
+
+@pytest.mark.parametrize(("first", "then"), [("1m", "1h"), ("1h", "1m")])
+def test_at_another_interval_it_is_watched_on_from_what_is_seen_there(first: str, then: str) -> None:
+    opens = {"1m": 34 * 60_000, "1h": 0}
+    watch, other = PriceWatch(Interval.parse(first)), PriceWatch(Interval.parse(then))
+    watch.look(Candle(opens[first], 100, 110, 99, 100, 1.0))
+    line = watch.armed(alert(105), None, tick=0.01)
+    line = watched(line, other, [Candle(opens[then], 100, 112, 99, 101, 1.0)])
+    assert line.is_armed
+    assert not watched(line, other, [Candle(opens[then], 100, 112, 99, 105, 1.0)]).is_armed
+    assert not watched(line, other, [Candle(opens[then], 100, 113, 99, 101, 1.0)]).is_armed
+
+
+def test_nothing_is_armed_before_a_price_is_known() -> None:
+    with pytest.raises(ValueError, match="price"):
+        PriceWatch(MINUTE).armed(alert(105), None, tick=0.01)
 
 
 def test_one_that_is_armed_again_at_the_price_waits_until_the_price_has_left() -> None:
     gone = replace(alert(100.0), is_armed=False, crossed_at_ms=5)
-    line = armed(gone, 100.001, 0, tick=0.01, is_again=True)
-    assert line.direction is Direction.EITHER and line.crossed_at_ms is None
     watch = PriceWatch(MINUTE)
+    watch.look(candle(0, *[100.001] * 4))
+    line = watch.armed(gone, None, tick=0.01, is_again=True)
+    assert line.direction is Direction.EITHER and line.crossed_at_ms is None
     trembling = [candle(0, 100, 100.005, 99.995, close) for close in (99.999, 100.004, 99.996)]
     assert watched(line, watch, trembling).is_armed
     line = watched(line, watch, [candle(1, 99, 99, 98, 98)])
@@ -150,7 +211,10 @@ def test_one_that_is_armed_again_at_the_price_waits_until_the_price_has_left() -
 
 
 def test_a_new_one_counts_from_its_exact_price_on() -> None:
-    line = armed(alert(100.0), 99.999, 0, tick=0.01)
+    watch = PriceWatch(MINUTE)
+    watch.look(candle(0, *[99.999] * 4))
+    line = watch.armed(alert(100.0), None, tick=0.01)
+    assert line.known == KnownCandle(0, 99.999, 99.999)
     assert line.direction is Direction.UP
 
 

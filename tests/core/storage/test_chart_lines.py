@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from core.market.price_lines import Direction, LineKind, PriceLine
+from core.market.price_lines import Direction, KnownCandle, LineKind, PriceLine
 from core.storage.chart_lines import ChartLineStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 
-ALERT = PriceLine(19_712.5, LineKind.ALERT, "Take profit", Direction.UP, 10, 20, None, True)
+ALERT = PriceLine(
+    19_712.5, LineKind.ALERT, "Take profit", Direction.UP, 10, 20, None, True, known=KnownCandle(10, 1.5, 2.5)
+)
 NOTE = PriceLine(1e-8, LineKind.NOTE, "Support ✓", created_at_ms=5)
 
 
@@ -50,12 +52,13 @@ def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(p
     db.close()
 
 
-def test_a_line_that_no_one_could_have_drawn_is_told_in_words(path: Path) -> None:
+def test_a_row_that_no_line_can_be_made_of_is_told_in_words(path: Path) -> None:
+    """SQLite takes a price without an end, which is how other programs write infinity."""
     db = open_database(path)
     store = ChartLineStore(db)
-    store.put("a", "b", ALERT)
+    store.put("a", "BTC/USDT", ALERT)
     with db.conn:
-        db.conn.execute("UPDATE chart_lines SET price = -1")
-    with pytest.raises(StorageError, match="b cannot be read"):
-        store.list("a", "b")
+        db.conn.execute("UPDATE chart_lines SET price = 9e999")
+    with pytest.raises(StorageError, match="BTC/USDT"):
+        store.list("a", "BTC/USDT")
     db.close()

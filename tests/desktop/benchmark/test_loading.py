@@ -10,13 +10,20 @@ from PySide6.QtWidgets import QApplication
 from desktop.benchmark.loading import measure_loading
 
 
-def test_the_figures_are_of_a_load_that_took_place(qapp: QApplication, tmp_path: Path) -> None:
-    figures = measure_loading(20_000, tmp_path)
+@pytest.mark.parametrize("with_everything", [False, True])
+def test_the_figures_are_of_a_load_that_took_place(qapp: QApplication, tmp_path: Path, with_everything: bool) -> None:
+    figures = measure_loading(20_000, tmp_path, with_everything=with_everything)
     assert figures.candles == 20_000
+    if with_everything:
+        assert figures.everything_painted_ms is not None
+        assert figures.everything_painted_ms >= figures.all_painted_ms
+    else:
+        assert figures.everything_painted_ms is None
     assert 0 < figures.newest_painted_ms < figures.all_painted_ms < 30_000
     for times in (figures.while_loading, figures.before_loading):
         assert times.frames >= 30
         assert 0 < times.p50_ms <= times.p99_ms <= times.worst_ms
+        assert times.cpu_worst_ms > 0
     assert list(tmp_path.iterdir()) == [], "the database is taken away"
 
 

@@ -35,30 +35,30 @@ def natural(random: np.random.Generator, horizon: int) -> np.ndarray:
     return rows
 
 
-def stored(candle: Candle) -> list[StoredForecast]:
+def stored(candle: Candle, interval: Interval = _MINUTE) -> list[StoredForecast]:
     """All horizons of the forecast made at this candle; the same at each call."""
     random = np.random.default_rng(candle.open_time_ms)
-    number = candle.open_time_ms // MINUTE_MS
+    number, closed_ms = candle.open_time_ms // interval.duration_ms, interval.close_time_ms(candle.open_time_ms)
     return [
         StoredForecast(
             origin_open_time_ms=candle.open_time_ms,
             horizon=horizon,
-            inputs_until_ms=candle.open_time_ms + MINUTE_MS,
-            made_at_ms=candle.open_time_ms + MINUTE_MS + 250,
+            inputs_until_ms=closed_ms,
+            made_at_ms=closed_ms + 250,
             mode=MODES[number % len(MODES)],
             step=number % 10_000,
             checkpoint_id=None if number % 5 == 0 else f"run-{number // 10:08d}-c{number // 10 % 4096:05x}",
             origin_close=candle.close,
             scale=1e-3,
             quantiles=natural(random, horizon),
-            experts=random.normal(size=(3, 6, 7)),
+            experts=np.stack([natural(random, horizon) for _ in range(3)]),
         )
         for horizon in range(1, HORIZONS + 1)
     ]
 
 
-def issued(candle: Candle) -> IssuedForecast:
-    return from_rows(stored(candle), _MINUTE)
+def issued(candle: Candle, interval: Interval = _MINUTE) -> IssuedForecast:
+    return from_rows(stored(candle, interval), interval)
 
 
 def score_of(made: IssuedForecast, horizon: int, target: Candle) -> StoredScore:
@@ -101,9 +101,11 @@ def store(record: TrainingRecord, series: CandleSeries, first: int, stop: int) -
 
 def scores_of(series: CandleSeries, index: int) -> list[StoredScore]:
     """The scores of this target, from origins that are in the series."""
-    target = series[index]
-    origins = ((horizon, series.index_at(target.open_time_ms - horizon * MINUTE_MS)) for horizon in _HORIZONS)
-    return [score_of(issued(series[origin]), horizon, target) for horizon, origin in origins if origin is not None]
+    target, interval = series[index], series.interval
+    opened_ms = ((horizon, target.open_time_ms - horizon * interval.duration_ms) for horizon in _HORIZONS)
+    origins = ((horizon, series.index_at(time_ms)) for horizon, time_ms in opened_ms)
+    made = ((horizon, issued(series[origin], interval)) for horizon, origin in origins if origin is not None)
+    return [score_of(each, horizon, target) for horizon, each in made]
 
 
 @contextmanager

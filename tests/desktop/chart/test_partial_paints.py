@@ -65,6 +65,22 @@ def test_any_mixture_leaves_the_picture_that_a_whole_paint_gives(
         assert np.array_equal(screen(chart), picture(chart)), f"seed {seed}, after {done[-6:]}"
 
 
+def test_what_qt_paints_between_two_frames_leaves_nothing_of_a_tick_that_no_frame_showed(
+    show_chart: ShowChart,
+) -> None:
+    """Qt may paint a column, for the mouse or a window that moved away, when ticks wait for the next frame."""
+    series = random_series(400)
+    chart = show_chart(series)
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    for move in (5.0, -4.0, 3.0, -6.0):
+        chart.set_forming(forming_after(series, move))
+        chart.repaint(QRect(200, 0, 40, chart.height()))
+        chart.set_forming(forming_after(series, -move))
+        settle(chart)
+        assert np.array_equal(screen(chart), picture(chart)), f"after a tick of {move}"
+
+
 class PaintedRegion(QObject):
     """Remembers which logical pixels the newest paint event was about."""
 

@@ -4,6 +4,7 @@ import pytest
 
 from core.clock import ManualClock
 from core.events import JobProgress, TrainerFailed, TrainerState
+from core.market.series import CandleSeries
 from core.training.catch_up import CatchUpMeter
 from desktop.chart.widget import ChartWidget
 from desktop.charting.forecast_note import ForecastNote
@@ -59,6 +60,37 @@ def test_while_it_learns_from_stored_candles_it_says_when_forecasts_begin(
     last = meter.report(3)
     assert last is not None
     state.apply(last)
+    assert chart.model.note == ""
+
+
+@pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING, TrainerState.PAUSED])
+def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
+    chart: ChartWidget, state: RunState, trainer_state: TrainerState
+) -> None:
+    """As in a replay that runs faster than the trainer: the chart is 40 candles ahead of what was learned."""
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "")
+    state.apply(scenario.ready())
+    for made_after, is_told in ((candles[:-40], True), (candles[:-20], True), (candles, False)):
+        forecast = scenario.forecast(made_after)
+        state.apply(forecast)
+        chart.set_forecast(forecast)
+        state.apply(scenario.status(trainer_state))
+        assert bool(chart.model.ghosts()) is not is_told
+        assert (str(len(candles) - len(made_after)) in chart.model.note) is is_told
+        assert bool(chart.model.note) is is_told
+
+
+def test_before_the_first_forecast_a_catch_up_is_told_too(chart: ChartWidget, state: RunState) -> None:
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(scenario.market())
+    chart.set_series(series, "")
+    state.apply(scenario.ready())
+    state.apply(scenario.status(TrainerState.CATCHING_UP))
+    assert "forecasts follow" in chart.model.note
+    state.apply(scenario.status(TrainerState.TRAINING))
     assert chart.model.note == ""
 
 

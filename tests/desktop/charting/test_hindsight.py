@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from core.market.candle import Interval
 from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
@@ -92,6 +93,23 @@ def test_keys_lay_past_forecasts_over_the_chart_and_are_remembered(qtbot: QtBot,
     recorded.press(Qt.Key.Key_E)
     assert not recorded.settings.chart.hindsight and not recorded.settings.chart.error_strip
     assert not layers.of_pane(PRICE_PANE) and not layers.of_pane(ERROR_PANE)
+
+
+def test_at_another_interval_the_strip_gives_its_room_back_and_the_chart_says_why(
+    qtbot: QtBot, recorded: Recorded
+) -> None:
+    recorded.press(Qt.Key.Key_E)
+    chart = recorded.chart
+    assert len(chart.frame.panes) == 1
+    coarse = CandleSeries(Interval.parse("5m"))
+    coarse.extend(SERIES[index] for index in range(0, RECORDED, 5))
+    chart.set_series(coarse, "5m", is_same_market=True)
+    settle(chart)
+    assert chart.frame.panes == () and chart.frame.layout.main_bottom == chart.frame.layout.plot_bottom
+    assert recorded.settings.chart.error_strip, "it is still chosen"
+    chart.set_series(recorded.shown, "1m", is_same_market=True)
+    settle(chart)
+    assert [pane.name for pane in chart.frame.panes] == [ERROR_PANE]
 
 
 def test_shift_h_goes_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -17,7 +18,7 @@ from core.market.price_lines import LineKind, PriceLine
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.dialogs.line_text import LineTextDialog
-from tests.desktop.charting.tools import LEFT, MARKET, OTHER, ToolBench, opened
+from tests.desktop.charting.tools import LEFT, MARKET, OTHER, ToolBench, opened, send_move
 from tests.desktop.conftest import MakeBench
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -175,6 +176,23 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     assert bench.bench.chart.scale.spacing > spacing, "with nothing selected the arrows are the view's"
 
 
+def test_a_line_out_of_view_that_the_keys_select_is_told(bench: ToolBench) -> None:
+    far = 2 * bench.newest.close
+    bench.tools.lines.add(LineKind.ALERT, far)
+    bench.key(Qt.Key.Key_Escape)
+    assert "above" not in readout(bench)
+    bench.key(Qt.Key.Key_L)
+    assert f"{far:,.2f}" in readout(bench) and "above" in readout(bench)
+    bench.key(Qt.Key.Key_Up)
+    assert f"{far + 0.01:,.2f}" in readout(bench), "and where the arrows move it"
+    bench.key(Qt.Key.Key_Delete)
+    assert "above" not in readout(bench)
+
+
+def readout(bench: ToolBench) -> str:
+    return " ".join(span.text for row in bench.bench.chart.overlay.readout.rows for span in row)
+
+
 def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_A)
     for _ in range(5):
@@ -190,6 +208,27 @@ def test_keys_of_one_letter_are_the_charts_alone(bench: ToolBench) -> None:
     QTest.keyClick(bench.bench.window.checkpoints.filter, Qt.Key.Key_A)
     assert lines(bench) == ()
     assert bench.bench.window.checkpoints.filter.text() == "a"
+
+
+def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
+    """It may open while the question stands: the words would land on it, at a price of the former one."""
+    bench.key(Qt.Key.Key_N)
+    bench.click(bench.middle())
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    bench.tools.show_market(OTHER, None)
+    assert not dialog.isVisible()
+    assert lines(bench) == () and bench.tools.lines._layer.shown.preview is None
+    bench.tools.show_market(MARKET, bench.newest)
+    assert lines(bench) == ()
+
+
+def test_another_market_closes_the_menu_of_the_former_one(bench: ToolBench) -> None:
+    chart, at = bench.bench.chart, bench.middle()
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(chart, QContextMenuEvent(reason, at, chart.mapToGlobal(at)))
+    assert QApplication.activePopupWidget() is not None
+    bench.tools.show_market(OTHER, None)
+    assert QApplication.activePopupWidget() is None
 
 
 def test_a_note_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:
@@ -255,10 +294,79 @@ def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> 
     assert the_line(bench).crossed_at_ms is not None
 
 
+def forming(bench: ToolBench, high: float, close: float) -> Candle:
+    opens = bench.newest.open_time_ms + MARKET.interval.duration_ms
+    return Candle(opens, bench.newest.close, high, bench.newest.close, close, 1.0)
+
+
+def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_done(
+    make_bench: MakeBench, folder: Path
+) -> None:
+    with opened(make_bench, folder) as first:
+        close = first.newest.close
+        first.tools.see_forming(forming(first, close + 5, close))
+        first.tools.lines.add(LineKind.ALERT, close + 4)
+        first.tools.lines.add(LineKind.ALERT, close + 6)
+    with opened(make_bench, folder) as second:
+        second.tools.see_forming(forming(second, close + 5, close))
+        assert [line.is_armed for line in lines(second)] == [True, True]
+        second.tools.see_forming(forming(second, close + 6, close + 1))
+        assert [line.is_armed for line in lines(second)] == [False, False]
+
+
+@pytest.mark.parametrize("offset_s", [-600, -45, 45, 600])
+def test_a_clock_that_is_wrong_neither_invents_nor_loses_a_crossing(bench: ToolBench, offset_s: int) -> None:
+    """The exchange's times are ahead of the computer's, or behind."""
+    shift = round(offset_s / 60) * MARKET.interval.duration_ms
+    there = replace(forming(bench, 0, 0), open_time_ms=bench.newest.open_time_ms + max(shift, 60_000))
+    close = bench.newest.close
+    bench.bench.clock.advance_ms(max(-shift, 0))
+    made = replace(there, open=close, high=close + 5, low=close, close=close)
+    bench.tools.see_forming(made)
+    bench.tools.lines.add(LineKind.ALERT, close + 4)
+    bench.tools.see_closed([replace(made, open_time_ms=made.open_time_ms - 60_000)])
+    bench.tools.see_forming(made)
+    assert the_line(bench).is_armed
+    bench.tools.see_closed([made, replace(made, open_time_ms=made.open_time_ms + 60_000)])
+    assert not the_line(bench).is_armed
+
+
+def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench) -> None:
+    """There is no connection for ten minutes, and the candles of that time come after the alert was set."""
+    close, minute_ms = bench.newest.close, MARKET.interval.duration_ms
+    bench.tools.see_forming(forming(bench, close, close))
+    bench.bench.clock.advance_ms(10 * minute_ms)
+    bench.tools.lines.add(LineKind.ALERT, close + 4)
+    missed = [
+        replace(forming(bench, close + 5, close), open_time_ms=bench.newest.open_time_ms + minute_ms * number)
+        for number in range(1, 11)
+    ]
+    bench.tools.see_closed(missed)
+    assert the_line(bench).is_armed
+    bench.tools.see_closed([replace(missed[-1], open_time_ms=missed[-1].open_time_ms + 2 * minute_ms)])
+    assert not the_line(bench).is_armed
+
+
+def test_the_words_of_a_note_go_to_the_market_it_was_begun_on(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_N)
+    bench.tools.show_market(OTHER, bench.newest)
+    write(bench, "Here")
+    assert lines(bench) == ()
+    bench.tools.show_market(MARKET, bench.newest)
+    note = the_line(bench)
+    assert (note.text, note.price) == ("Here", bench.newest.close)
+    bench.tools.lines.edit(note)
+    bench.tools.show_market(OTHER, bench.newest)
+    write(bench, "There")
+    assert lines(bench) == ()
+    bench.tools.show_market(MARKET, bench.newest)
+    assert the_line(bench) == replace(note, text="There")
+
+
 def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     window = bench.bench.window
-    chart = replace(window.settings.chart, alert_notifications=False)
-    window.change_settings(replace(window.settings, chart=chart))
+    notifications = replace(window.settings.notifications, price_alerts=False)
+    window.change_settings(replace(window.settings, notifications=notifications))
     bench.key(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)
@@ -272,6 +380,79 @@ def test_a_crossed_line_that_is_moved_is_watched_again(bench: ToolBench) -> None
     assert not the_line(bench).is_armed
     bench.key(Qt.Key.Key_Up, SHIFT)
     assert the_line(bench).is_armed and the_line(bench).crossed_at_ms is None
+
+
+def cross(bench: ToolBench, line: PriceLine, minute: int = 1) -> None:
+    """By a tick far beyond it, on the side that it is watched from."""
+    tick(bench, line.price + 5 if line.price > bench.newest.close else line.price - 5, minute)
+
+
+def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None:
+    """Moved, crossed, removed: taking both back moves it back, and it has still been crossed."""
+    bench.key(Qt.Key.Key_A)
+    for _ in range(2):
+        bench.key(Qt.Key.Key_Up, SHIFT)
+    set_at = bench.newest.close
+    moved = the_line(bench)
+    cross(bench, moved)
+    crossed = the_line(bench)
+    assert crossed.crossed_at_ms is not None and not crossed.is_armed
+    bench.key(Qt.Key.Key_Delete)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench) == crossed
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench) == replace(crossed, price=set_at)
+    tick(bench, set_at, 2)
+    assert the_line(bench).crossed_at_ms == crossed.crossed_at_ms, "nothing watches it"
+
+
+def test_a_line_that_comes_back_is_watched_from_now_on(bench: ToolBench) -> None:
+    """What the market did while it was away is not told when it comes back."""
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    line = the_line(bench)
+    bench.key(Qt.Key.Key_Delete)
+    cross(bench, line)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).is_armed and the_line(bench).crossed_at_ms is None
+    tick(bench, line.price + 1)
+    assert the_line(bench).is_armed, "it is watched from above now"
+    tick(bench, line.price)
+    assert the_line(bench).crossed_at_ms is not None
+
+
+def test_a_line_that_is_removed_in_the_hand_stays_removed(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle(0.6))
+    bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
+    bench.key(Qt.Key.Key_Delete)
+    send_move(bench.bench.chart, bench.middle(0.3), LEFT, Qt.KeyboardModifier.NoModifier)
+    QTest.mouseRelease(bench.bench.chart, LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
+    assert lines(bench) == ()
+    bench.bench.chart.flush()
+    assert bench.bench.chart.overlay.axis_tags == ()
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).price == line.price, "where it was before the drag"
+
+
+def test_an_old_menu_does_what_it_says_to_the_line_of_now(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    old = the_line(bench)
+    cross(bench, old)
+    crossed = the_line(bench)
+    bench.tools.lines.arm(old, is_armed=False)
+    assert the_line(bench) == crossed, "switched off it is already, and when it was crossed is kept"
+    bench.tools.lines.select(crossed)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    moved = the_line(bench)
+    bench.tools.lines.arm(crossed, is_armed=False)
+    assert the_line(bench) == replace(moved, is_armed=False)
+    bench.tools.lines.arm(crossed, is_armed=True)
+    assert the_line(bench).is_armed and the_line(bench).price == moved.price
+    bench.key(Qt.Key.Key_Delete)
+    bench.tools.lines.arm(moved, is_armed=True)
+    bench.tools.lines.arm(moved, is_armed=False)
+    assert lines(bench) == (), "a line that was removed does not come back"
 
 
 def test_a_tick_and_a_mouse_move_paint_no_closed_candle_and_dragging_a_line_neither(bench: ToolBench) -> None:

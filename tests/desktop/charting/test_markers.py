@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +17,10 @@ from pytestqt.qtbot import QtBot
 
 from core.events import RESTORED, ROLLED_BACK, Incident, Severity
 from core.market.candle import Candle
+from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
+from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.chart.data.model import ChartModel
 from desktop.charting.markers import candle_time
 from desktop.history import StepHistory
@@ -178,6 +179,29 @@ def test_they_are_hidden_by_an_action_that_is_remembered(bench: ToolBench) -> No
 def test_another_run_has_none_of_them(bench: ToolBench) -> None:
     bench.bench.state.begin("another")
     assert len(bench.tools.markers.layer.track) == 0
+
+
+def test_once_the_whole_history_is_there_old_incidents_are_marked(bench: ToolBench, qtbot: QtBot) -> None:
+    """As at the start: the newest candles are shown at once, and the rest follows."""
+    chart = bench.bench.chart
+    whole = chart.model.series
+    assert whole is not None
+    newest = CandleSeries(whole.interval)
+    newest.extend(bench.candles[-200:])
+    long_ago = bench.candles[10].open_time_ms + 500
+    state = bench.bench.state
+    state.begin("another", MINUTE_MS)
+    chart.set_series(newest, "", is_same_market=True)
+    state.apply(Incident("another", long_ago, Severity.ERROR, "nan", "So it was.", "Done.", ""))
+    bench.tools.markers.gather()
+    assert long_ago not in [each.time_ms for group in _groups(bench) for each in group.markers]
+    chart.replace_series(whole)
+    qtbot.waitUntil(lambda: long_ago in [each.time_ms for group in _groups(bench) for each in group.markers])
+
+
+def _groups(bench: ToolBench) -> Sequence[MarkerGroup]:
+    model = bench.bench.chart.model
+    return bench.tools.markers.layer.track.groups(model, 0, model.count, 1.0)
 
 
 def test_ten_thousand_markers_cost_a_tick_nothing(bench: ToolBench) -> None:

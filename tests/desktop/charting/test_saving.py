@@ -1,14 +1,20 @@
 """The chart's picture and candles, in real files and the real clipboard."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtGui import QGuiApplication, QImage
 from pytestqt.qtbot import QtBot
 
+from core.market.export import csv_pieces
 from core.market.files import read_candle_file
+from core.market.series import CandleSeries
 from desktop.actions import ActionId
+from desktop.charting.csv_writer import CsvWriter
 from desktop.charting.saving import ChartSaving
+from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
 
@@ -49,16 +55,83 @@ def test_the_clipboard_gets_the_picture(bench: Bench, saving: ChartSaving) -> No
     assert bench.window.banner.shown is not None
 
 
-def test_the_candles_in_view_are_exported_and_read_back(bench: Bench, saving: ChartSaving, tmp_path: Path) -> None:
+def written(qtbot: QtBot, saving: ChartSaving) -> None:
+    qtbot.waitUntil(lambda: not saving.is_writing)
+
+
+def test_the_candles_in_view_are_exported_and_read_back(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
     path = tmp_path / "view.csv"
     saving.save_csv(path)
+    written(qtbot, saving)
     frame, series = bench.chart.frame, bench.chart.model.series
     assert series is not None and frame.first > 0
     assert list(read_candle_file(path).candles) == [series[index] for index in range(frame.first, frame.stop)]
 
 
-def test_a_place_that_cannot_be_written_is_said(bench: Bench, saving: ChartSaving, tmp_path: Path) -> None:
+def show_many(bench: Bench, count: int = 120_000) -> CandleSeries:
+    """So many candles, all in view: some tenths of a second of writing."""
+    random = np.random.default_rng(6)
+    close = 20_000 + np.cumsum(random.normal(0, 4, count))
+    values = np.stack((close, close + 1.0, close - 1.0, close, random.uniform(1, 300, count)))
+    times = scenario.NOW_MS // 60_000 * 60_000 + (np.arange(count, dtype=np.int64) - count) * 60_000
+    series = CandleSeries.from_columns(scenario.MINUTE, times, values)
+    bench.chart.set_series(series, "many")
+    bench.chart.zoom(1e-9)
+    bench.chart.flush()
+    assert bench.chart.frame.stop - bench.chart.frame.first == count
+    return series
+
+
+def test_many_are_written_beside_the_window_as_they_were_when_asked_for(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    series, path = show_many(bench), tmp_path / "many.csv"
+    before = "".join(csv_pieces(series.open_time_ms, series.values))
+    told: list[str] = []
+    saving.save_csv(path)
+    assert saving.is_writing and not path.exists(), "the window goes on"
+    series.add(replace(series[5], close=series[5].close + 0.5))
+    saving.save_csv(tmp_path / "another.csv")
+    notice = bench.window.banner.shown
+    assert notice is not None and "still being written" in notice.text
+
+    def is_done() -> bool:
+        assert bench.window.banner.shown is not None
+        told.append(bench.window.banner.shown.text)
+        return not saving.is_writing
+
+    qtbot.waitUntil(is_done)
+    assert path.read_text(encoding="utf-8") == before
+    assert any("%" in text for text in told) and "went to" in told[-1]
+    assert [file.name for file in tmp_path.glob("*.csv")] == ["many.csv"]
+
+
+def test_the_file_is_whole_when_the_window_goes_meanwhile(bench: Bench, saving: ChartSaving, tmp_path: Path) -> None:
+    series, path = show_many(bench), tmp_path / "many.csv"
+    saving.save_csv(path)
+    bench.window.close()
+    assert saving.finish()
+    assert path.read_text(encoding="utf-8") == "".join(csv_pieces(series.open_time_ms, series.values))
+
+
+def test_a_writer_that_is_cancelled_leaves_the_file_as_it_was(tmp_path: Path, qapp: object) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("former", encoding="utf-8")
+    count = 120_000
+    writer = CsvWriter(path, np.arange(count, dtype=np.int64), np.random.default_rng(1).random((5, count)))
+    writer.start()
+    writer.cancel()
+    assert writer.wait(10_000)
+    assert path.read_text(encoding="utf-8") == "former" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_said(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
     saving.save_csv(tmp_path / "nowhere" / "view.csv")
+    written(qtbot, saving)
     notice = bench.window.banner.shown
     assert notice is not None and "could not be written" in notice.text
 

@@ -75,6 +75,22 @@ def test_what_does_not_fit_is_said_and_the_chart_keeps_what_it_has(bench: Bench,
     assert dialog.message.text() == "" and studies.specs != before
 
 
+def test_what_is_not_changed_stays_worked_out(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    for kind in (IndicatorKind.EMA, IndicatorKind.RSI, IndicatorKind.SMA):
+        dialog.add(kind)
+    before = studies.layers
+    period = dialog.editor("period")
+    assert not isinstance(period, QComboBox)
+    period.setValue(33)
+    after = studies.layers
+    assert [one is other for one, other in zip(before, after, strict=True)] == [True, True, False]
+    dialog.list.setCurrentRow(0)
+    dialog.remove_button.click()
+    left = studies.layers
+    assert left == after[1:] and [layer.number for layer in left] == [0, 1], "coloured as if it were the first"
+
+
 def test_what_is_removed_is_gone(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     dialog.add(IndicatorKind.RSI)

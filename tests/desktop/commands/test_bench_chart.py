@@ -18,6 +18,10 @@ def test_the_object_has_what_was_promised(tmp_path: Path) -> None:
     for figures in answer["sizes"].values():
         for name in ("tick_ms", "pan_ms", "all_ms", "append_ms", "cursor_ms"):
             assert {"p50", "p99"} <= set(figures[name])
+    everything = answer["with_everything"]
+    assert everything["size"] == 2_000 and everything["loading"] is None
+    for name in ("tick_ms", "pan_ms", "all_ms", "append_ms", "cursor_ms", "tick_all_ms", "append_all_ms"):
+        assert {"p50", "p99"} <= set(everything[name])
     assert answer["machine"]["platform"] == "offscreen" and answer["machine"]["cpus"] >= 1
     assert answer["tick_ratio_1e6_to_1e3"] is None and answer["peers"] == {} and answer["while_training"] == {}
     assert {bar["is_met"] for bar in answer["bars"]} == {None, True}

@@ -84,8 +84,7 @@ def test_cancel_applies_nothing(qtbot: QtBot, dialog: PreferencesDialog) -> None
 
 
 def message(dialog: PreferencesDialog) -> str:
-    direct = Qt.FindChildOption.FindDirectChildrenOnly
-    return " ".join(label.text() for label in dialog.findChildren(QLabel, options=direct))
+    return dialog.message.text()
 
 
 def test_heads_that_do_not_divide_the_width_are_refused_in_words(qtbot: QtBot, dialog: PreferencesDialog) -> None:
@@ -141,5 +140,57 @@ def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
 
 def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesDialog) -> None:
     titles = [dialog.tabs.tabText(index) for index in range(dialog.tabs.count())]
-    assert titles == ["Model", "Training", "Gradients", "Recovery", "Checkpoints", "Chart", "Appearance"]
+    assert titles == [
+        "Model",
+        "Training",
+        "Gradients",
+        "Recovery",
+        "Checkpoints",
+        "Chart",
+        "Appearance",
+        "Notifications",
+    ]
     assert not dialog.findChildren(QLineEdit, "symbol") and dialog.findChildren(QComboBox, "theme")
+
+
+def shown_fields(dialog: PreferencesDialog) -> dict[str, list[str]]:
+    """The names of the fields that a user can see, by page."""
+    shown: dict[str, list[str]] = {}
+    for number, group in enumerate(dialog._forms):
+        if dialog.tabs.isTabVisible(number):
+            editors = {
+                name: dialog.form(group).editor(name).widget for name in field_infos(type(getattr(Settings(), group)))
+            }
+            shown[group] = [name for name, widget in editors.items() if not widget.isHidden()]
+    return shown
+
+
+def test_a_setting_is_found_by_words_of_its_name_or_description(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    everything = shown_fields(dialog)
+    qtbot.keyClicks(dialog.search, "decay weights")
+    found = shown_fields(dialog)
+    assert "ema_decay" in found["training"]
+    assert sum(map(len, found.values())) < 6
+    qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
+    assert dialog.isVisible() and not dialog.search.hasFocus(), "Enter goes on to what was found"
+    current = list(dialog._forms)[dialog.tabs.currentIndex()]
+    assert current in found, "a page with a find is open"
+    dialog.search.clear()
+    assert shown_fields(dialog) == everything
+
+
+def test_a_page_is_found_by_its_name(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    qtbot.keyClicks(dialog.search, "recovery")
+    assert shown_fields(dialog)["recovery"] == list(field_infos(type(Settings().recovery)))
+
+
+def test_what_no_setting_has_is_said_and_changes_are_kept(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    spin = dialog.form("model").editor("layers").widget
+    assert isinstance(spin, QSpinBox)
+    spin.setValue(3)
+    qtbot.keyClicks(dialog.search, "zzzz")
+    assert not dialog.tabs.isVisible()
+    assert dialog.nothing.isVisible()
+    with qtbot.waitSignal(dialog.applied) as applied:
+        press(qtbot, dialog, OK)
+    assert applied.args[0].model.layers == 3

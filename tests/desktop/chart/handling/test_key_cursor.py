@@ -1,11 +1,13 @@
 """The crosshair, moved by real keys alone."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from core.market.series import CandleSeries
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, forming_after, random_series
+from tests.desktop.charting.tools import send_move
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT, RIGHT = Qt.Key.Key_Left, Qt.Key.Key_Right
@@ -72,6 +74,58 @@ def test_reading_begins_where_one_looks(show_chart: ShowChart) -> None:
     press(chart, LEFT)
     assert (chart.scale.left, chart.scale.right) == (left, right)
     assert left <= pointed_at(chart) <= right
+
+
+def test_it_stays_at_its_candle_when_the_view_moves_and_candles_close_or_come_late(show_chart: ShowChart) -> None:
+    whole = random_series(320)
+    series = CandleSeries(whole.interval)
+    series.extend(whole[index] for index in range(300) if index != 250)
+    chart = show_chart(series)
+    for _ in range(4):
+        press(chart, LEFT)
+    pointed = series[pointed_at(chart)].open_time_ms
+
+    def is_at_it() -> bool:
+        settle(chart)
+        cross, index = chart.overlay.cross, series.index_at(pointed)
+        return (
+            cross is not None
+            and index == pointed_at(chart)
+            and abs(chart.frame.y(series[index].close) - cross.y()) <= 1
+        )
+
+    chart.zoom(1.5)
+    assert is_at_it()
+    QTest.keyClick(chart, LEFT)
+    assert is_at_it(), "the arrows pan"
+    chart.go_to_newest()
+    series.add(whole[300])
+    chart.refresh()
+    assert is_at_it()
+    series.add(whole[250])
+    chart.refresh()
+    assert is_at_it()
+    chart.set_forming(whole[301])
+    assert is_at_it()
+    press(chart, RIGHT)
+    index = series.index_at(pointed)
+    assert index is not None and pointed_at(chart) == index + 1
+    chart.go_to_oldest()
+    settle(chart)
+    assert chart.overlay.cross is None, "out of view"
+    press(chart, LEFT)
+    assert pointed_at(chart) == index, "and it goes on from where it was"
+
+
+def test_the_mouse_takes_the_crosshair_over(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    press(chart, LEFT)
+    send_move(chart, QPoint(200, 200), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+    settle(chart)
+    cross = chart.overlay.cross
+    assert cross is not None and abs(cross.x() / chart.frame.ratio - 200) <= chart.frame.spacing
+    press(chart, LEFT)
+    assert pointed_at(chart) == chart.frame.index_at(cross.x()) - 1
 
 
 def test_an_empty_chart_leaves_the_keys_alone(show_chart: ShowChart) -> None:

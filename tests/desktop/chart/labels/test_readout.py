@@ -170,11 +170,12 @@ def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: Show
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
     told = texts(chart.overlay.tooltip.rows)
-    assert "1 candle before" in told and "c0ffee, step 1,234" in told
+    assert "1 candle before" in told and "After step 1,234" in told and "Last checkpoint then c0ffee" in told
     assert f"live, {formatting.format_time(made.made_at_ms, seconds=True)}" in told
     hover(chart, 81, series[81].close)
     assert chart.overlay.tooltip is not None
-    assert f"Checkpoint {formatting.MISSING}" in texts(chart.overlay.tooltip.rows)
+    told = texts(chart.overlay.tooltip.rows)
+    assert f"After step {formatting.MISSING}" in told and f"Last checkpoint then {formatting.MISSING}" in told
 
 
 def test_the_tooltip_follows_the_horizon(show_chart: ShowChart) -> None:

@@ -173,6 +173,31 @@ def test_numbers_are_of_what_is_in_view_and_say_of_how_many(show_chart: ShowChar
     assert told(chart, strip) != said
 
 
+@pytest.mark.parametrize("width", [240, 300, 420, 640, 900, 1500])
+@pytest.mark.parametrize("is_hovered", [False, True])
+def test_at_any_width_all_three_classes_are_explained_or_the_candle_is(
+    show_chart: ShowChart, reader: RecordReader, width: int, is_hovered: bool
+) -> None:
+    chart = show_chart(SERIES, width=width, height=600)
+    chart.add_layer(ErrorStripLayer())
+    chart.model.past.begin(reader, MINUTE_MS)
+    read_all(chart)
+    if is_hovered:
+        index = chart.frame.stop - 5
+        QTest.mouseMove(chart, point_over(chart, index, SERIES[index].close))
+        settle(chart)
+    frame, pane, (box,) = chart.frame, chart.frame.pane(ERROR_PANE), chart.overlay.pane_readouts
+    squares = [span.colour for row in box.rows for span in row if span.text == "■"]
+    said = texts(box.rows)
+    if squares or not is_hovered:
+        assert squares == list(class_colours(frame.palette))
+        assert all(name in said for name in ("50 %", "90 %", "out"))
+    else:
+        assert "side" in said, "inside or outside, in words"
+    assert box.rect.right() < frame.layout.plot_right
+    assert box.rect.bottom() <= pane.inner_top, "over no bar"
+
+
 def test_groups_hold_means_and_shares(reader: RecordReader) -> None:
     past = PastForecasts()
     past.begin(reader, MINUTE_MS)
@@ -218,7 +243,7 @@ def test_at_another_interval_the_chart_says_so_and_shows_none(show_chart: ShowCh
         chart.add_layer(layer)
     read_all(chart)
     assert not len(chart.model.past.view(coarser, 0, 80)) and not chart.model.past.is_waiting
-    assert told(chart, layers[0]) == "" and "forecasts are for 1m candles" in told(chart, layers[1])
+    assert told(chart, layers[0]) == ""
     frame = chart.frame
     corner = pixels(chart)[: frame.layout.price_top, frame.layout.plot_right // 2 : frame.layout.plot_right]
     assert is_colour(corner, frame.palette.raised).any(), "the note stands in the upper right corner"
@@ -246,3 +271,17 @@ def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart, reader: Reco
 )
 def test_levels_are_round_and_inside(reach: float, level: float, decimals: int) -> None:
     assert round_level(reach) == (pytest.approx(level), decimals)
+
+
+def test_with_nothing_in_view_the_strip_has_the_levels_of_a_strip_that_never_had_anything(
+    show_chart: ShowChart, reader: RecordReader
+) -> None:
+    chart, layer, fresh = show_chart(SERIES), ErrorStripLayer(), ErrorStripLayer()
+    chart.model.past.begin(reader, MINUTE_MS)
+    chart.add_layer(layer)
+    read_all(chart)
+    assert layer.extent(300, 400, chart.model) is not None
+    assert layer.pane_scale != fresh.pane_scale
+    chart.model.past.begin(None, MINUTE_MS)
+    assert layer.extent(300, 400, chart.model) is None
+    assert layer.pane_scale == fresh.pane_scale

@@ -1,0 +1,50 @@
+"""How much room the readout needs while nothing is pointed at: candles and the forecast's label keep out of it."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QColor
+
+from desktop import formatting
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.text import Row, Span, row_width, wrapped
+from desktop.chart.framing.frame import Fonts
+from desktop.chart.layers.layer import LayerSet
+
+HELD_WORDS = ("Prices are held by hand.", "Alt+A fits them.")
+HELD_IN_SHORT = ("Held: Alt+A",)
+
+_USUAL_CHANGE = 0.001
+_VOLUME = 888.8
+_MARGIN_PX = 24
+
+
+def readout_width(plot_right: int, ratio: float) -> int:
+    """How wide its lines may get, in device pixels."""
+    return max(plot_right - round(_MARGIN_PX * ratio), 1)
+
+
+def held_words(title: str, fonts: Fonts, width: int) -> tuple[str, ...]:
+    """What is said beside the title while the prices are held by hand: the whole sentence where a line has room."""
+    row = (Span(title, QColor(), bold=True), *(Span(words, QColor()) for words in HELD_WORDS))
+    return HELD_WORDS if row_width(row, fonts) <= width else HELD_IN_SHORT
+
+
+def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int) -> int:
+    """The lines that the readout always takes, whatever the digits of the moment."""
+    plain = QColor()
+    held = (Span(words, plain) for words in held_words(model.title, fonts, width))
+    rows: list[Row] = [(Span(model.title, plain, bold=True), *held)] if model.title else []
+    further = sum(len(wrapped(row, fonts, width)) for row in (*rows, *layers.readout_samples(model)))
+    return further + candle_lines(model, fonts, width)
+
+
+def candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:
+    """The lines that there are for a candle's numbers: for the fewest of them, and more are told where they fit in."""
+    newest, plain = model.newest, QColor()
+    if newest is None:
+        return 0
+    price = formatting.format_price(newest.close, model.decimals())
+    texts = [("O", price), ("H", price), ("L", price), ("C", price), ("V", formatting.format_volume(_VOLUME))]
+    spans = [span for name, text in texts for span in (Span(name, plain), Span(f" {text}", plain, glue=True))]
+    percent = formatting.format_percent(_USUAL_CHANGE, signed=True)
+    return len(wrapped((*spans, Span(f"({percent})", plain)), fonts, width))

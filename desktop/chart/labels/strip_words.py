@@ -1,0 +1,159 @@
+"""What stands over the error strip: the candle under the mouse, and numbers of what is in view, as there is room."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtGui import QColor
+
+from core.events import ForecastMode
+from desktop import formatting
+from desktop.chart.data.model import ChartModel
+from desktop.chart.data.past import PastForecast
+from desktop.chart.data.past_forecasts import PastView
+from desktop.chart.drawing.text import Row, Span, wrapped
+from desktop.chart.framing.frame import Fonts
+from desktop.theme import Palette
+
+_MOST_LINES = 2
+"""More would leave no room for the bars."""
+
+Colours = tuple[QColor, QColor, QColor]
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """Counted over the forecasts in view."""
+
+    count: int
+    later: int
+    in_50: int
+    in_90: int
+    hits: int
+    counted: int
+    mean_size: float
+
+    @classmethod
+    def of(cls, view: PastView) -> _Numbers:
+        return cls(
+            count=len(view),
+            later=int(view.is_later.sum()),
+            in_50=int(view.past["inside_50"].sum()),
+            in_90=int(view.past["inside_90"].sum()),
+            hits=int((view.past["hit"] == 1).sum()),
+            counted=int((view.past["hit"] >= 0).sum()),
+            mean_size=float(np.abs(view.error).mean()),
+        )
+
+
+_WIDEST = _Numbers(888, 88, 888, 888, 888, 888, 0.888)
+
+
+def title(model: ChartModel, palette: Palette) -> Row:
+    """What the strip is."""
+    ahead = f"{model.past.horizon} candle{'' if model.past.horizon == 1 else 's'} ahead"
+    return Span("Forecast error", palette.ghost_text, bold=True), Span(ahead, palette.muted_text)
+
+
+def lines_needed(model: ChartModel, palette: Palette, fonts: Fonts, width: int) -> int:
+    """How many lines to leave: for the most that can be said in so few, whatever the digits of the moment."""
+    ink = palette.muted_text
+    rows = ((*title(model, palette), *way) for way in _ways(_WIDEST, (ink, ink, ink), ink))
+    found = (len(wrapped(row, fonts, width)) for row in rows)
+    return next((lines for lines in found if lines <= _MOST_LINES), _MOST_LINES)
+
+
+def fitting_row(ways: Sequence[Row], fonts: Fonts, width: int, lines: int) -> Row:
+    """The first that fits, else the last."""
+    return next((way for way in ways if len(wrapped(way, fonts, width)) <= lines), ways[-1])
+
+
+def ways_to_say(
+    model: ChartModel, view: PastView, under: PastForecast | None, palette: Palette, colours: Colours
+) -> list[Row]:
+    """Everything, and then the same in fewer words. The squares say what the `colours` of the bars mean, and all three
+    are always there; where not even that has room, what is under the mouse goes first."""
+    head, told = title(model, palette), _of_candle(under, palette)
+    ways: list[Row] = [(*head, *told, *spans) for spans in _in_view(view, palette, colours, model.past.most_candles)]
+    if told:
+        return [*ways, (*head, *told), told, told[:2]]
+    return [*ways, *(way[len(head) :] for way in ways[1:])]
+
+
+def _of_candle(forecast: PastForecast | None, palette: Palette) -> Row:
+    if forecast is None:
+        return ()
+    kind = 0 if forecast.inside_50 else 1 if forecast.inside_90 else 2
+    where = ("inside 50 %", "inside 90 %", "outside 90 %")[kind]
+    colour = palette.warning if kind == 2 else palette.ghost_up
+    error = formatting.format_percent(forecast.error, 3, signed=True)
+    spans = [Span(error, palette.text, bold=True), Span(where, colour)]
+    if forecast.direction_hit is not None:
+        said, shade = ("direction hit", palette.good) if forecast.direction_hit else ("direction missed", palette.bad)
+        spans.append(Span(said, shade))
+    if forecast.mode is not ForecastMode.LIVE:
+        spans.append(Span(f"({forecast.mode.value})", palette.muted_text))
+    return tuple(spans)
+
+
+def _in_view(view: PastView, palette: Palette, colours: Colours, most: int) -> list[Row]:
+    muted = palette.muted_text
+    if view.is_too_wide:
+        return [(Span(f"zoom in: at most {formatting.format_count(most)} candles are compared at once", muted),)]
+    if not len(view):
+        return [(Span("none in view" if view.is_complete else "reading …", muted),)]
+    ways = _ways(_Numbers.of(view), colours, muted)
+    return ways if view.is_complete else [(*way, Span("reading …", muted)) for way in ways]
+
+
+def _ways(numbers: _Numbers, colours: Colours, muted: QColor) -> list[Row]:
+    """From all there is to say to no more than what the colours mean."""
+    names, short = ("in 50 %: ", "in 90 %: ", "outside: "), ("50 % ", "90 % ", "out ")
+    count, mean = formatting.format_count(numbers.count), formatting.format_number(numbers.mean_size, 3)
+    head = (Span(f"n {count}{_how_made(numbers.later, numbers.count)}", muted), Span(f"mean {mean} %", muted))
+    tail = Span(f"direction hit: {_of(numbers.hits, numbers.counted)}", muted)
+    legend = _legend(names, numbers, colours, muted, _alone)
+    return [
+        _all(numbers, colours, muted),
+        (*head, *legend, tail),
+        (head[0], *legend),
+        legend,
+        _legend(short, numbers, colours, muted, _alone),
+    ]
+
+
+def _all(numbers: _Numbers, colours: Colours, muted: QColor) -> Row:
+    """Each with what it was counted over."""
+    count, mean = numbers.count, formatting.format_number(numbers.mean_size, 3)
+    return (
+        Span(f"in view: n {formatting.format_count(count)}{_how_made(numbers.later, count)}", muted),
+        Span(f"mean |error| {mean} %", muted),
+        *_legend(("in 50 %: ", "in 90 %: ", "outside: "), numbers, colours, muted, _of),
+        Span(f"direction hit: {_of(numbers.hits, numbers.counted)}", muted),
+    )
+
+
+def _legend(
+    names: Sequence[str], numbers: _Numbers, colours: Colours, muted: QColor, say: Callable[[int, int], str]
+) -> Row:
+    found = (numbers.in_50, numbers.in_90, numbers.count - numbers.in_90)
+    spans: list[Span] = []
+    for name, colour, each in zip(names, colours, found, strict=True):
+        spans += [Span("■", colour), Span(f" {name}{say(each, numbers.count)}", muted, glue=True)]
+    return tuple(spans)
+
+
+def _how_made(later: int, count: int) -> str:
+    if later == count:
+        return ", none made live"
+    return f", {formatting.format_count(later)} not made live (paler)" if later else ""
+
+
+def _of(count: int, total: int) -> str:
+    return f"{formatting.format_count(count)} of {formatting.format_count(total)}"
+
+
+def _alone(count: int, total: int) -> str:
+    return formatting.format_count(count)

@@ -1,0 +1,75 @@
+"""Writes candles to a file beside the window: a million lines take seconds."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QThread, Signal
+
+from core.market.export import csv_pieces
+from core.market.series import FloatArray, TimeArray
+from core.storage.durable import write_pieces_durably
+
+_REST_US = 100
+"""After each piece: the window's thread gets the interpreter at once instead of after Python's 5 ms."""
+_TOLD_EVERY = 10
+_log = logging.getLogger("ghostcandle")
+
+
+class _CancelledError(Exception):
+    """Leaves the file as it was."""
+
+
+class CsvWriter(QThread):
+    """Writes one file, in one piece for those who look at it. `start` begins; it ends by itself.
+
+    Signals, queued to the window's thread:
+        progressed: percent that are written, every tenth.
+        written, or failed with what went wrong; neither where it was cancelled.
+    """
+
+    progressed = Signal(int)
+    written = Signal()
+    failed = Signal(str)
+
+    def __init__(self, path: Path, open_time_ms: TimeArray, values: FloatArray, parent: QObject | None = None) -> None:
+        """Times, shape (n,), and values, shape (5, n), are its own: nobody may change them any more."""
+        super().__init__(parent)
+        self.setObjectName("CsvWriter")
+        self.path, self.count = path, open_time_ms.size
+        self._open_time_ms, self._values = open_time_ms, values
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Leave the file as it was, and say nothing. Callable from any thread."""
+        self._cancelled.set()
+
+    def run(self) -> None:
+        """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
+        try:
+            write_pieces_durably(self.path, self._pieces())
+        except _CancelledError:
+            return
+        except OSError as error:
+            self.failed.emit(error.strerror or str(error))
+        except Exception as error:
+            _log.exception("The candles could not be exported.")
+            self.failed.emit(f"{type(error).__name__}: {error}; the log says more")
+        else:
+            self.written.emit()
+
+    def _pieces(self) -> Iterator[bytes]:
+        lines, told = 0, 0
+        for piece in csv_pieces(self._open_time_ms, self._values):
+            if self._cancelled.is_set():
+                raise _CancelledError
+            yield piece.encode()
+            lines += piece.count("\n")
+            percent = 100 * (lines - 1) // max(self.count, 1)
+            if told + _TOLD_EVERY <= percent < 100:
+                told = percent - percent % _TOLD_EVERY
+                self.progressed.emit(told)
+            self.usleep(_REST_US)

@@ -1,0 +1,81 @@
+"""All that stands between the chart and the rest of the window, composed once for program and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Slot
+
+from core.clock import Clock
+from core.market.candle import Candle, Market
+from core.storage.folder import DataFolder
+from desktop.candle_loader import HistoryLoading
+from desktop.chart.data.past_forecasts import PastReader
+from desktop.chart.widget import ChartWidget
+from desktop.charting.appearance import ChartAppearance
+from desktop.charting.candles import ChartCandles
+from desktop.charting.forecast_note import ForecastNote
+from desktop.charting.go_to_date import GoToDate
+from desktop.charting.hindsight import Hindsight
+from desktop.charting.saving import ChartSaving
+from desktop.charting.studies import ChartStudies
+from desktop.charting.tools import ChartTools
+from desktop.database import WindowDatabase
+from desktop.state import RunState
+from desktop.window import MainWindow
+
+
+class ChartEnsemble(QObject):
+    """Passes on what the feed says of the watched market; the rest its parts hear from the window and the state.
+
+    open_reader: the past forecasts of a run, by its id. What it makes belongs to the window. Before the window goes,
+    `history` must have ended (`cancel` and `wait`), and `saving` (`finish`).
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        chart: ChartWidget,
+        state: RunState,
+        database: WindowDatabase,
+        folder: DataFolder,
+        open_reader: Callable[[str], PastReader],
+        clock: Clock,
+    ) -> None:
+        super().__init__(window)
+        self._state = state
+        self._appearance = ChartAppearance(window, chart)
+        self.saving = ChartSaving(window, chart, clock)
+        GoToDate(window, chart)
+        ChartStudies(window, chart)
+        self.tools = ChartTools(window, chart, state, database, clock)
+        Hindsight(window, chart, state, open_reader)
+        ForecastNote(state, chart)
+        self.history = HistoryLoading(folder.database, self)
+        self.candles = ChartCandles(window, chart, database, self.history)
+        state.forecast_changed.connect(self._on_forecast)
+
+    def show_market(self, market: Market) -> None:
+        """Put this market's stored candles and lines on the chart; what came before is gone. The database is open."""
+        self._appearance.set_venue(market.venue)
+        self.candles.show_market(market)
+        stored = self.candles.stored
+        self.tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
+
+    def add_closed(self, candles: Sequence[Candle]) -> None:
+        """These have closed and are stored, in ascending time."""
+        self.candles.add(candles)
+        self.tools.see_closed(candles)
+
+    def correct(self, candle: Candle) -> None:
+        """A stored candle has other numbers now; prices that it had are history, which sets no alert off."""
+        self.candles.add((candle,))
+
+    def set_forming(self, candle: Candle) -> None:
+        """The candle that is still open, as it stands now."""
+        self.candles.set_forming(candle)
+        self.tools.see_forming(candle)
+
+    @Slot()
+    def _on_forecast(self) -> None:
+        self.candles.set_forecast(self._state.forecast)

@@ -1,0 +1,53 @@
+"""The report on a crash, to be read and copied."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from core.crashes import CrashReport
+from desktop.dialogs.messages import open_dialog
+
+_SIZE = (860, 520)
+_WORDS = (
+    "Candles, checkpoints and scores up to then are stored. If you ask for help, this report says the most. "
+    "It names folders of this computer: look through it before you pass it on."
+)
+
+
+def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
+    """Show it; Copy puts the whole of it on the clipboard."""
+    dialog = QDialog(parent)
+    dialog.setWindowTitle("How it ended")
+    words = QLabel(_WORDS)
+    words.setWordWrap(True)
+    text = QPlainTextEdit(report.text)
+    text.setReadOnly(True)
+    text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+    text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+    text.setAccessibleName("The report")
+    layout = QVBoxLayout(dialog)
+    layout.addWidget(words)
+    layout.addWidget(text, 1)
+    layout.addWidget(_buttons(dialog, report))
+    dialog.resize(*_SIZE)
+    return open_dialog(dialog)
+
+
+def _buttons(dialog: QDialog, report: CrashReport) -> QDialogButtonBox:
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+    buttons.rejected.connect(dialog.reject)
+    copy = buttons.addButton("&Copy", QDialogButtonBox.ButtonRole.ActionRole)
+    copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report.text))
+    if report.path is not None:
+        folder = buttons.addButton("Open &folder", QDialogButtonBox.ButtonRole.ActionRole)
+        folder.clicked.connect(lambda: _open(report.path))
+    return buttons
+
+
+def _open(path: Path | None) -> None:
+    if path is not None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(path.parent)))

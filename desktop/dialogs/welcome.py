@@ -1,0 +1,180 @@
+"""The first start: a market, where its candles come from, and a device, in three clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication, QPalette
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.settings import Settings
+
+_COLUMNS = 4
+_BUTTON_WIDTH = 150
+_BUTTON_HEIGHT = 34
+_MARGIN = 24
+_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT")
+_ABOUT = (
+    "Ghostcandle learns a market while you watch it. Ahead of the live candles it draws the next ones as it expects "
+    "them, and it keeps an honest score of how good that was."
+)
+_LATER = "All of it can be changed later: File › Choose market, File › Preferences."
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One button: what it says, what it means, and what it leads to."""
+
+    text: str
+    tooltip: str
+    value: str
+    has_symbol: bool = True
+
+
+_SOURCES = (
+    Choice("Live from Binance", "Its market data needs no account", "binance"),
+    Choice("Live from Kraken", "Its market data needs no account", "kraken"),
+    Choice("A file…", "Replay candles of your own: CSV, Feather or Parquet", "file", has_symbol=False),
+    Choice("Simulated", "An invented market, to look around without a network", "simulate", has_symbol=False),
+)
+_DEVICES = (
+    Choice("Automatic", "The GPU where there is one that answers, else the CPU", "auto"),
+    Choice("CPU", "The model is small: a CPU keeps up with one-minute candles", "cpu"),
+    Choice("GPU (CUDA)", "An NVIDIA GPU", "cuda"),
+)
+
+
+class WelcomeDialog(QDialog):
+    """`chosen` carries the new Settings and whether a file has still to be named; it comes also when this is closed
+    without a choice, with the settings as they were. Open it with `open`."""
+
+    chosen = Signal(object, bool)
+
+    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Welcome")
+        self._settings = settings
+        self.symbols = ChoiceRow("Watch", (Choice(symbol, f"The market {symbol}", symbol) for symbol in _SYMBOLS))
+        self.sources = ChoiceRow("Candles", _SOURCES)
+        self.devices = ChoiceRow("Compute on", _DEVICES)
+        buttons = QDialogButtonBox()
+        self.start = buttons.addButton("Start watching", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.start.setDefault(True)
+        self.start.setMinimumHeight(_BUTTON_HEIGHT)
+        buttons.accepted.connect(self.accept)
+        self._build(buttons)
+        self.sources.changed.connect(self._on_source)
+        self.finished.connect(self._tell)
+
+    def settings(self) -> Settings:
+        """What the buttons say."""
+        source, market = self.sources.value, self._settings.market
+        if source == "simulate":
+            market = replace(market, feed="simulate", speed=1.0)
+        elif source != "file":
+            market = replace(market, feed="auto", venue=source, symbol=self.symbols.value)
+        training = replace(self._settings.training, device=self.devices.value)  # type: ignore[arg-type]
+        return replace(self._settings, market=market, training=training)
+
+    def _build(self, buttons: QDialogButtonBox) -> None:
+        title = QLabel("Welcome to Ghostcandle")
+        font = title.font()
+        font.setPointSizeF(font.pointSizeF() * 1.6)
+        font.setBold(True)
+        title.setFont(font)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        layout.setSpacing(16)
+        layout.addWidget(title)
+        layout.addWidget(_words(_ABOUT))
+        for row in (self.symbols, self.sources, self.devices):
+            layout.addWidget(row)
+        later = _words(_LATER)
+        later.setForegroundRole(later.palette().ColorRole.PlaceholderText)
+        layout.addWidget(later)
+        layout.addWidget(buttons)
+
+    def _on_source(self) -> None:
+        self.symbols.setEnabled(self.sources.choice.has_symbol)
+
+    def _tell(self, result: int) -> None:
+        is_accepted = result == QDialog.DialogCode.Accepted
+        settings = self.settings() if is_accepted else self._settings
+        self.chosen.emit(settings, is_accepted and self.sources.value == "file")
+
+
+class ChoiceRow(QWidget):
+    """A title over buttons of which one is down. `changed` comes when another one is."""
+
+    changed = Signal()
+
+    def __init__(self, title: str, choices: Iterable[Choice]) -> None:
+        super().__init__()
+        self._choices = tuple(choices)
+        self._group = QButtonGroup(self)
+        self.setAccessibleName(title)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        heading = QLabel(title)
+        font = heading.font()
+        font.setBold(True)
+        heading.setFont(font)
+        grid.addWidget(heading, 0, 0, 1, _COLUMNS)
+        for number, choice in enumerate(self._choices):
+            grid.addWidget(self._button(number, choice), 1, number)
+            grid.setColumnMinimumWidth(number, _BUTTON_WIDTH)
+        grid.setColumnStretch(_COLUMNS, 1)
+        self._group.idToggled.connect(lambda _id, is_down: self.changed.emit() if is_down else None)
+
+    @property
+    def choice(self) -> Choice:
+        return self._choices[self._group.checkedId()]
+
+    @property
+    def value(self) -> str:
+        return self.choice.value
+
+    def button(self, text: str) -> QPushButton:
+        """The one that says this. Raises StopIteration where there is none."""
+        return next(each for each in self.findChildren(QPushButton) if each.text() == text)
+
+    def _button(self, number: int, choice: Choice) -> QPushButton:
+        button = QPushButton(choice.text)
+        button.setToolTip(choice.tooltip)
+        button.setCheckable(True)
+        button.toggled.connect(lambda is_down: _colour(button, is_down=is_down))
+        button.setChecked(number == 0)
+        button.setAutoDefault(False)
+        button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        button.setMinimumHeight(_BUTTON_HEIGHT)
+        self._group.addButton(button, number)
+        return button
+
+
+def _colour(button: QPushButton, *, is_down: bool) -> None:
+    """A style that only darkens what is down leaves a stranger guessing."""
+    palette = QGuiApplication.palette()
+    if is_down:
+        palette.setColor(QPalette.ColorRole.Button, palette.highlight().color())
+        palette.setColor(QPalette.ColorRole.ButtonText, palette.highlightedText().color())
+    button.setPalette(palette)
+
+
+def _words(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setWordWrap(True)
+    label.setAlignment(Qt.AlignmentFlag.AlignLeft)
+    label.setMinimumWidth(_COLUMNS * _BUTTON_WIDTH)
+    return label

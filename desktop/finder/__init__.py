@@ -1,0 +1,1 @@
+"""Ctrl+K: one line that finds actions, settings, checkpoints and markets."""

@@ -1,0 +1,188 @@
+"""The finder's box: a line to type in, and the list of what fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QColor, QKeyEvent, QPainter
+from PySide6.QtWidgets import (
+    QDialog,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.finder.search import Entry, found
+from desktop.theme import Palette, Theme
+
+Index = QModelIndex | QPersistentModelIndex
+MOST_SHOWN = 200
+_SIZE = QSize(640, 420)
+_MARGIN = 10
+_LINE_PADDING = 5
+_TO_LIST = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
+_ENTRY_ROLE = Qt.ItemDataRole.UserRole
+_NOTHING = "Nothing has all of these words."
+
+
+class FinderDialog(QDialog):
+    """Type, Up and Down, Enter. What is chosen is done after the box has closed."""
+
+    def __init__(self, entries: Iterable[Entry], theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
+        self.setWindowTitle("Find anything")
+        self._entries = tuple(entries)
+        self._chosen: Entry | None = None
+        self.line = QLineEdit()
+        self.line.setPlaceholderText("An action, a setting, a checkpoint or a market")
+        self.line.setAccessibleName("Find anything")
+        self.line.setClearButtonEnabled(True)
+        self.list = QListView()
+        self.list.setAccessibleName("What fits")
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setUniformItemSizes(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.model = _FoundModel(self)
+        self.list.setModel(self.model)
+        self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
+        self.empty = QLabel(_NOTHING, alignment=Qt.AlignmentFlag.AlignCenter)
+        self._build()
+        self.line.textChanged.connect(self._search)
+        self.line.installEventFilter(self)
+        self.list.clicked.connect(self._choose)
+        self.finished.connect(self._do)
+        self._search("")
+        self._place(parent)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() in _TO_LIST:
+                self.list.keyPressEvent(event)
+                return True
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self._choose(self.list.currentIndex())
+                return True
+        return super().eventFilter(watched, event)
+
+    def _build(self) -> None:
+        frame = QFrame()
+        frame.setFrameShape(QFrame.Shape.StyledPanel)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(frame)
+        inner = QVBoxLayout(frame)
+        inner.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
+        inner.addWidget(self.line)
+        inner.addWidget(self.list, 1)
+        inner.addWidget(self.empty, 1)
+
+    def _place(self, window: QWidget) -> None:
+        """In the upper middle of the window."""
+        size = _SIZE.boundedTo(window.size() - QSize(40, 60))
+        self.resize(size)
+        self.move(window.mapToGlobal(QPoint((window.width() - size.width()) // 2, 48)))
+
+    def _search(self, typed: str) -> None:
+        entries = found(self._entries, typed, MOST_SHOWN)
+        self.model.show(entries)
+        self.list.setVisible(bool(entries))
+        self.empty.setVisible(not entries)
+        if entries:
+            self.list.setCurrentIndex(self.model.index(0))
+            self.list.scrollToTop()
+
+    def _choose(self, index: QModelIndex) -> None:
+        entry = index.data(_ENTRY_ROLE) if index.isValid() else None
+        if isinstance(entry, Entry) and entry.is_enabled:
+            self._chosen = entry
+            self.accept()
+
+    def _do(self) -> None:
+        """Only now: what it opens must not lie under this box."""
+        if self._chosen is not None:
+            self._chosen.run()
+
+
+class _FoundModel(QAbstractListModel):
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._entries: Sequence[Entry] = ()
+
+    def show(self, entries: Sequence[Entry]) -> None:
+        self.beginResetModel()
+        self._entries = entries
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's signature
+        return 0 if parent.isValid() else len(self._entries)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        entry = self._entries[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return entry.text
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return entry.details
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return " · ".join(part for part in (entry.text, entry.kind.value, entry.keys) if part)
+        return entry if role == _ENTRY_ROLE else None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        is_enabled = self._entries[index.row()].is_enabled
+        selectable = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        return selectable | Qt.ItemFlag.ItemIsEnabled if is_enabled else selectable
+
+
+class _LineDelegate(QStyledItemDelegate):
+    """The text, its details fainter behind it, the kind and the keys at the right."""
+
+    def __init__(self, palette: Palette, view: QListView) -> None:
+        super().__init__(view)
+        self._palette, self._view = palette, view
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(0, self._view.fontMetrics().height() + 2 * _LINE_PADDING)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        entry, palette = index.data(_ENTRY_ROLE), self._palette
+        if not isinstance(entry, Entry):
+            return
+        rectangle: QRect = option.rect  # type: ignore[attr-defined]
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        if is_selected:
+            painter.fillRect(rectangle, palette.accent)
+        ink = palette.inverse_text if is_selected else palette.text
+        faint = palette.inverse_text if is_selected else palette.muted_text
+        room = rectangle.adjusted(_MARGIN, 0, -_MARGIN, 0)
+        room = self._write(painter, room, entry.kind.value, faint, is_right=True)
+        room = self._write(painter, room, entry.keys, faint, is_right=True)
+        room = self._write(painter, room, entry.text, ink if entry.is_enabled else faint)
+        self._write(painter, room, entry.details, faint)
+
+    def _write(self, painter: QPainter, room: QRect, text: str, ink: QColor, *, is_right: bool = False) -> QRect:
+        """As much of it as there is room for; returns the room that is left."""
+        if not text:
+            return room
+        metrics = self._view.fontMetrics()
+        shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        side = Qt.AlignmentFlag.AlignRight if is_right else Qt.AlignmentFlag.AlignLeft
+        painter.setPen(ink)
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | side, shown)
+        used = metrics.horizontalAdvance(shown) + 2 * _MARGIN
+        return room.adjusted(0, 0, -used, 0) if is_right else room.adjusted(used, 0, 0, 0)

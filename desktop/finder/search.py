@@ -1,0 +1,62 @@
+"""Which entries fit the words that were typed, best first. Knows no Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+_FAR = 4
+"""A word that is in an entry's details only."""
+
+
+class EntryKind(StrEnum):
+    """What an entry is, as the list shows it."""
+
+    ACTION = "Action"
+    MARKET = "Market"
+    CHECKPOINT = "Checkpoint"
+    SETTING = "Setting"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that can be found and done. details: more words that find it, and its tooltip."""
+
+    kind: EntryKind
+    text: str
+    run: Callable[[], object]
+    details: str = ""
+    keys: str = ""
+    is_enabled: bool = True
+
+
+def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
+    """Those that have every typed word, best first, at most `most`; without words: the first ones.
+
+    A word at the beginning of the text counts most, then one at the beginning of a word of it, then one inside it;
+    what can be done now comes before what cannot; among equals the order stays.
+    """
+    words = typed.casefold().split()
+    ranked = ((_rank(entry, words), entry) for entry in entries)
+    fitting = [(rank + (not entry.is_enabled), entry) for rank, entry in ranked if rank is not None]
+    return [entry for _, entry in sorted(fitting, key=lambda pair: pair[0])[:most]]
+
+
+def _rank(entry: Entry, words: Sequence[str]) -> int | None:
+    """0 is best; None: a word is missing."""
+    text = entry.text.casefold()
+    more = f"{entry.kind.value} {entry.details}".casefold()
+    ranks = [_rank_of_word(word, text, more) for word in words]
+    known = [rank for rank in ranks if rank is not None]
+    return 2 * sum(known) if len(known) == len(ranks) else None
+
+
+def _rank_of_word(word: str, text: str, more: str) -> int | None:
+    if text.startswith(word):
+        return 0
+    if f" {word}" in text or f"/{word}" in text:
+        return 1
+    if word in text:
+        return 2
+    return _FAR if word in more else None

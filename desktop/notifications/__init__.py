@@ -1,0 +1,1 @@
+"""Messages of the desktop, for someone who is looking elsewhere."""

@@ -1,0 +1,49 @@
+"""The desktop's own messages: a bubble beside the tray, and the window's entry flashes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
+
+_SHOWN_MS = 15_000
+
+
+class DesktopMessages(QObject):
+    """Where the desktop has no tray, or one that shows no messages, the window's entry flashes and that is all."""
+
+    told = Signal(str, str)
+    """Title and text of what was just told."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._tray: QSystemTrayIcon | None = None
+
+    def tell(self, title: str, text: str) -> None:
+        """One thing that happened. A click on it brings the window to the front."""
+        self.told.emit(title, text)
+        QApplication.alert(self._window)
+        tray = self._shown_tray()
+        if tray is not None:
+            tray.showMessage(title, text, self._window.windowIcon(), _SHOWN_MS)
+
+    def hide(self) -> None:
+        """The window closes: nothing of it stays in the tray."""
+        if self._tray is not None:
+            self._tray.hide()
+
+    def _shown_tray(self) -> QSystemTrayIcon | None:
+        if not (QSystemTrayIcon.isSystemTrayAvailable() and QSystemTrayIcon.supportsMessages()):
+            return None
+        if self._tray is None:
+            self._tray = QSystemTrayIcon(self._window.windowIcon(), self)
+            self._tray.setToolTip("Ghostcandle")
+            self._tray.messageClicked.connect(self._raise)
+            self._tray.activated.connect(self._raise)
+        self._tray.show()
+        return self._tray
+
+    def _raise(self) -> None:
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()

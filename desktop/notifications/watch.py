@@ -1,0 +1,85 @@
+"""What of a run is worth a message while its window is not in front: a new best, an incident, a feed lost and back."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer
+
+from core.events import CheckpointInfo, Incident, Severity, TrainerState
+from core.market.feeds.base import FeedState
+from core.settings import NotificationSettings
+from desktop import formatting
+from desktop.notifications.messages import DesktopMessages
+from desktop.panels.checkpoint_source import score_text
+from desktop.state import RunState
+from desktop.window import MainWindow
+
+_LOST_AFTER_MS = 15_000
+"""A feed that reconnects sooner was not worth the interruption."""
+_INCIDENTS_APART_S = 60.0
+_FLOWING = frozenset({FeedState.LIVE, FeedState.CATCHING_UP, FeedState.REPLAYING, FeedState.SIMULATED})
+
+
+class RunWatch(QObject):
+    """Each kind can be turned off in the settings."""
+
+    def __init__(
+        self, window: MainWindow, state: RunState, messages: DesktopMessages, lost_after_ms: int = _LOST_AFTER_MS
+    ) -> None:
+        super().__init__(window)
+        self._window, self._state, self._messages = window, state, messages
+        self._was_live = self._is_told_lost = False
+        self._incident_told_s: float | None = None
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(lost_after_ms)
+        self._patience.timeout.connect(self._tell_lost)
+        state.incident_happened.connect(self._on_incident)
+        state.checkpoint_saved.connect(self._on_saved)
+        state.feed_changed.connect(self._on_feed)
+
+    @property
+    def _wanted(self) -> NotificationSettings:
+        return self._window.settings.notifications
+
+    def _tell(self, title: str, text: str) -> None:
+        if self._wanted.while_in_front or not self._window.isActiveWindow():
+            self._messages.tell(title, text)
+
+    def _on_incident(self, incident: Incident) -> None:
+        """Those that follow within a minute are in the panel; a storm of messages helps nobody."""
+        if not self._wanted.incidents or incident.severity is Severity.INFO:
+            return
+        now_s = self._state.clock.monotonic_s()
+        if self._incident_told_s is not None and now_s - self._incident_told_s < _INCIDENTS_APART_S:
+            return
+        self._incident_told_s = now_s
+        self._tell("Training incident", f"{incident.what_happened} {incident.what_was_done}".strip())
+
+    def _on_saved(self, saved: CheckpointInfo) -> None:
+        """Not while it goes through what is stored: there each minute has a new best."""
+        is_live = self._state.trainer_state is TrainerState.TRAINING and self._was_live
+        if self._wanted.new_best and saved.reason == "best" and is_live:
+            self._tell("New best checkpoint", f"Step {formatting.format_count(saved.step)}, score {score_text(saved)}.")
+
+    def _on_feed(self) -> None:
+        feed = self._state.feed
+        if feed is None:  # another market
+            self._patience.stop()
+            self._was_live = self._is_told_lost = False
+        elif feed.state in _FLOWING:
+            self._patience.stop()
+            if self._is_told_lost and self._wanted.feed:
+                self._tell("The feed is back", feed.sentence)
+            self._is_told_lost = False
+            self._was_live = self._was_live or feed.state is FeedState.LIVE
+        elif feed.state is FeedState.FAILED and self._was_live:
+            self._tell_lost()
+        elif self._was_live and not self._is_told_lost and not self._patience.isActive():
+            self._patience.start()
+
+    def _tell_lost(self) -> None:
+        self._patience.stop()
+        feed = self._state.feed
+        if feed is not None and not self._is_told_lost and self._wanted.feed:
+            self._is_told_lost = True
+            self._tell("The feed is lost", feed.sentence)

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.events import TrainerState
+from desktop.actions import ActionId
+from desktop.dialogs.preferences import PreferencesDialog
+from desktop.finder.dialog import FinderDialog
+from desktop.finder.finder import Finder
+from desktop.finder.search import Entry, EntryKind
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench
+
+KEYS = Qt.Key
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench) -> Bench:
+    made = make_bench(scenario.checkpoints())
+    made.state.apply(scenario.ready())
+    return made
+
+
+@pytest.fixture
+def finder(bench: Bench) -> Finder:
+    return Finder(bench.window, bench.theme)
+
+
+def opened(bench: Bench, qtbot: QtBot) -> FinderDialog:
+    bench.window.activateWindow()
+    QTest.keyClick(bench.window, KEYS.Key_K, Qt.KeyboardModifier.ControlModifier)
+    dialog = bench.window.findChild(FinderDialog)
+    assert isinstance(dialog, FinderDialog)
+    qtbot.waitUntil(dialog.isVisible)
+    return dialog
+
+
+def shown(dialog: FinderDialog) -> list[str]:
+    return [dialog.model.index(row).data() for row in range(dialog.model.rowCount())]
+
+
+@pytest.mark.usefixtures("finder")
+def test_an_action_is_found_and_done_by_keys_alone(bench: Bench, qtbot: QtBot) -> None:
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, "dark")
+    assert shown(dialog)[0] == "Dark"
+    QTest.keyClicks(dialog.line, " theme")
+    bench.window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert bench.theme.palette.is_dark
+    assert bench.window.settings.appearance.theme == "dark"
+
+
+@pytest.mark.usefixtures("finder")
+def test_the_arrows_move_through_the_list(bench: Bench, qtbot: QtBot) -> None:
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, "theme")
+    names = shown(dialog)
+    QTest.keyClick(dialog.line, KEYS.Key_Down)
+    assert dialog.list.currentIndex().data() == names[1]
+    QTest.keyClick(dialog.line, KEYS.Key_Up)
+    assert dialog.list.currentIndex().data() == names[0]
+
+
+@pytest.mark.usefixtures("finder")
+def test_what_cannot_be_done_now_is_shown_and_not_done(bench: Bench, qtbot: QtBot) -> None:
+    bench.state.apply(scenario.status(TrainerState.STOPPED))
+    asked: list[object] = []
+    bench.window.stop_requested.connect(lambda: asked.append(1))
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, "stop")
+    assert "Stop" in shown(dialog)
+    row = shown(dialog).index("Stop")
+    dialog.list.setCurrentIndex(dialog.model.index(row))
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert not asked
+    assert dialog.isVisible()
+
+
+@pytest.mark.usefixtures("finder")
+def test_a_checkpoint_is_found_by_its_step_and_selected(bench: Bench, qtbot: QtBot) -> None:
+    info = scenario.checkpoints()[2]
+    bench.window.checkpoints.filter.setText("no such words")
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, f"step {info.step:,}")
+    assert dialog.list.currentIndex().data() == f"Step {info.step:,}"
+    QTest.mouseClick(
+        dialog.list.viewport(),
+        Qt.MouseButton.LeftButton,
+        pos=dialog.list.visualRect(dialog.list.currentIndex()).center(),
+    )
+    assert [each.checkpoint_id for each in bench.window.checkpoints.selected()] == [info.checkpoint_id]
+    assert bench.window.checkpoints.filter.text() == "", "the filter hid it"
+
+
+@pytest.mark.usefixtures("finder")
+def test_a_setting_opens_the_preferences_at_itself(bench: Bench, qtbot: QtBot) -> None:
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, "decay of averaged")
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    preferences = bench.window.findChild(PreferencesDialog)
+    assert isinstance(preferences, PreferencesDialog)
+    editor = preferences.form("training").editor("ema_decay").widget
+    qtbot.waitUntil(lambda: editor.isVisible() and preferences.focusWidget() is not None)
+    focused = preferences.focusWidget()
+    assert focused is editor or editor.isAncestorOf(focused)
+
+
+def test_other_sources_come_too_and_are_asked_anew(bench: Bench, finder: Finder, qtbot: QtBot) -> None:
+    ran: list[str] = []
+    names = ["BTC/USDT"]
+    finder.add_source(lambda: (Entry(EntryKind.MARKET, name, partial(ran.append, name)) for name in names))
+    opened(bench, qtbot).reject()
+    QApplication.processEvents()
+    names.append("ETH/USDT")
+    dialog = finder.open()
+    QTest.keyClicks(dialog.line, "eth")
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert ran == ["ETH/USDT"]
+
+
+@pytest.mark.usefixtures("finder")
+def test_nothing_found_is_said(bench: Bench, qtbot: QtBot) -> None:
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, "zzzz")
+    assert dialog.empty.isVisible()
+    assert not dialog.list.isVisible()
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert dialog.isVisible()
+    QTest.keyClick(dialog.line, KEYS.Key_Escape)
+    assert not dialog.isVisible()

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from desktop.finder.search import Entry, EntryKind, found
+
+
+def entry(text: str, details: str = "", *, is_enabled: bool = True, kind: EntryKind = EntryKind.ACTION) -> Entry:
+    return Entry(kind, text, lambda: None, details, is_enabled=is_enabled)
+
+
+def texts(entries: list[Entry], typed: str, most: int = 10) -> list[str]:
+    return [each.text for each in found(entries, typed, most)]
+
+
+def test_without_words_the_first_ones_come_in_their_order() -> None:
+    entries = [entry("b"), entry("a"), entry("c")]
+    assert texts(entries, "", most=2) == ["b", "a"]
+
+
+def test_the_beginning_counts_more_than_a_word_and_a_word_more_than_the_middle() -> None:
+    entries = [entry("Unload"), entry("Reset load"), entry("Load file"), entry("Other", details="load")]
+    assert texts(entries, "LOAD") == ["Load file", "Reset load", "Unload", "Other"]
+
+
+def test_every_word_has_to_be_there_in_any_order() -> None:
+    entries = [entry("Learning rate", "Training"), entry("Learning from replay", "Model")]
+    assert texts(entries, "train rate learn") == ["Learning rate"]
+    assert texts(entries, "learn absent") == []
+
+
+def test_a_kind_can_be_asked_for() -> None:
+    entries = [entry("BTC/USDT", kind=EntryKind.MARKET), entry("BTC")]
+    assert texts(entries, "market") == ["BTC/USDT"]
+    assert texts(entries, "usdt") == ["BTC/USDT"]
+
+
+def test_what_cannot_be_done_now_comes_after_its_equals() -> None:
+    entries = [entry("Pause a", is_enabled=False), entry("Pause b"), entry("Repause")]
+    assert texts(entries, "pause") == ["Pause b", "Pause a", "Repause"]
+
+
+@given(st.lists(st.text(alphabet="ab c", min_size=1, max_size=8), max_size=30), st.text(alphabet="abc ", max_size=6))
+def test_nothing_is_lost_or_invented(names: list[str], typed: str) -> None:
+    entries = [entry(name) for name in names]
+    shown = found(entries, typed, 100)
+    words = typed.split()
+    expected = [each for each in entries if all(word in f"{each.text} action " for word in words)]
+    assert sorted(map(id, shown)) == sorted(map(id, expected))
