@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from core.market.candle import Candle, Interval, Market
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
-from core.market.feeds.venue import _candles, _make_exchange, _no_such_market, _only_this_market
+from core.market.feeds.venue import _make_exchange, _no_such_market, _only_this_market
 
 DAY_MS = 86_400_000
 _SPARK_INTERVALS = ("15m", "30m", "1h")
@@ -153,6 +153,12 @@ def day_of(candles: Sequence[Candle], interval_ms: int) -> DayOfPrices:
     begin_ms = sound[-1].open_time_ms - DAY_MS
     closes = tuple(candle.close for candle in sound if candle.open_time_ms > begin_ms)
     return DayOfPrices(closes, _price_at(sound, begin_ms, interval_ms))
+
+
+def _candles(rows: Iterable[Sequence[float | None]]) -> list[Candle]:
+    """ccxt's rows as candles, ascending. A row with an empty cell is no candle."""
+    whole = [[float(cell) for cell in row[:6] if cell is not None] for row in rows]
+    return sorted((Candle(int(row[0]), *row[1:]) for row in whole if len(row) == 6), key=lambda each: each.open_time_ms)
 
 
 def _price_at(candles: Sequence[Candle], time_ms: int, interval_ms: int) -> float | None:
