@@ -72,6 +72,20 @@ def test_what_happened_is_told_newest_first_with_holes_and_corrections(panel: Fe
     assert told[-1].startswith("Connecting") and "cannot be reached" in told[3]
 
 
+@pytest.mark.parametrize("width", [660, 880, 1400])
+def test_each_sentence_in_view_is_shown_to_its_end(panel: FeedPanel, state: RunState, width: int) -> None:
+    for number in range(60):
+        state.apply(FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {number}", scenario.NOW_MS))
+    panel.refresh()
+    panel.resize(width, 260)
+    table = panel.changes_table
+    for place in (0, 400):
+        table.verticalScrollBar().setValue(place)
+        rows = range(table.rowAt(0), table.rowAt(table.viewport().height() - 1) + 1)
+        assert len(rows) >= 3
+        assert all(table.rowHeight(row) >= table.sizeHintForRow(row) for row in rows)
+
+
 def test_a_new_line_leaves_the_selection_where_it_is(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.connected(state)
     panel.refresh()
