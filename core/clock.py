@@ -35,6 +35,22 @@ class SystemClock:
         time.sleep(seconds)
 
 
+class SleepWatch:
+    """Compares the wall clock with the monotonic one, which stands still while the computer sleeps."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wall_ms, self._monotonic_s = clock.now_ms(), clock.monotonic_s()
+
+    def jump_s(self) -> float:
+        """By how much the wall clock ran ahead since the last look: a sleep, or a clock that was set. Negative: it was
+        set back."""
+        wall_ms, monotonic_s = self._clock.now_ms(), self._clock.monotonic_s()
+        jump_s = (wall_ms - self._wall_ms) / 1000.0 - (monotonic_s - self._monotonic_s)
+        self._wall_ms, self._monotonic_s = wall_ms, monotonic_s
+        return jump_s
+
+
 class ManualClock:
     """A clock that moves only when told to: for tests and simulations."""
 

@@ -87,6 +87,13 @@ class RecordIncident:
 
 
 @dataclass(frozen=True, slots=True)
+class RescoreCandle:
+    """The stored candle that opened then was corrected: score again what was forecast of it. Nothing is learned."""
+
+    open_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class StopSession:
     """Write a last checkpoint and end."""
 
@@ -103,5 +110,6 @@ TrainerCommand = (
     | RestoreCheckpoint
     | ApplyDeletions
     | RecordIncident
+    | RescoreCandle
     | StopSession
 )

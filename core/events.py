@@ -126,6 +126,8 @@ class ForecastScored:
     """None where the candle closed flat or the forecast named no direction."""
     overlap: float
     """Intersection over union of the ghost's and the candle's low..high, 0 to 1."""
+    version: int = 1
+    """Above 1: the candle was corrected, and this stands in place of the version before it."""
 
 
 class NonFiniteOrigin(StrEnum):

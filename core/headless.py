@@ -8,6 +8,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from core.clock import Clock
+from core.commands import RescoreCandle
 from core.events import EventBatch, TrainerFailed
 from core.market.candle import Candle
 from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
@@ -105,7 +106,8 @@ class HeadlessRun:
         """The pipeline counts and logs it."""
 
     def on_corrected(self, candle: Candle) -> None:
-        """It is stored; what was learned from it stands."""
+        """It is stored; what was learned from it stands, and what was forecast of it is scored again."""
+        self._inbox.send(RescoreCandle(candle.open_time_ms))
 
     def on_told(self, told: FeedTold) -> None:
         """Nobody looks at it here."""

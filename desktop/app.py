@@ -42,6 +42,7 @@ from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
+from desktop.history_visits import HistoryVisits
 from desktop.layout import LayoutStore
 from desktop.library import Library
 from desktop.notifications.watch import RunWatch
@@ -93,6 +94,7 @@ class Application(QObject):
             parent=self,
         )
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
+        self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -128,6 +130,7 @@ class Application(QObject):
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
+        self.history_visits.close()
         history = self.charting.history
         history.cancel()
         await self.watching.close()
@@ -214,6 +217,10 @@ class Application(QObject):
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
+        visits = self.history_visits
+        visits.progressed.connect(state.apply)
+        visits.shown.connect(self.charting.candles.reload)
+        visits.told.connect(lambda sentence: self.window.tell(sentence, key="history command"))
 
     def _connect_feed_record(self) -> None:
         runs, record = self.runs, self.state.feed_record
@@ -299,6 +306,7 @@ async def _live(
     window = application.window
     window.closing.connect(closed.set)
     door.raise_requested.connect(window.come_to_front)
+    door.history_requested.connect(application.history_visits.serve)
     signals = SignalWatcher(lambda: _close(window), application)
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"

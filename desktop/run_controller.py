@@ -11,7 +11,7 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
-from core.commands import TrainerCommand
+from core.commands import RescoreCandle, TrainerCommand
 from core.events import EventBatch, TrainerFailed
 from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed
@@ -184,7 +184,7 @@ class RunController(QObject):
         feed.forming.connect(self.forming)
         feed.status.connect(self.feed_event)
         feed.catch_up.connect(self.feed_event)
-        feed.corrected.connect(self.corrected)
+        feed.corrected.connect(self._on_corrected)
         feed.told.connect(self.told)
         feed.rejected.connect(self.rejected)
 
@@ -234,6 +234,10 @@ class RunController(QObject):
         self.closed.emit(candles)
         if self._worker is not None:
             self._worker.inbox.candles_stored(live_open_times_ms)
+
+    def _on_corrected(self, candle: Candle) -> None:
+        self.corrected.emit(candle)
+        self.send(RescoreCandle(candle.open_time_ms))
 
     def _on_worker_failed(self, failure: TrainerFailed) -> None:
         _log.error("%s\n%s", failure.sentence, failure.details)

@@ -13,6 +13,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from desktop.history_wire import GREETING
+
 _log = logging.getLogger(__name__)
 
 _REQUEST = b"raise\n"
@@ -36,6 +38,8 @@ class SingleInstance(QObject):
 
     raise_requested = Signal()
     """A second start asks this window to come to the front."""
+    history_requested = Signal(object)
+    """QLocalSocket: a history command wants this window to store candles. Whoever takes it serves it to its end."""
 
     def __init__(self, data_folder: Path, parent: QObject | None = None, timeout_ms: int = 2_000) -> None:
         super().__init__(parent)
@@ -83,13 +87,17 @@ class SingleInstance(QObject):
                 self._on_request(socket)
 
     def _on_request(self, socket: QLocalSocket) -> None:
-        request = socket.peek(_LONGEST_REQUEST).data()
+        request = bytes(socket.peek(_LONGEST_REQUEST).data())
         if request == _REQUEST:
             socket.readAll()
             socket.write(_ANSWER)
             socket.flush()
             self.raise_requested.emit()
-        elif not _REQUEST.startswith(request):
+        elif request.startswith(GREETING):
+            socket.read(len(GREETING))
+            socket.readyRead.disconnect()
+            self.history_requested.emit(socket)
+        elif not (_REQUEST.startswith(request) or GREETING.startswith(request)):
             socket.abort()
 
 

@@ -103,7 +103,7 @@ class History:
         is_after_gap = last is not None and candle.open_time_ms != self.interval.close_time_ms(last)
         row = self._size
         self._time[row] = candle.open_time_ms
-        shape = _shape_of(candle)
+        shape = shape_of(candle)
         before = {name: moments.mean for name, moments in self._moments.items()}
         log_return = self._log_return(shape["log_close"])
         # what was travelled across a hole took longer than one interval: it says nothing of one interval's volatility
@@ -244,7 +244,8 @@ class History:
         return np.array(numbers).clip(-_FEATURE_LIMIT, _FEATURE_LIMIT).astype(np.float32)
 
 
-def _shape_of(candle: Candle) -> dict[str, float]:
+def shape_of(candle: Candle) -> dict[str, float]:
+    """What a candle says by itself: the columns that need no other candle."""
     top, bottom = max(candle.open, candle.close), min(candle.open, candle.close)
     return {
         "log_close": math.log(candle.close),

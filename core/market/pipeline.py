@@ -102,7 +102,7 @@ class MarketPipeline:
             if isinstance(error, FeedError):
                 _log.warning("%s", error)
                 _log.debug("where it came from", exc_info=error)
-                self._fail(str(error))
+                self._fail(str(error), error.next_venue)
             else:
                 _log.exception("the feed of %s failed", self._feed.market)
                 self._fail(
@@ -147,14 +147,20 @@ class MarketPipeline:
 
     def _take_forming(self, candle: Candle) -> None:
         self._flush()
-        if self._validator is not None and self._validator.check_forming(candle) is not None:
-            return
-        self._listener.on_forming(candle)
+        rejection = None if self._validator is None else self._validator.check_forming(candle)
+        if rejection is None:
+            self._listener.on_forming(candle)
+        else:
+            self._tell_rejected(candle, rejection)
 
     def _take_corrected(self, candle: Candle) -> None:
-        """Stored in place of what is there; the validator's order is that of first arrival, so it is not asked."""
+        """Stored in place of what is there. It is no measure of later candles: the validator's order is of arrival."""
         self._flush()
-        if self._store.save(self._feed.market, [candle]):
+        validator = self._validator or Validator(self._feed.market.interval, self._phase_ms(candle))
+        rejection = validator.check_correction(candle)
+        if rejection is not None:
+            self._reject(candle, rejection)
+        elif self._store.save(self._feed.market, [candle]):
             self._listener.on_corrected(candle)
 
     def _check(self, candle: Candle) -> Rejection | None:
@@ -182,6 +188,11 @@ class MarketPipeline:
     def _reject(self, candle: Candle, rejection: Rejection) -> None:
         _log.warning("%s", rejection.sentence)
         self._listener.on_rejected(candle, rejection)
+        self._tell_rejected(candle, rejection)
+
+    def _tell_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        """For those who list what was not believed, beside what the feed itself has refused."""
+        self._listener.on_told(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
 
     def _flush(self) -> None:
         if not self._batch:
@@ -192,5 +203,5 @@ class MarketPipeline:
         live = tuple(closed.candle.open_time_ms for closed in batch if closed.is_live)
         self._listener.on_closed(candles, live)
 
-    def _fail(self, sentence: str) -> None:
-        self._listener.on_status(FeedStatus(FeedState.FAILED, sentence, self._clock.now_ms()))
+    def _fail(self, sentence: str, next_venue: str | None = None) -> None:
+        self._listener.on_status(FeedStatus(FeedState.FAILED, sentence, self._clock.now_ms(), next_venue))

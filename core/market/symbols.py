@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.clock import Clock
+from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
-from core.market.feeds.venue import _make_exchange
 from core.storage.durable import write_durably
 
 FRESH_MS = 86_400_000
@@ -94,7 +94,7 @@ async def fetch_symbols(venue: str, urls: ExchangeUrls | None, clock: Clock) -> 
     A large exchange's answer takes seconds to read: await it on a loop that nothing else waits for.
     """
     answer = Answer()
-    exchange = _make_exchange(venue, urls, _REQUEST_S, answer)
+    exchange = make_exchange(venue, urls, _REQUEST_S, answer)
     try:
         markets = await exchange.fetch_markets()
     except Exception as error:

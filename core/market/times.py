@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _DOTTED = r"\d{1,2}\.\d{1,2}\.\d{4}"
 _SLASHED = r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}"
-_OFFSET = r"(?:Z|[+-]\d{2}:?\d{2})$"
+_OFFSET = r":\d{2}(?:\.\d+)?(?: ?[AaPp][Mm])?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$"
+_NAMED_ZONE = r"\d\s*(?![AaPp][Mm]$|UTC$|GMT$|Z$)([A-Z]{2,5})$"
+_HOUR_OF_HALF_DAY = r"(?<=[ T])(\d{1,2})[ -]?([AaPp][Mm])$"
+_COMPACT = ((r"\d{8} \d{6}", "%Y%m%d %H%M%S"), (r"\d{14}", "%Y%m%d%H%M%S"), (r"\d{12}", "%Y%m%d%H%M"))
 _LARGEST_NUMBER = 9e18
 _MONTHS_FIRST = 12
 
@@ -23,96 +32,179 @@ class TimeColumnError(ValueError):
         self.row = row
 
 
-def times_ms(column: pd.Series) -> pd.Series:
-    """UTC milliseconds, int64, in the column's order.
+@dataclass(frozen=True, slots=True)
+class TimeStyle:
+    """What a column does not say row by row. `zone` is that of texts which name none."""
 
-    Numbers are s, ms, us or ns since the epoch, or dates as 20200131. Text is a date, UTC where it names no zone.
-    Raises TimeColumnError.
+    is_day_first: bool | None = None
+    zone: tzinfo = UTC
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TimesRead:
+    """UTC milliseconds in the column's order; where `is_bad`, the cell holds no time and the number means nothing."""
+
+    ms: NDArray[np.int64]
+    is_bad: NDArray[np.bool_]
+
+    @property
+    def first_bad(self) -> int | None:
+        """The place of the first cell without a time."""
+        return int(self.is_bad.argmax()) if self.is_bad.any() else None
+
+
+def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
+    """Read a column, or a part of one.
+
+    Numbers are s, ms, us or ns since the epoch, each by its size, or dates as 20200131. Text is a date, in
+    `style.zone` where it names no zone. Raises TimeColumnError where the whole column cannot be told.
     """
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
+    style = style or TimeStyle()
     if pd.api.types.is_datetime64_any_dtype(column):
-        return _epoch_ms(pd.to_datetime(column, utc=True))
+        return _of_moments(column, style)
     numeric = pd.to_numeric(column, errors="coerce")
     if numeric.notna().mean() > 0.5:
-        return _of_numbers(column, numeric)
-    return _of_text(column.astype(str).str.strip())
+        return _of_numbers(column, numeric, style)
+    return _of_text(column.astype(str).str.strip(), style)
 
 
-def _of_numbers(column: pd.Series, numeric: pd.Series) -> pd.Series:
-    bad = numeric.isna() | (numeric.abs() > _LARGEST_NUMBER)
-    _refuse_first(column, bad)
-    if numeric.between(19_000_101, 21_001_231).all() and (numeric % 1 == 0).all():
-        return _of_text(numeric.astype("int64").astype(str), "%Y%m%d")
-    milliseconds: pd.Series = (numeric * _to_ms(float(numeric.median()))).round()
-    _refuse_first(column, milliseconds.abs() > _LARGEST_NUMBER)
-    return milliseconds.astype("int64")
+def day_first(column: pd.Series) -> bool | None:
+    """Whether dates with slashes or dashes put the day first; None where these rows do not tell.
 
-
-def _of_text(text: pd.Series, layout: str | None = None) -> pd.Series:
+    False as well where the column has no such dates. Raises TimeColumnError where rows contradict each other.
+    """
     import pandas as pd  # noqa: PLC0415
 
-    wall = text.str.replace(_OFFSET, "", regex=True).str.strip() if _is_one_moment_of_day(text) else text
-    if layout is None:
-        parsed = _parsed(wall, _is_day_first(wall))
-    else:
-        parsed = pd.to_datetime(wall, utc=True, errors="coerce", format=layout)
-    _refuse_first(text, parsed.isna())
-    return _epoch_ms(parsed)
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        return False
+    text = column.astype(str).str.strip()
+    if bool(text.str.match(_DOTTED).all()):
+        return True
+    parts = text.str.extract("^" + _SLASHED).dropna().astype(int)
+    if parts.empty:
+        return False
+    first, second = int(parts[0].max()) > _MONTHS_FIRST, int(parts[1].max()) > _MONTHS_FIRST
+    if first and second:
+        raise TimeColumnError("some rows put the day first and some the month; write 2020-01-31 instead")
+    return first if first or second else None
 
 
-def _parsed(text: pd.Series, is_day_first: bool) -> pd.Series:
-    """By the first row's layout, which is ten times as fast; what does not follow it, one by one."""
+def ambiguous(column: pd.Series) -> TimeColumnError:
+    """The sentence for a column of which no row tells whether the day comes first."""
+    return TimeColumnError(
+        f"'{column.iloc[0]}' may be day/month or month/day, and no other row tells which; write 2020-01-31 instead"
+    )
+
+
+def _of_moments(column: pd.Series, style: TimeStyle) -> TimesRead:
     import pandas as pd  # noqa: PLC0415
 
+    if isinstance(column.dtype, pd.DatetimeTZDtype):
+        return _read(column.dt.tz_convert("UTC").dt.tz_localize(None))
+    return _read(_localised(column, style.zone))
+
+
+def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> TimesRead:
+    # As floats: the smallest of all integers has no absolute value.
+    is_bad = (numeric.isna() | (numeric.astype("float64").abs() > _LARGEST_NUMBER)).to_numpy()
+    numbers = numeric.mask(is_bad, 0).to_numpy()
+    good = numbers[~is_bad]
+    if good.size and ((good >= 19_000_101) & (good <= 21_001_231)).all() and (good % 1 == 0).all():
+        text = column.where(~is_bad, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
+        return _of_text(text, style, "%Y%m%d")
+    return TimesRead(_milliseconds(numbers), is_bad)
+
+
+def _milliseconds(numbers: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Each number taken for s, ms, us or ns by its size: a moment between 1970 and 2128 is one of them only."""
+    size = np.abs(numbers)
+    read: NDArray[np.int64] = np.rint(numbers).astype(np.int64)
+    for low, high, of_ms in ((0.0, 5e9, 1e-3), (5e12, 5e15, 1e3), (5e15, np.inf, 1e6)):
+        is_unit = (size >= low) & (size < high)
+        read[is_unit] = np.rint(numbers[is_unit] / of_ms).astype(np.int64)
+    return read
+
+
+def _of_text(text: pd.Series, style: TimeStyle, layout: str | None = None) -> TimesRead:
+    _refuse_named_zones(text)
+    offset = text.str.extract(_OFFSET)[0]
+    has_offset = offset.notna()
+    wall = text
+    if has_offset.any():
+        wall = text.where(~has_offset, text.str.replace(r"\s*(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$", "", regex=True))
+    moments = _parsed(wall, bool(style.is_day_first) or _is_dotted(wall), layout)
+    if not has_offset.any():
+        return _read(_localised(moments, style.zone))
+    read = _read(moments if has_offset.all() else moments.where(has_offset, _localised(moments, style.zone)))
+    if _is_one_moment_of_day(wall, offset):
+        return read
+    return TimesRead(read.ms - _offsets_ms(offset), read.is_bad)
+
+
+def _refuse_named_zones(text: pd.Series) -> None:
+    named = text.str.extract(_NAMED_ZONE)[0].dropna()
+    if len(named):
+        raise TimeColumnError(
+            f"'{text.loc[named.index[0]]}' names the zone {named.iloc[0]}, which is not the same everywhere; "
+            "leave it out and name the zone with --time-zone"
+        )
+
+
+def _is_dotted(text: pd.Series) -> bool:
+    return bool(text.str.match(_DOTTED).all())
+
+
+def _parsed(text: pd.Series, is_day_first: bool, layout: str | None) -> pd.Series:
+    """Wall times. By the first row's layout, which is ten times as fast; what does not follow it, one by one."""
+    import pandas as pd  # noqa: PLC0415
+
+    text = text.str.replace(_HOUR_OF_HALF_DAY, r"\1:00 \2", regex=True)
+    for pattern, known in _COMPACT:
+        if layout is None and re.fullmatch(pattern, str(text.iloc[0])):
+            layout = known
+    if layout is not None:
+        return pd.to_datetime(text, errors="coerce", format=layout)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pandas says that it finds no layout; there is another way
-        parsed = pd.to_datetime(text, utc=True, errors="coerce", dayfirst=is_day_first)
+        parsed = pd.to_datetime(text, errors="coerce", dayfirst=is_day_first)
     left = parsed.isna()
     if left.any():
-        rest = pd.to_datetime(text[left], utc=True, errors="coerce", dayfirst=is_day_first, format="mixed")
+        rest = pd.to_datetime(text[left], errors="coerce", dayfirst=is_day_first, format="mixed")
         parsed = parsed.where(~left, rest)
     return parsed
 
 
-def _is_one_moment_of_day(text: pd.Series) -> bool:
+def _is_one_moment_of_day(wall: pd.Series, offset: pd.Series) -> bool:
     """Whether these are days that begin at one local time under two offsets: summer time moves them off their grid."""
-    offsets = text.str.extract(rf"({_OFFSET})")[0]
-    if offsets.isna().any() or offsets.nunique() < 2:
+    if offset.isna().any() or offset.nunique() < 2:
         return False
-    return bool(text.str.extract(r"(\d{1,2}:\d{2}\S*?)" + _OFFSET)[0].nunique() == 1)
+    return bool(wall.str.extract(r"(\d{1,2}:\d{2}\S*?)$")[0].nunique() == 1)
 
 
-def _is_day_first(text: pd.Series) -> bool:
-    """Dots put the day first; with slashes and dashes only a number above 12 tells."""
-    if bool(text.str.match(_DOTTED).all()):
-        return True
-    parts = text.str.extract(_SLASHED).dropna().astype(int)
-    if parts.empty:
-        return False
-    first, second = int(parts[0].max()), int(parts[1].max())
-    if (first > _MONTHS_FIRST) != (second > _MONTHS_FIRST):
-        return first > _MONTHS_FIRST
-    raise TimeColumnError(
-        f"'{text.iloc[0]}' may be day/month or month/day, and no other row tells which; write 2020-01-31 instead"
-    )
+def _offsets_ms(offset: pd.Series) -> NDArray[np.int64]:
+    known = {name: _offset_ms(str(name)) for name in offset.dropna().unique()}
+    return offset.map(known).fillna(0).to_numpy().astype(np.int64)
 
 
-def _refuse_first(column: pd.Series, bad: pd.Series) -> None:
-    if bad.any():
-        row = int(bad.to_numpy().argmax())
-        raise TimeColumnError(f"'{column.iloc[row]}' is not a time", row)
+def _offset_ms(name: str) -> int:
+    if name in ("Z", "UTC", "GMT"):
+        return 0
+    digits = name[1:].replace(":", "").ljust(4, "0")
+    minutes = 60 * int(digits[:2]) + int(digits[2:])
+    return (-minutes if name.startswith("-") else minutes) * 60_000
 
 
-def _epoch_ms(times: pd.Series) -> pd.Series:
-    _refuse_first(times, times.isna())
-    epoch: pd.Series = times.dt.tz_localize(None).astype("datetime64[ms]").astype("int64")
-    return epoch
+def _localised(wall: pd.Series, zone: tzinfo) -> pd.Series:
+    """As UTC without a zone. An hour that the zone's clocks skip or repeat is no moment: NaT."""
+    if zone is UTC:
+        return wall
+    moments: pd.Series = wall.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")
+    utc: pd.Series = moments.dt.tz_convert("UTC").dt.tz_localize(None)
+    return utc
 
 
-def _to_ms(median: float) -> float:
-    """The factor from the unit that this moment must be in, between the years 1970 and 2128."""
-    for limit, factor in ((5e9, 1e3), (5e12, 1.0), (5e15, 1e-3)):
-        if median < limit:
-            return factor
-    return 1e-6
+def _read(moments: pd.Series) -> TimesRead:
+    ms = moments.astype("datetime64[ms]").astype("int64").to_numpy()
+    return TimesRead(np.asarray(ms, dtype=np.int64), moments.isna().to_numpy())

@@ -7,12 +7,16 @@ from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core.market.candle import Candle, Interval
 
-_LARGEST_JUMP = 10.0
+LARGEST_JUMP = 10.0
 _EARLIEST_MS = 0
 _LATEST_MS = 4_102_444_800_000
 """The year 2100. Microseconds taken for milliseconds land far beyond it, seconds in January 1970."""
+_SMALLEST_SECONDS = 1_000_000_000
 _SECONDS_MS = 31_536_000_000
 """A year after the epoch: no market was on record then, but a time in seconds looks like it."""
 
@@ -50,7 +54,7 @@ class Validator:
 
     def check(self, candle: Candle) -> Rejection | None:
         """None where the candle is accepted, else why not. The chart shows a gap in its place."""
-        reason = self._shape_problem(candle) or self._time_problem(candle.open_time_ms) or self._jump(candle)
+        reason = self._own_problem(candle) or self._jump(candle)
         self._suspect_close = candle.close if reason is RejectionReason.JUMP else None
         if reason is None:
             self._last_close = candle.close
@@ -60,39 +64,64 @@ class Validator:
 
     def check_forming(self, candle: Candle) -> Rejection | None:
         """The same for a candle that is still open; it does not become the measure of the next one's jump."""
-        reason = self._shape_problem(candle) or self._time_problem(candle.open_time_ms) or self._jump(candle)
+        reason = self._own_problem(candle) or self._jump(candle)
         if reason is None:
             return None
         self.rejected[reason] += 1
         return Rejection(reason, f"The forming candle was rejected: {reason.value} ({candle}).")
 
-    def _shape_problem(self, candle: Candle) -> RejectionReason | None:
-        prices = (candle.open, candle.high, candle.low, candle.close)
-        if not all(map(math.isfinite, (*prices, candle.volume))):
-            return RejectionReason.NOT_FINITE
-        if min(prices) <= 0.0:
-            return RejectionReason.PRICE
-        if candle.high < max(prices) or candle.low > min(prices):
-            return RejectionReason.SHAPE
-        return RejectionReason.VOLUME if candle.volume < 0.0 else None
+    def check_correction(self, candle: Candle) -> Rejection | None:
+        """The same for one that replaces a candle of long ago: what came after it is no measure of its price."""
+        reason = self._own_problem(candle)
+        if reason is None:
+            return None
+        self.rejected[reason] += 1
+        return Rejection(reason, f"The correction was rejected: {reason.value} ({candle}).")
 
-    def _time_problem(self, open_time_ms: int) -> RejectionReason | None:
-        if not _EARLIEST_MS <= open_time_ms < _LATEST_MS or _looks_like_seconds(open_time_ms):
-            return RejectionReason.TIME_UNIT
-        off = (open_time_ms - self._phase_ms) % self._interval.duration_ms
-        return RejectionReason.GRID if off else None
+    def _own_problem(self, candle: Candle) -> RejectionReason | None:
+        return problem_of(candle, self._interval, self._phase_ms)
 
     def _jump(self, candle: Candle) -> RejectionReason | None:
         """A tenfold jump is a broken message; two candles in a row that agree on it are a market (a split, say)."""
-        if self._last_close is None or _is_near(candle.close, self._last_close):
+        if self._last_close is None or is_near(candle.close, self._last_close):
             return None
-        agrees = self._suspect_close is not None and _is_near(candle.close, self._suspect_close)
+        agrees = self._suspect_close is not None and is_near(candle.close, self._suspect_close)
         return None if agrees else RejectionReason.JUMP
 
 
-def _is_near(close: float, other: float) -> bool:
-    return 1.0 / _LARGEST_JUMP < close / other < _LARGEST_JUMP
+def problem_of(candle: Candle, interval: Interval, phase_ms: int = 0) -> RejectionReason | None:
+    """What is wrong with a candle by itself: its numbers, its shape, its time. None where it is sound."""
+    return _shape_problem(candle) or _time_problem(candle.open_time_ms, interval, phase_ms)
+
+
+def _shape_problem(candle: Candle) -> RejectionReason | None:
+    prices = (candle.open, candle.high, candle.low, candle.close)
+    if not all(map(math.isfinite, (*prices, candle.volume))):
+        return RejectionReason.NOT_FINITE
+    if min(prices) <= 0.0:
+        return RejectionReason.PRICE
+    if candle.high < max(prices) or candle.low > min(prices):
+        return RejectionReason.SHAPE
+    return RejectionReason.VOLUME if candle.volume < 0.0 else None
+
+
+def _time_problem(open_time_ms: int, interval: Interval, phase_ms: int) -> RejectionReason | None:
+    if not _EARLIEST_MS <= open_time_ms < _LATEST_MS or _looks_like_seconds(open_time_ms):
+        return RejectionReason.TIME_UNIT
+    off = (open_time_ms - phase_ms) % interval.duration_ms
+    return RejectionReason.GRID if off else None
+
+
+def is_near(close: float, other: float) -> bool:
+    """Whether two prices are less than a tenfold jump apart."""
+    return 1.0 / LARGEST_JUMP < close / other < LARGEST_JUMP
+
+
+def time_is_in_another_unit(times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where times cannot be milliseconds: before 1970, after 2100, or what looks like seconds."""
+    looks_like_seconds = (times_ms >= _SMALLEST_SECONDS) & (times_ms < _SECONDS_MS)
+    return (times_ms < _EARLIEST_MS) | (times_ms >= _LATEST_MS) | looks_like_seconds
 
 
 def _looks_like_seconds(open_time_ms: int) -> bool:
-    return 1_000_000_000 <= open_time_ms < _SECONDS_MS
+    return _SMALLEST_SECONDS <= open_time_ms < _SECONDS_MS

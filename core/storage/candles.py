@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import repeat
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,10 @@ SET open = excluded.open, high = excluded.high, low = excluded.low, close = excl
 WHERE (open, high, low, close, volume)
     IS NOT (excluded.open, excluded.high, excluded.low, excluded.close, excluded.volume)
 """
+_INSERT_MISSING = f"""
+INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (market_id, open_time_ms) DO NOTHING
+"""
 
 CHUNK_ROWS = 4_000
 """Read in about 5 ms: so long is the interpreter busy at most before the reader looks up."""
@@ -34,7 +39,12 @@ _ROW = np.dtype([("open_time_ms", np.int64), *((name, np.float64) for name in _N
 _NEWEST_FIRST = f"""
 SELECT {_COLUMNS} FROM candles WHERE market_id = ? AND open_time_ms < ? ORDER BY open_time_ms DESC LIMIT ?
 """
+_BETWEEN = f"""
+SELECT {_COLUMNS} FROM candles WHERE market_id = ? AND open_time_ms >= ? AND open_time_ms < ?
+ORDER BY open_time_ms LIMIT ?
+"""
 _AFTER_ALL_MS = 2**63 - 1
+_ROWS_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +76,32 @@ class CandleStore:
             market_id = add_market(self._db, market)
             return self._db.conn.executemany(_UPSERT, ((market_id, *row) for row in rows)).rowcount
 
+    def save_columns(
+        self,
+        market: Market,
+        columns: StoredColumns,
+        *,
+        replaces: bool,
+        told: Callable[[int], None] = lambda rows: None,
+    ) -> int:
+        """Store in one transaction; a candle that is there already is replaced where it differs, or left as it is.
+
+        told: called now and then with the rows done. Returns how many rows are new or changed. Raises ValueError for a
+        number that is not finite.
+        """
+        if not np.isfinite(columns.values).all():
+            raise ValueError("a candle holds finite numbers only")
+        changed = 0
+        with write(self._db):
+            market_id = add_market(self._db, market)
+            for first in range(0, len(columns), _ROWS_AT_ONCE):
+                rows = slice(first, first + _ROWS_AT_ONCE)
+                numbers = (column[rows].tolist() for column in (columns.open_time_ms, *columns.values))
+                values = zip(repeat(market_id), *numbers, strict=False)
+                changed += self._db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
+                told(min(rows.stop, len(columns)))
+        return changed
+
     def load(self, market: Market, *, after_ms: int | None = None, limit: int | None = None) -> list[Candle]:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
         market_id = find_market(self._db, market)
@@ -88,6 +124,23 @@ class CandleStore:
         with translated(self._db), closing(self._db.conn.execute(_NEWEST_FIRST, values)) as cursor:
             rows = np.fromiter(cursor, dtype=_ROW)[::-1]
         return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
+
+    def columns_between(
+        self, market: Market, first_ms: int, stop_ms: int = _AFTER_ALL_MS, limit: int = -1
+    ) -> StoredColumns:
+        """The oldest `limit` candles (all without it) that opened in first_ms..stop_ms - 1."""
+        values = (find_market(self._db, market), first_ms, stop_ms, limit)
+        with translated(self._db), closing(self._db.conn.execute(_BETWEEN, values)) as cursor:
+            rows = np.fromiter(cursor, dtype=_ROW)
+        return StoredColumns(rows["open_time_ms"].copy(), np.stack([rows[name] for name in _NUMBERS]))
+
+    def ascending_chunks(
+        self, market: Market, first_ms: int, stop_ms: int = _AFTER_ALL_MS, chunk: int = _ROWS_AT_ONCE
+    ) -> Iterator[StoredColumns]:
+        """The same in chunks, the oldest first, each a transaction of its own as in `column_chunks`."""
+        while len(columns := self.columns_between(market, first_ms, stop_ms, chunk)):
+            yield columns
+            first_ms = int(columns.open_time_ms[-1]) + 1
 
     def column_chunks(
         self, market: Market, before_ms: int | None = None, chunk: int = CHUNK_ROWS

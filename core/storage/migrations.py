@@ -1,6 +1,7 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
-Who writes: the window writes candles, checkpoint_marks, checkpoint_deletions and chart_lines; the trainer writes
+Who writes: the window writes candles (and with them candle_corrections), exchange_holes, checkpoint_marks,
+checkpoint_deletions and chart_lines (without one, so do the commands that own the data folder); the trainer writes
 runs, steps, forecasts, scores, checkpoints and incidents; either may be the first to name a market.
 """
 
@@ -49,6 +50,33 @@ def alerts_known_candles(db: Database) -> None:
         "ALTER TABLE chart_lines ADD COLUMN known_low REAL;"
         "ALTER TABLE chart_lines ADD COLUMN known_high REAL;"
     )
+
+
+def exchange_holes(db: Database) -> None:
+    """What an exchange was asked for and does not have, so that it is not asked again."""
+    db.executescript(_EXCHANGE_HOLES)
+
+
+def score_versions(db: Database) -> None:
+    """A score may be followed by another version of itself, because its target was corrected; and the record of those
+    corrections, so that none is missed by a trainer that did not run."""
+    db.executescript(_SCORE_VERSIONS)
+    _copy_scores(db)
+    db.executescript(_TAKE_SCORES_PLACE)
+    db.executescript(_CANDLE_CORRECTIONS)
+
+
+def _copy_scores(db: Database) -> None:
+    """All columns, also one that another step has added meanwhile: each score is its first version."""
+    has = {column.name for column in db["scores_with_versions"].columns}
+    for column in db["scores"].columns:
+        if column.name not in has:
+            definition = f"{column.name} {column.type}"
+            if column.notnull:
+                definition += f" NOT NULL DEFAULT {column.default_value}"
+            db.execute(f"ALTER TABLE scores_with_versions ADD COLUMN {definition}")
+    names = ", ".join(column.name for column in db["scores"].columns)
+    db.execute(f"INSERT INTO scores_with_versions ({names}, version) SELECT {names}, 1 FROM scores")
 
 
 _MARKETS = """
@@ -231,5 +259,74 @@ CREATE TABLE chart_lines (
 CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
 """
 
-STEPS = (first_tables, gradients_and_known_good, chart_lines, alerts_known_candles)
+_EXCHANGE_HOLES = """
+CREATE TABLE exchange_holes (
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    first_ms INTEGER NOT NULL,
+    stop_ms INTEGER NOT NULL CHECK (stop_ms > first_ms),
+    asked_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (market_id, first_ms)
+) STRICT, WITHOUT ROWID;
+"""
+
+# The key of a table WITHOUT ROWID cannot be changed, so the table is made anew. Its columns stand first: where one of
+# them follows others, SQLite 3.40 finds damage that is none.
+_SCORE_VERSIONS = """
+CREATE TABLE scores_with_versions (
+    run_id TEXT NOT NULL,
+    origin_open_time_ms INTEGER NOT NULL,
+    horizon INTEGER NOT NULL,
+    version INTEGER NOT NULL CHECK (version >= 1),
+    target_open_time_ms INTEGER NOT NULL,
+    mode TEXT NOT NULL,
+    after_gap INTEGER NOT NULL,
+    loss REAL NOT NULL,
+    model_loss REAL NOT NULL,
+    reference_loss REAL NOT NULL,
+    range_loss REAL NOT NULL,
+    range_model_loss REAL NOT NULL,
+    range_reference_loss REAL NOT NULL,
+    inside_50 INTEGER NOT NULL,
+    inside_90 INTEGER NOT NULL,
+    direction_hit INTEGER,
+    overlap REAL NOT NULL,
+    reference_overlap REAL NOT NULL,
+    scored_at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, horizon, origin_open_time_ms, version),
+    FOREIGN KEY (run_id, origin_open_time_ms, horizon) REFERENCES forecasts (run_id, origin_open_time_ms, horizon)
+) STRICT, WITHOUT ROWID;
+"""
+_TAKE_SCORES_PLACE = """
+DROP TABLE scores;
+ALTER TABLE scores_with_versions RENAME TO scores;
+CREATE UNIQUE INDEX scores_by_target ON scores (run_id, horizon, target_open_time_ms, version);
+CREATE TRIGGER scores_stay BEFORE UPDATE ON scores
+BEGIN
+    SELECT RAISE(ABORT, 'a stored score is never rewritten');
+END;
+"""
+
+# Written in the transaction that replaces the candle, whoever does that: the feed's correction, an import, a back-fill.
+_CANDLE_CORRECTIONS = """
+CREATE TABLE candle_corrections (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    open_time_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX candle_corrections_by_market ON candle_corrections (market_id, id);
+CREATE TRIGGER candles_corrected AFTER UPDATE ON candles
+BEGIN
+    INSERT INTO candle_corrections (market_id, open_time_ms) VALUES (NEW.market_id, NEW.open_time_ms);
+END;
+ALTER TABLE runs ADD COLUMN corrections_taken INTEGER NOT NULL DEFAULT 0;
+"""
+
+STEPS = (
+    first_tables,
+    gradients_and_known_good,
+    chart_lines,
+    alerts_known_candles,
+    exchange_holes,
+    score_versions,
+)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

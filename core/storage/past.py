@@ -12,7 +12,14 @@ from core.events import QUANTILE_LEVELS, ForecastMode
 from core.storage.records import PastRows
 from core.storage.rows import FLOAT, Row
 
-PAST_SQL = """
+NEWEST_VERSION = """NOT EXISTS (
+    SELECT 1 FROM scores AS later
+    WHERE later.run_id = s.run_id AND later.horizon = s.horizon
+    AND later.origin_open_time_ms = s.origin_open_time_ms AND later.version > s.version
+)"""
+"""Of the scores `s`, those that no correction has followed."""
+
+PAST_SQL = f"""
 SELECT s.target_open_time_ms, s.origin_open_time_ms, f.made_at_ms, f.step, s.mode, f.checkpoint_id, f.origin_close,
     f.quantiles, p.quantiles, s.after_gap, s.inside_50, s.inside_90, s.direction_hit, f.level_count
 FROM scores AS s
@@ -21,6 +28,7 @@ CROSS JOIN forecasts AS f
 LEFT JOIN forecasts AS p
     ON p.run_id = s.run_id AND p.origin_open_time_ms = s.origin_open_time_ms AND p.horizon = s.horizon - 1
 WHERE s.run_id = ? AND s.horizon = ? AND s.target_open_time_ms >= ? AND s.target_open_time_ms < ?
+AND {NEWEST_VERSION}
 ORDER BY s.target_open_time_ms
 LIMIT ?
 """
@@ -29,6 +37,24 @@ LIMIT ?
 _SPAN = "SELECT {}(target_open_time_ms) FROM scores WHERE run_id = ?1 AND horizon = ?2"
 SPAN_SQL = f"SELECT ({_SPAN.format('MIN')}), ({_SPAN.format('MAX')})"
 """Run, horizon. Two subqueries, because SQLite takes one end of an index at a time."""
+
+# A target that was scored at all was scored one step ahead.
+CORRECTIONS_SQL = """
+SELECT c.id, c.open_time_ms FROM runs CROSS JOIN candle_corrections AS c
+    ON c.market_id = runs.market_id AND c.id > runs.corrections_taken
+WHERE runs.run_id = ?1 AND EXISTS (
+    SELECT 1 FROM scores AS s WHERE s.run_id = ?1 AND s.horizon = 1 AND s.target_open_time_ms = c.open_time_ms
+)
+ORDER BY c.id
+LIMIT ?2
+"""
+"""Run, most rows."""
+
+NEWEST_CORRECTION_SQL = """
+SELECT COALESCE(MAX(c.id), 0) FROM runs JOIN candle_corrections AS c ON c.market_id = runs.market_id
+WHERE runs.run_id = ?
+"""
+"""Run."""
 
 _MEDIAN = QUANTILE_LEVELS.index(0.5)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.events import Incident, StepDone
 from core.storage.database import select, translated
-from core.storage.past import PAST_SQL, SPAN_SQL, to_past_rows
+from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, NEWEST_VERSION, PAST_SQL, SPAN_SQL, to_past_rows
 from core.storage.records import Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
     FORECAST_COLUMNS,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _COUNTS = """
 SELECT
     (SELECT COUNT(DISTINCT origin_open_time_ms) FROM forecasts WHERE run_id = :run),
-    (SELECT COUNT(*) FROM scores WHERE run_id = :run AND horizon = 1),
+    (SELECT COUNT(*) FROM scores WHERE run_id = :run AND horizon = 1 AND version = 1),
     (SELECT COUNT(*) FROM steps WHERE run_id = :run),
     (SELECT COUNT(*) FROM forecasts WHERE run_id = :run),
     (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run),
@@ -41,8 +41,14 @@ SELECT
 """
 
 
+_SCORES = f"SELECT {', '.join(SCORE_COLUMNS)} FROM scores AS s WHERE run_id = ? AND horizon = ? AND"
+
+
 class RecordReader:
-    """The readers of one run's record. All lists ascend in time; all methods raise StorageError."""
+    """The readers of one run's record. All lists ascend in time; all methods raise StorageError.
+
+    Of a score that has several versions, the newest is meant, unless the method says otherwise.
+    """
 
     def __init__(self, db: Database, run_id: str) -> None:
         self._db = db
@@ -65,9 +71,22 @@ class RecordReader:
 
     def scores(self, newest: int | None = None, *, horizon: int = 1) -> list[StoredScore]:
         """The scores of the `newest` targets (all without it) at one horizon, ascending by target."""
-        condition = "horizon = ? ORDER BY target_open_time_ms DESC LIMIT ?"
-        sql = f"SELECT {_named(SCORE_COLUMNS)} FROM scores WHERE run_id = ? AND {condition}"
+        sql = f"{_SCORES} {NEWEST_VERSION} ORDER BY target_open_time_ms DESC LIMIT ?"
         return [to_score(row) for row in reversed(self._select(sql, horizon, _limit(newest)))]
+
+    def score_versions(self, target_open_time_ms: int, *, horizon: int = 1) -> list[StoredScore]:
+        """All versions of one score, the first one first; none while it has not been scored."""
+        sql = f"{_SCORES} target_open_time_ms = ? ORDER BY version"
+        return [to_score(row) for row in self._select(sql, horizon, target_open_time_ms)]
+
+    def corrections(self, most: int) -> list[tuple[int, int]]:
+        """Scored targets that were corrected and not taken yet: the number of each correction, ascending, and the
+        opening time; the first `most` of them."""
+        return self._select(CORRECTIONS_SQL, most)
+
+    def newest_correction(self) -> int:
+        """The number of the newest correction of a candle of the run's market; 0 before the first."""
+        return int(self._select(NEWEST_CORRECTION_SQL)[0][0])
 
     def steps(self, newest: int | None = None, *, thin_to: int | None = None) -> list[StepDone]:
         """The `newest` steps (all without it), ascending by candle and step.
@@ -88,12 +107,10 @@ class RecordReader:
 
     def outcome(self, target_open_time_ms: int, *, horizon: int = 1) -> tuple[StoredForecast, StoredScore] | None:
         """What was forecast for this candle, and how it came out. None while it has not been scored."""
-        condition = "horizon = ? AND target_open_time_ms = ?"
-        sql = f"SELECT {_named(SCORE_COLUMNS)} FROM scores WHERE run_id = ? AND {condition}"
-        rows = self._select(sql, horizon, target_open_time_ms)
-        if not rows:
+        versions = self.score_versions(target_open_time_ms, horizon=horizon)
+        if not versions:
             return None
-        score = to_score(rows[0])
+        score = versions[-1]
         condition = "origin_open_time_ms = ? AND horizon = ?"
         return self._forecasts(condition, (score.origin_open_time_ms, horizon))[0], score
 

@@ -60,8 +60,9 @@ class TrainingRecord:
         return self._add("forecasts", FORECAST_COLUMNS, map(forecast_row, rows), key)
 
     def add_scores(self, rows: Iterable[StoredScore]) -> int:
-        """Like `add_forecasts`. A score needs its forecast in the record: sqlite3.IntegrityError without it."""
-        key = ("run_id", "horizon", "origin_open_time_ms")
+        """Like `add_forecasts`; another version of a score is another row. A score needs its forecast in the record:
+        sqlite3.IntegrityError without it."""
+        key = ("run_id", "horizon", "origin_open_time_ms", "version")
         return self._add("scores", SCORE_COLUMNS, map(score_row, rows), key)
 
     def add_step(self, row: StepDone) -> int:
@@ -77,6 +78,11 @@ class TrainingRecord:
         """Store an incident that may be handed in again: who wrote it down may have died before saying so."""
         if replace(incident, run_id=self._run_id) not in self.reader.incidents():
             self.add_incident(incident)
+
+    def take_corrections(self, until_id: int) -> None:
+        """Corrections of candles up to this one are in the scores. Those to come have higher numbers."""
+        sql = "UPDATE runs SET corrections_taken = MAX(corrections_taken, ?) WHERE run_id = ?"
+        self._execute(sql, [(until_id, self._run_id)])
 
     def add_checkpoint(self, info: CheckpointInfo) -> None:
         """Store the row of a file that is durable already. An id is used once: sqlite3.IntegrityError else."""

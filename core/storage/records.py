@@ -33,7 +33,10 @@ class StoredForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoredScore:
-    """How one horizon of a forecast came out; the fields mean what they mean in `core.events.ForecastScored`."""
+    """How one horizon of a forecast came out; the fields mean what they mean in `core.events.ForecastScored`.
+
+    version: 1, and one more each time that the target was corrected after it had been scored.
+    """
 
     origin_open_time_ms: int
     horizon: int
@@ -52,6 +55,7 @@ class StoredScore:
     overlap: float
     reference_overlap: float
     scored_at_ms: int
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -146,6 +146,7 @@ def score(
     after_gap: bool,
     run_id: str,
     now_ms: int,
+    version: int = 1,
 ) -> Outcome:
     """Score the forecast of `horizon` against the candle that has closed. natural: the candle's quantities [Q]."""
     shown = forecast.quantiles.shown[horizon - 1]
@@ -172,6 +173,7 @@ def score(
         overlap=overlap(ghost.low, ghost.high, candle.low, candle.high),
         reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
         scored_at_ms=now_ms,
+        version=version,
     )
     return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses, expert_losses, natural)
 
@@ -206,4 +208,5 @@ def scored_event(stored: StoredScore, ghost: Ghost, candle: Candle, run_id: str)
         inside_90=stored.inside_90,
         direction_hit=stored.direction_hit,
         overlap=stored.overlap,
+        version=stored.version,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -36,31 +36,52 @@ class ScoreLedger:
 
     def __init__(self, own_mode: ForecastMode) -> None:
         self._own_mode = own_mode
-        self._own: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
+        self._own: deque[StoredScore] = deque(maxlen=SCORE_WINDOW + 2 * _DECIDED_EVERY)
+        """A window, and what the last two looks at the edge have seen beyond it."""
         self._others: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._all: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
+        self._usual: deque[float] = deque(maxlen=_USUAL_WINDOW)
         self._edge = _Edge()
 
-    def add(self, score: StoredScore) -> None:
-        """Take the next one-step score, in time order."""
+    def add(self, score: StoredScore, first_loss: float | None = None) -> None:
+        """Take the next one-step score, in time order.
+
+        first_loss: the loss of its first version, where `score` is not that one.
+        """
         if score.horizon != 1 or score.after_gap:
             return
         self._all.append(score)
+        self._usual.append(score.loss if first_loss is None else first_loss)
         if score.mode is not self._own_mode:
             self._others.append(score)
             return
         self._own.append(score)
         self._edge.scored(self._own)
 
-    def extend(self, scores: Iterable[StoredScore]) -> None:
+    def extend(self, scores: Iterable[StoredScore], first_loss: Callable[[StoredScore], float] | None = None) -> None:
+        """Take scores, each in its newest version. first_loss: asked for what was learned from (see `usual_loss`)."""
         for score in scores:
-            self.add(score)
+            self.add(score, None if first_loss is None else first_loss(score))
+
+    def replace(self, score: StoredScore) -> None:
+        """Put a new version of a score in the place of the one before; it does not count again.
+
+        One that no window holds any more changes nothing.
+        """
+        if score.horizon != 1 or score.after_gap:
+            return
+        _put_in_place(self._all, score)
+        _put_in_place(self._others, score)
+        if _put_in_place(self._own, score):
+            self._edge.revised(self._own)
 
     @property
     def usual_loss(self) -> float | None:
-        """The median loss of the newest scores: what a poor forecast is measured by."""
-        newest = [score.loss for score in list(self._all)[-_USUAL_WINDOW:]]
-        return statistics.median(newest) if newest else None
+        """The median loss of the newest scores: what a poor forecast is measured by.
+
+        Samples are weighed with it, so it is that of first versions: what is corrected later trains nothing.
+        """
+        return statistics.median(self._usual) if self._usual else None
 
     def checkpoint_skill(self) -> Estimate:
         """Skill over the newest window, close and range in equal parts; all None while there are too few scores."""
@@ -78,7 +99,7 @@ class ScoreLedger:
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
         """The headline."""
         group = _GROUP_NAMES[self._own_mode]
-        return _summary(list(self._own), group, scored, live_scored, model_weight, self._edge.is_proven)
+        return _summary(list(self._own)[-SCORE_WINDOW:], group, scored, live_scored, model_weight, self._edge.is_proven)
 
     def other_summary(self, scored: int, live_scored: int) -> AccuracySummary | None:
         """Scores of forecasts that are not the run's own, or None where there are none."""
@@ -105,10 +126,34 @@ class _Edge:
         self._scored += 1
         if self._scored % _DECIDED_EVERY:
             return
-        close = skill(*_columns(list(own), "loss", "reference_loss"))
-        is_above = len(own) >= FEWEST_FOR_AN_EDGE and close.low is not None and close.low > 0.0
+        is_above = _is_above(list(own))
         self.is_proven = is_above and self._was_above
         self._was_above = is_above
+
+    def revised(self, own: deque[StoredScore]) -> None:
+        """One of the scores has another version: the last two looks are taken again, as they would have been."""
+        since = self._scored % _DECIDED_EVERY
+        scores = list(own)
+        self._was_above = _is_above(scores[: len(scores) - since])
+        self.is_proven = self._was_above and _is_above(scores[: max(0, len(scores) - since - _DECIDED_EVERY)])
+
+
+def _is_above(scores: Sequence[StoredScore]) -> bool:
+    """Whether the whole interval of the close skill lies above zero, over the newest window."""
+    newest = scores[-SCORE_WINDOW:]
+    if len(newest) < FEWEST_FOR_AN_EDGE:
+        return False
+    close = skill(*_columns(newest, "loss", "reference_loss"))
+    return close.low is not None and close.low > 0.0
+
+
+def _put_in_place(scores: deque[StoredScore], score: StoredScore) -> bool:
+    """False where there is no former version of it."""
+    for index in range(len(scores) - 1, -1, -1):  # those that are corrected are mostly among the newest
+        if scores[index].target_open_time_ms == score.target_open_time_ms:
+            scores[index] = score
+            return True
+    return False
 
 
 class LossLedger:

@@ -14,6 +14,7 @@ from core.commands import (
     ApplyDeletions,
     ObserveCandle,
     RecordIncident,
+    RescoreCandle,
     RestoreCheckpoint,
     SaveCheckpoint,
     SetClipNorm,
@@ -38,9 +39,11 @@ from core.events import (
     TrainerStatus,
 )
 from core.settings import Settings
+from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError
+from core.training.corrections import Corrections
 from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
@@ -55,6 +58,9 @@ from core.training.threads import choose_threads
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
+_CORRECTIONS_AT_OPENING = 500
+"""Taken before the first answer: a few seconds' work. More of them, as after an import, go along with the candles."""
+_CORRECTIONS_AT_ONCE = 16
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -74,11 +80,13 @@ class TrainingService:
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
         self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
+        self._opening_rescores: tuple[TrainerEvent, ...] = ()
         self._db = open_database(DataFolder(spec.root).database)
         try:
             opened = open_run(spec, self._db, self._device, clock)
             self._run, self._session = opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper
+            self._corrections = self._open_corrections()
             self._keeper.sweep_orphans()
             self._resume()
             self._health = self._open_health()
@@ -107,7 +115,7 @@ class TrainingService:
         )
         verdict = self._health.prime(self._record.reader.steps(WINDOW))
         asked_meanwhile = self._apply_deletions()
-        return (*self._opening_incidents, ready, verdict, *asked_meanwhile, self.status())
+        return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 
     def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         """Carry out one command. Raises StorageError (Fenced) where nothing can be written any more."""
@@ -146,6 +154,7 @@ class TrainingService:
             session.ladder.known_good.remember(session.step)
         elif self._spec.settings.training.start_from == "newest":
             self._begin_with_pretrained()
+        self._opening_rescores = self._corrections.take(_CORRECTIONS_AT_OPENING)
         session.take_up_record()
 
     def _begin_with_pretrained(self) -> None:
@@ -158,6 +167,10 @@ class TrainingService:
             session.seen_until_ms = beginning.taken.seen_until_ms
             session.ladder.known_good.remember(session.step)
         self._opening_incidents.extend(self._incident(mishap) for mishap in beginning.mishaps)
+
+    def _open_corrections(self) -> Corrections:
+        market, horizons = self._spec.market, self._spec.settings.model.horizons
+        return Corrections(self._record, CandleStore(self._db), market, horizons, self._session.scores, self._clock)
 
     def _open_health(self) -> GradientHealth:
         engine = self._session.engine
@@ -194,6 +207,8 @@ class TrainingService:
         if self._session.is_paused and not was_paused:
             events.extend(self._set_paused(True))
         events.extend(self._checkpoint_if_due(command.mode))
+        if self._corrections.has_more:
+            events.extend(self._corrections.take(_CORRECTIONS_AT_ONCE))
         if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
             events.append(self.status())
         return tuple(events)
@@ -252,6 +267,8 @@ class TrainingService:
             case RecordIncident(incident):
                 with self._record.write():
                     self._record.add_incident_once(incident)
+            case RescoreCandle(open_time_ms):
+                return (*self._corrections.rescore(open_time_ms), *self._corrections.take(_CORRECTIONS_AT_ONCE))
             case StopSession():
                 self._state = TrainerState.STOPPED
                 return self._save("exit")

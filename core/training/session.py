@@ -22,6 +22,7 @@ from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
+from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
@@ -123,7 +124,14 @@ class TrainingSession:
         self.live_scored = sum(score.mode is ForecastMode.LIVE for score in known)
         position = self.position_ms
         if position is not None:
-            self.scores.extend(score for score in known if score.target_open_time_ms <= position)
+            taken = (score for score in known if score.target_open_time_ms <= position)
+            self.scores.extend(taken, self._first_loss)
+
+    def _first_loss(self, score: StoredScore) -> float:
+        """The loss that was learned with, before the candle was corrected."""
+        if score.version == 1:
+            return score.loss
+        return self._record.reader.score_versions(score.target_open_time_ms)[0].loss
 
     def on_candle(self, candle: Candle, mode: ForecastMode) -> tuple[TrainerEvent, ...]:
         """Take the next closed candle. One that was taken before changes nothing and yields nothing."""

@@ -73,6 +73,11 @@ class ChartCandles(QObject):
         if len(self._stored) == SHOWN_AT_FIRST:
             self._history.start(market)
 
+    def reload(self, market: Market) -> None:
+        """Stored candles of a market have changed anywhere: read them anew, beside the window, if they are shown."""
+        if market == self._market:
+            self._history.start(market)
+
     def add(self, candles: Sequence[Candle]) -> None:
         """These were stored just now."""
         if self._stored is None:

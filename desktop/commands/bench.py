@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -78,6 +80,26 @@ def chart(
         from desktop.benchmark.report import print_report  # noqa: PLC0415
 
         print_report(measured)
+
+
+@bench.command()
+@click.option("--rows", type=click.IntRange(10_000, 20_000_000), default=1_000_000, show_default=True, help="Candles.")
+@common_options
+@with_context
+def history(context: Context, rows: int) -> None:
+    """Time the import of a candle file, windows read from it, and its export, in a folder that is removed again."""
+    from core.market.history.benchmark import measure_history  # noqa: PLC0415 - pandas only for this command
+
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        measured = measure_history(Path(folder), rows, SystemClock())
+    if context.as_json:
+        print_json(measured)
+    else:
+        click.echo(
+            f"{rows:,} candles imported in {measured['import_s']:.1f} s ({measured['ratio_to_bare']:.2f} times pandas "
+            f"and sqlite3 alone), exported in {measured['export_s']:.1f} s; a window of {measured['window_rows']:,} is "
+            f"read in {measured['window_ms']['median']:.1f} ms, {measured['window_ms']['worst']:.1f} at worst."
+        )
 
 
 @bench.command(hidden=True)

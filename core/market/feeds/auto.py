@@ -78,7 +78,14 @@ async def _live_or_sample(
 
 def _exchange(settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None) -> ExchangeFeed:
     market = Market(settings.venue, settings.symbol, _interval(settings))
-    return ExchangeFeed(market, clock, catch_up=settings.catch_up_candles, limit=limit, urls=urls)
+    return ExchangeFeed(
+        market,
+        clock,
+        catch_up=settings.catch_up_candles,
+        limit=limit,
+        urls=urls,
+        fallback_venues=settings.fallback_venues,
+    )
 
 
 def _replay(settings: MarketSettings, clock: Clock, limit: int | None) -> ReplayFeed:

@@ -33,11 +33,15 @@ class FeedState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedStatus:
-    """A change of the feed's state, in words a user understands."""
+    """A change of the feed's state, in words a user understands.
+
+    next_venue: where this venue is the trouble, the one that is next in the user's order. It is offered, never taken.
+    """
 
     state: FeedState
     sentence: str
     at_ms: int
+    next_venue: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +69,14 @@ class CatchUpProgress:
 
 @dataclass(frozen=True, slots=True)
 class CorrectedCandle:
-    """A candle that was passed on as closed, as the source tells it now. Stored and drawn anew, not trained on."""
+    """A candle that was passed on as closed, as the source tells it now. Stored and drawn anew, not trained on.
+
+    was_missing: there was a hole in its place, so nothing was passed on; `before` is the candle itself then.
+    """
 
     candle: Candle
     before: Candle
+    was_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,8 @@ class FeedVitals:
     known, or not yet.
 
     clock_offset_ms: the source's clock minus this computer's. request_ms: how long the newest request took.
-    close_delay_ms: from the newest candle's end to its being passed on.
+    close_delay_ms: from the newest candle's end to its being passed on. late_trades: those that came after their candle
+    had closed. lost_trades: those that the numbering of trades says were never told.
     """
 
     at_ms: int
@@ -112,6 +121,8 @@ class FeedVitals:
     clock_offset_ms: float | None = None
     request_ms: float | None = None
     close_delay_ms: float | None = None
+    late_trades: int = 0
+    lost_trades: int = 0
 
 
 FeedEvent = (
@@ -127,7 +138,14 @@ FeedEvent = (
 
 
 class FeedError(Exception):
-    """A feed cannot go on. The message is a sentence for the user: what, why, what to do."""
+    """A feed cannot go on. The message is a sentence for the user: what, why, what to do.
+
+    next_venue: as in FeedStatus.
+    """
+
+    def __init__(self, sentence: str, next_venue: str | None = None) -> None:
+        super().__init__(sentence)
+        self.next_venue = next_venue
 
 
 class Feed(Protocol):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from core.market.candle import Candle, Interval, Market
+from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
-from core.market.feeds.venue import _make_exchange, _no_such_market, _only_this_market
 
 DAY_MS = 86_400_000
 _SPARK_INTERVALS = ("15m", "30m", "1h")
@@ -63,7 +63,7 @@ class TickerSource:
         """markets: ccxt's descriptions that are known from an earlier source of this venue."""
         self._venue = venue
         self._answer = Answer()
-        self._exchange = _make_exchange(venue, urls, request_s, self._answer)
+        self._exchange = make_exchange(venue, urls, request_s, self._answer)
         self._described: dict[str, Mapping[str, Any]] = {}
         if markets:
             self._describe(markets)
@@ -84,11 +84,11 @@ class TickerSource:
         for symbol in symbols:
             if symbol in self._described:
                 continue
-            only = _only_this_market(Market(self._venue, symbol, Interval(DAY_MS)))
+            only = only_this_market(Market(self._venue, symbol, Interval(DAY_MS)))
             if only or not self._described:
                 await self._load(only)
             if symbol not in self._described:
-                unknown[symbol] = _no_such_market(self.name, symbol, self._described)
+                unknown[symbol] = no_such_market(self.name, symbol, self._described)
         return unknown
 
     async def last_prices(self, symbols: Sequence[str]) -> dict[str, float]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 _BAN_WAIT_S = 120.0
 _SLOW_DOWN_WAIT_S = 30.0
 _REFUSED_WAIT_S = 60.0
 _MAINTENANCE_WAIT_S = 30.0
+_TLS_WAIT_S = 30.0
 _SERVER_FAULT = 500
 _INSTEAD = "Choose another venue, or replay a file."
+_BY_ITSELF = "It is tried again by itself."
+_DEEPEST_CAUSE = 5
 
 
 @dataclass(slots=True)
@@ -22,24 +29,49 @@ class Answer:
 
     @property
     def retry_after_s(self) -> float | None:
-        """The seconds that the header Retry-After asks for. Its other form, a date, is not read."""
-        for name, value in self.headers.items():
-            if name.lower() == "retry-after" and value.strip().isdigit():
-                return float(value)
+        """The seconds that the header Retry-After asks for: a number, or a date, which is measured from the answer's
+        own."""
+        headers = {name.lower(): value.strip() for name, value in self.headers.items()}
+        asked = headers.get("retry-after", "")
+        if asked.isdigit():
+            return float(asked)
+        until, answered = _moment(asked), _moment(headers.get("date", ""))
+        if until is None or answered is None:
+            return None
+        return max(0.0, (until - answered).total_seconds())
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
         return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 class VenueError(Exception):
     """An exchange does not do what it was asked for. The message is a sentence for the user.
 
     is_final: waiting does not help. wait_s: the least time to wait. is_brief: it may be over in a moment.
+    is_of_venue: another venue may well do it. is_planned: it is part of the plan, and needs no wait.
     """
 
-    def __init__(self, sentence: str, *, is_final: bool = False, wait_s: float = 0.0, is_brief: bool = False) -> None:
+    def __init__(
+        self,
+        sentence: str,
+        *,
+        is_final: bool = False,
+        wait_s: float = 0.0,
+        is_brief: bool = False,
+        is_of_venue: bool = False,
+        is_planned: bool = False,
+    ) -> None:
         super().__init__(sentence)
         self.is_final = is_final
         self.wait_s = wait_s
         self.is_brief = is_brief
+        self.is_of_venue = is_of_venue
+        self.is_planned = is_planned
 
 
 def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False) -> VenueError:
@@ -52,49 +84,96 @@ def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False
             f"The proxy on the way to {name} does not let this through ({proxy_status}). "
             "Check the proxy that this computer is set to use, or replay a file."
         )
-    status = _handshake_status(error) or answer.status
-    by_status = _by_status(status, name, answer)
-    return by_status or (_of_stream(error, name) if is_stream else None) or _by_class(error, name)
+    refusal = _handshake(error) or answer
+    return (
+        _by_status(refusal.status, name, refusal)
+        or _by_cause(error, name)
+        or (_of_stream(error, name) if is_stream else None)
+        or _by_class(error, name)
+    )
 
 
-def _handshake_status(error: Exception) -> int | None:
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The exception, and those inside it: ccxt and aiohttp wrap each other's, as causes and as first arguments."""
+    waiting, seen = [error], 0
+    while waiting and seen < _DEEPEST_CAUSE:
+        current = waiting.pop(0)
+        seen += 1
+        yield current
+        inner = [current.__cause__, *current.args[:1], getattr(current, "os_error", None)]
+        waiting += [each for each in inner if isinstance(each, BaseException)]
+
+
+def _handshake(error: Exception) -> Answer | None:
     """ccxt wraps the refusal of a WebSocket in a NetworkError around the exception itself."""
     inner = error.args[0] if error.args else None
     status = getattr(inner, "status", None)
-    return status if isinstance(status, int) else None
+    return Answer(status, getattr(inner, "headers", None) or {}) if isinstance(status, int) else None
 
 
 def _proxy_status(error: Exception) -> int | None:
     """What a proxy between here and the exchange answered, where it was one that refused."""
     import aiohttp  # noqa: PLC0415 - comes with ccxt
 
-    for inner in (error.__cause__, *error.args[:1]):
-        if isinstance(inner, aiohttp.ClientHttpProxyError):
-            return inner.status
-    return None
+    return next((each.status for each in _causes(error) if isinstance(each, aiohttp.ClientHttpProxyError)), None)
 
 
 def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | None:
     asked_s = answer.retry_after_s
     match status:
         case 451:
-            return VenueError(f"{name} does not serve this location (451). {_INSTEAD}", is_final=True)
+            return VenueError(f"{name} does not serve this location (451). {_INSTEAD}", is_final=True, is_of_venue=True)
         case 403:
             return VenueError(
                 f"{name} refuses this computer (403): its firewall, or one on the way. {_INSTEAD}",
                 wait_s=asked_s or _REFUSED_WAIT_S,
+                is_of_venue=True,
             )
         case 418:
             return VenueError(
-                f"{name} has shut this address out for a while (418), after too many requests.",
+                f"{name} has shut this address out for a while (418), after too many requests. Close other programs "
+                "that ask it.",
                 wait_s=asked_s or _BAN_WAIT_S,
+                is_of_venue=True,
             )
         case 429:
-            return VenueError(f"{name} asks for fewer requests (429).", wait_s=asked_s or _SLOW_DOWN_WAIT_S)
+            return VenueError(
+                f"{name} asks for fewer requests (429). {_BY_ITSELF}", wait_s=asked_s or _SLOW_DOWN_WAIT_S
+            )
         case 503:
-            return VenueError(f"{name} is down for maintenance or overloaded (503).", wait_s=asked_s or 0.0)
+            return VenueError(
+                f"{name} is down for maintenance or overloaded (503). {_BY_ITSELF}",
+                wait_s=asked_s or 0.0,
+                is_of_venue=True,
+            )
     if status is not None and status >= _SERVER_FAULT:
-        return VenueError(f"{name} has a fault of its own ({status}).", is_brief=True, wait_s=asked_s or 0.0)
+        return VenueError(
+            f"{name} has a fault of its own ({status}). {_BY_ITSELF}", is_brief=True, wait_s=asked_s or 0.0
+        )
+    return None
+
+
+def _by_cause(error: Exception, name: str) -> VenueError | None:
+    """Faults on the way, by what the network's libraries say: no name, no trust, no route."""
+    causes = list(_causes(error))
+    if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
+        return VenueError(
+            f"{name} is not who it should be: its certificate was refused. Check this computer's date, and whether a "
+            "firewall or a virus scanner opens encrypted connections.",
+            wait_s=_TLS_WAIT_S,
+        )
+    if any(isinstance(each, ssl.SSLError) for each in causes):
+        return VenueError(
+            f"The encrypted connection to {name} could not be set up. {_BY_ITSELF} A firewall or proxy on the way may "
+            "be the reason.",
+            is_brief=True,
+        )
+    if any(isinstance(each, socket.gaierror) for each in causes):
+        return VenueError(
+            f"{name} cannot be reached: its address was not found (DNS), so there is no network, or the name is "
+            f"blocked here. {_BY_ITSELF}",
+            is_brief=True,
+        )
     return None
 
 
@@ -114,17 +193,19 @@ def _by_class(error: Exception, name: str) -> VenueError:
     if isinstance(error, ccxt.BadSymbol):
         return VenueError(f"{name} does not have the market asked for ({error}).", is_final=True)
     if isinstance(error, ccxt.OnMaintenance):
-        return VenueError(f"{name} is down for maintenance.", wait_s=_MAINTENANCE_WAIT_S)
+        return VenueError(f"{name} is down for maintenance. {_BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):
         return VenueError(f"{name} did not answer in time.", is_brief=True)
     if isinstance(error, ccxt.RestrictedLocation):
-        return VenueError(f"{name} does not serve this location. {_INSTEAD}", is_final=True)
+        return VenueError(f"{name} does not serve this location. {_INSTEAD}", is_final=True, is_of_venue=True)
     if isinstance(error, ccxt.AuthenticationError):
-        return VenueError(f"{name} wants a key for this, and none is ever used here. {_INSTEAD}", is_final=True)
+        return VenueError(
+            f"{name} wants a key for this, and none is ever used here. {_INSTEAD}", is_final=True, is_of_venue=True
+        )
     if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-        return VenueError(f"{name} asks for fewer requests.", wait_s=_SLOW_DOWN_WAIT_S)
+        return VenueError(f"{name} asks for fewer requests. {_BY_ITSELF}", wait_s=_SLOW_DOWN_WAIT_S)
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):
-        return VenueError(f"{name} refused the request: {error}. {_INSTEAD}", is_final=True)
+        return VenueError(f"{name} refused the request: {error}. {_INSTEAD}", is_final=True, is_of_venue=True)
     return VenueError(f"{name} sent what cannot be read ({type(error).__name__}: {error}).", is_brief=True)

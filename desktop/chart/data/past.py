@@ -141,6 +141,12 @@ def from_event(scored: ForecastScored, made: ForecastMade | None, names: Names) 
     return row if row["is_known"][0] else None
 
 
+def take_maker(row: Past, before: Past) -> None:
+    """Let a later version of a score keep what was known of who made the forecast. row: one row; before: a record."""
+    for name in ("made_at_ms", "step", "checkpoint"):
+        row[name] = before[name]
+
+
 def to_forecast(row: Past, horizon: int, actual_close: float, names: Names) -> PastForecast:
     """A row of the table, for people. row: a single record."""
     step, hit = int(row["step"]), int(row["hit"])

@@ -136,7 +136,7 @@ class PastForecasts:
             self._makers.popitem(last=False)
 
     def add(self, scored: ForecastScored) -> None:
-        """A target has closed. What is known already stays: scores are never rewritten."""
+        """A target has closed, or was corrected. What is known already stays, unless this is a later version of it."""
         if self._interval_ms is None:
             self._interval_ms = (scored.target_open_time_ms - scored.origin_open_time_ms) // scored.horizon
         key, slot = self._place(scored.horizon, scored.target_open_time_ms)
@@ -144,15 +144,17 @@ class PastForecasts:
         if self._reader is None and key not in self._blocks:
             self._keep(key, np.zeros(self._block, PAST))
         block = self._blocks.get(key)
-        if block is None or block["is_known"][slot]:
+        if block is None or (block["is_known"][slot] and scored.version == 1):
             return
         made = self._makers.get(scored.origin_open_time_ms)
         row = past.from_event(scored, made, self._names)
         if row is None:
             return
-        block[slot] = row[0]
-        if made is None and self._reader is not None:
+        if made is None and block["is_known"][slot]:
+            past.take_maker(row, block[slot])
+        elif made is None and self._reader is not None:
             self._stale.add(key)
+        block[slot] = row[0]
         self.version += scored.horizon == self._horizon
 
     def view(self, series: CandleSeries, first: int, stop: int) -> PastView:

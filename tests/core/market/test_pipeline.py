@@ -297,3 +297,30 @@ def test_what_a_feed_says_of_itself_is_passed_on(path: Path) -> None:
     told = [MissingCandles(60_000, 3), RejectedMessage(1, "not a number", "{}"), FeedVitals(1, "binance", messages=4)]
     with open_database(path) as db:
         assert run(ScriptedFeed(list(told)), db).said == told
+
+
+@pytest.mark.parametrize("wrong", [{"close": math.nan}, {"high": 1.0}, {"volume": -1.0}, {"open_time_ms": 7}])
+def test_a_correction_that_makes_no_sense_is_told_and_changes_nothing(path: Path, wrong: dict[str, float]) -> None:
+    candles = random_walk(3)
+    correction = CorrectedCandle(dataclasses.replace(candles[1], **wrong), candles[1])
+    with open_database(path) as db:
+        listener = run(ScriptedFeed([*history(candles), correction]), db)
+        assert CandleStore(db).load(MARKET) == candles
+    assert listener.corrected == [] and len(listener.rejected) == 1
+    assert listener.statuses == []
+
+
+def test_whatever_is_rejected_is_told_with_its_text(path: Path) -> None:
+    candles = random_walk(3)
+    bad = dataclasses.replace(candles[1], close=math.nan)
+    with open_database(path) as db:
+        listener = run(ScriptedFeed([*history([candles[0], bad]), FormingCandle(bad), *history(candles[2:])]), db)
+    told = [each for each in listener.said if isinstance(each, RejectedMessage)]
+    assert [each.reason for each in told] == ["not a number"] * 2
+    assert all(str(bad.open_time_ms) in each.raw for each in told)
+
+
+def test_the_venue_that_a_feed_offers_when_it_fails_is_handed_on(path: Path) -> None:
+    with open_database(path) as db:
+        (status,) = run(ScriptedFeed([FeedError("Not here.", "kraken")]), db).statuses
+    assert (status.state, status.next_venue) == (FeedState.FAILED, "kraken")

@@ -8,7 +8,9 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from core.storage.candles import CandleStore
+import numpy as np
+
+from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -41,6 +43,20 @@ def stop_inside_a_transaction(path: Path, run_id: str, fence: int, pipe: Connect
                 record.add_forecasts(forecasts(origin))
             pipe.send("inside")
             pipe.recv()
+
+
+def be_killed_while_saving_columns(path: Path, rows: int, pipe: Connection) -> None:
+    """Save many candles in one transaction, and wait to be killed when some of them are written."""
+
+    def wait_for_the_kill(done: int) -> None:
+        pipe.send(done)
+        pipe.recv()
+
+    times = np.arange(rows, dtype=np.int64) * 60_000
+    with open_database(path) as db:
+        db.execute("PRAGMA cache_size = 10")  # so that pages reach the disk before the commit
+        columns = StoredColumns(times, np.ones((5, rows)))
+        CandleStore(db).save_columns(MARKET, columns, replaces=False, told=wait_for_the_kill)
 
 
 def open_and_save(path: Path, number: int, pipe: Connection) -> None:

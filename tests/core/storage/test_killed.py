@@ -99,3 +99,13 @@ def test_a_file_that_may_not_grow_keeps_what_it_has(folder: DataFolder) -> None:
     assert "nothing was written" in sentence
     with open_database(folder.database, quick_check=True) as db:
         assert CandleStore(db).count(MARKET) == saved > 100
+
+
+def test_an_import_that_is_killed_in_its_middle_stores_nothing(folder: DataFolder, db: Database) -> None:
+    log = folder.database.with_name(folder.database.name + "-wal")
+    with child(children.be_killed_while_saving_columns, folder.database, 120_000) as writer:
+        assert writer.receive() == 50_000
+        assert log.stat().st_size > 500_000
+    with open_or_recover(folder.database).db as opened:
+        assert CandleStore(opened).count(MARKET) == 0
+        assert CandleStore(opened).save(MARKET, []) == 0

@@ -15,11 +15,12 @@ import psutil
 import pytest
 
 from core.clock import ManualClock, SystemClock
-from core.commands import ObserveCandle, SetClipNorm, SetPaused, StopSession, TrainerCommand
+from core.commands import ObserveCandle, RescoreCandle, SetClipNorm, SetPaused, StopSession, TrainerCommand
 from core.events import (
     EventBatch,
     ForecastMade,
     ForecastMode,
+    ForecastScored,
     Incident,
     StepDone,
     TrainerEvent,
@@ -36,7 +37,7 @@ from core.training.process_host import ProcessHost
 from core.training.spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.candles import random_walk
-from tests.support.driven import record_of, store_candles
+from tests.support.driven import record_of, scores_of, store_candles
 
 CANDLES = random_walk(60)
 CLOCK = SystemClock()
@@ -158,6 +159,27 @@ def test_both_hosts_give_the_same_bytes(tmp_path: Path) -> None:
         store_candles(tmp_path / kind, CANDLES)
         digests.add(rigs.digest(tmp_path / kind, run_id_of(drive(tmp_path / kind, make_host))))
     assert len(digests) == 1
+
+
+def test_both_hosts_score_a_corrected_candle_again_with_the_same_bytes(tmp_path: Path) -> None:
+    right = dataclasses.replace(CANDLES[20], low=CANDLES[20].low * 0.99)
+    told: list[list[ForecastScored]] = []
+    for kind, make_host in HOSTS.items():
+        root = tmp_path / kind
+        store_candles(root, CANDLES[:30])
+        host = make_host(rigs.spec(root))
+        host.start()
+        answer(host)
+        for candle in CANDLES[:30]:
+            ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
+        store_candles(root, [right])
+        batch = ask(host, RescoreCandle(right.open_time_ms))
+        host.close()
+        scored = [event for event in batch.events if isinstance(event, ForecastScored)]
+        assert [event.version for event in scored] == [2] * rigs.SMALL.model.horizons
+        assert [score.version for score in scores_of(root)] == [1] * 19 + [2] + [1] * 9
+        told.append([dataclasses.replace(event, run_id="") for event in scored])
+    assert told[0] == told[1]
 
 
 def test_the_parent_never_imports_torch_for_a_process_host() -> None:

@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core.events import ForecastMode, Trend
 from core.storage.records import StoredScore
@@ -93,3 +95,27 @@ def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -
         assert summary.current is not None
         if number >= 49:
             assert summary.best is not None and summary.current >= summary.best - 1e-12
+
+
+@given(
+    n=st.sampled_from([90, 349, 350, 401, 1049, 1100, 1237]),
+    seed=st.integers(0, 99),
+    changed=st.lists(st.tuples(st.integers(0, 1400), st.sampled_from([0.5, 1.5])), max_size=60),
+)
+def test_a_replaced_score_leaves_what_the_final_scores_would_have_made(
+    n: int, seed: int, changed: list[tuple[int, float]]
+) -> None:
+    """Edge, windows and checkpoint skill are those of a ledger that was given the newest versions at once."""
+    first = scores(n, 0.97, seed)
+    final = list(first)
+    ledger, oracle = ScoreLedger(ForecastMode.LIVE), ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(first)
+    for index, factor in changed:
+        if index >= n:
+            continue
+        final[index] = dataclasses.replace(final[index], loss=final[index].loss * factor, version=2)
+        ledger.replace(final[index])
+    oracle.extend(final, first_loss=lambda score: first[score.target_open_time_ms].loss)
+    assert ledger.own_summary(n, n, None) == oracle.own_summary(n, n, None)
+    assert ledger.checkpoint_skill() == oracle.checkpoint_skill()
+    assert ledger.usual_loss == oracle.usual_loss == np.median([score.loss for score in first[-200:]])

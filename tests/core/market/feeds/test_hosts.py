@@ -11,10 +11,10 @@ import pytest
 
 from core.clock import SystemClock
 from core.market.candle import Interval, Market
-from core.market.feeds import venue as venue_module
+from core.market.feeds import ccxt_objects
+from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.trouble import VenueError
-from core.market.feeds.venue import Venue
 from tests.support.feeds import hear
 from tests.support.loopback_exchange import LoopbackExchange
 from tests.support.tape import generated_tape
@@ -53,12 +53,13 @@ def an_exchange() -> LoopbackExchange:
 def test_requests_and_stream_go_to_binances_market_data_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
-            informed = Venue(MARKET, SystemClock(), exchange.urls, 2.0)
+            informed = CcxtVenue(MARKET, exchange.urls, 2.0)
             await informed.open(None)
             await informed.close()
-            venue = Venue(MARKET, SystemClock(), None, 2.0)
+            venue = CcxtVenue(MARKET, None, 2.0)
+            await venue.open(informed)
             with pytest.raises(VenueError, match="proxy"):
-                await venue.open(informed)
+                await venue.server_ms()
             with pytest.raises(VenueError, match="proxy"):
                 await venue.candles(0)
             assert set(asked) == {"data-api.binance.vision:443"}
@@ -74,7 +75,7 @@ def test_requests_and_stream_go_to_binances_market_data_hosts(monkeypatch: pytes
 def test_from_connecting_to_live_no_other_host_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
-            monkeypatch.setattr(venue_module, "BINANCE_MARKET_DATA", exchange.urls)
+            monkeypatch.setattr(ccxt_objects, "BINANCE_MARKET_DATA", exchange.urls)
             heard = await hear(ExchangeFeed(MARKET, SystemClock(), catch_up=5), lambda heard: bool(heard.live))
             assert len(heard.candles) >= 5
             assert asked == []

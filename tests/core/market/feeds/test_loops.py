@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO
 
 import pytest
 
@@ -21,14 +14,13 @@ from core.market.feeds.base import FeedState
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.feeds import Heard, hear
-from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
+from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_process, loopback_thread
 from tests.support.tape import generated_tape
 
 pytestmark = pytest.mark.venue
 
 SECOND = Interval.parse("1s")
 MARKET = Market("binance", "BTC/USDT", SECOND)
-ROOT = Path(__file__).parents[4]
 TIMES = ExchangeTimes(first_look_s=0.02, retry_s=0.02)
 
 
@@ -63,24 +55,8 @@ def test_it_runs_on_the_loop_of_the_window() -> None:
     assert heard.candles == [exchange.tape.candle(time_ms) for time_ms in heard.open_times()]
 
 
-@contextmanager
-def an_exchange_process() -> Iterator[ExchangeUrls]:
-    command = [sys.executable, "-m", "tests.support.loopback_exchange", "--speed", "5", "--history", "30"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            yield ExchangeUrls(**json.loads(_first_line(process.stdout)))
-        finally:
-            process.terminate()
-            assert process.wait(timeout=10.0) == 0
-
-
-def _first_line(stream: IO[str] | None) -> str:
-    assert stream is not None
-    return stream.readline()
-
-
 def test_it_runs_against_an_exchange_in_another_process_that_is_told_to_cut() -> None:
-    with an_exchange_process() as urls:
+    with loopback_process("--speed", "5", "--history", "30") as urls:
         cut = urllib.request.Request(urls.public.replace("/api/v3", "/control/cut"), method="POST")
 
         def cut_once(heard: Heard) -> bool:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import socket
+import ssl
 import time
 from random import Random
 
+import ccxt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +17,9 @@ from hypothesis import strategies as st
 from core.clock import SystemClock
 from core.market.candle import Interval, Market
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.base import FeedError, FeedState
-from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes, probe
+from core.market.feeds.base import FeedError, FeedState, FeedStatus
+from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes, next_venue, probe
+from core.market.feeds.trouble import Answer, explain
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.feeds import Heard, hear
 from tests.support.loopback_exchange import LoopbackExchange
@@ -172,6 +176,82 @@ def test_a_probe_says_nothing_of_an_exchange_that_answers_and_why_another_does_n
         assert "no network" in (await probe(MARKET, NOWHERE, 5.0, SystemClock()) or "")
 
     asyncio.run(scenario())
+
+
+@pytest.mark.venue
+@pytest.mark.parametrize(("status", "is_final"), [(451, True), (403, False), (503, False)])
+def test_the_next_venue_of_the_users_order_is_offered_where_this_one_is_the_trouble(
+    status: int, is_final: bool
+) -> None:
+    async def scenario() -> None:
+        async with an_exchange() as exchange:
+            exchange.answer(status)
+            feed = ExchangeFeed(
+                MARKET, SystemClock(), urls=exchange.urls, fallback_venues=("binance", "kraken", "coinbase")
+            )
+            if is_final:
+                with pytest.raises(FeedError, match="kraken") as raised:
+                    await hear(feed, within_s=5.0)
+                assert raised.value.next_venue == "kraken"
+            else:
+                heard = await hear(feed, until=is_reconnecting, within_s=5.0)
+                said = next(each for each in heard.events if getattr(each, "state", None) is FeedState.RECONNECTING)
+                assert isinstance(said, FeedStatus) and said.next_venue == "kraken" and "kraken" in said.sentence
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.venue
+def test_a_network_that_is_down_is_no_reason_to_offer_another_venue_until_it_stays_down() -> None:
+    async def scenario() -> None:
+        backoff = Backoff(first_s=0.02, longest_s=0.05, random=Random(1))
+        feed = ExchangeFeed(MARKET, SystemClock(), urls=NOWHERE, backoff=backoff, fallback_venues=("kraken",))
+        heard = await hear(feed, until=lambda heard: heard.states.count(FeedState.RECONNECTING) >= 4, within_s=10.0)
+        offers = [each.next_venue for each in heard.events if isinstance(each, FeedStatus)]
+        assert offers[1:] == [None, None, "kraken", "kraken"]
+
+    asyncio.run(scenario())
+
+
+def test_the_next_venue_follows_the_order() -> None:
+    order = ("binance", "kraken", "coinbase")
+    assert [next_venue(order, venue) for venue in (*order, "okx")] == ["kraken", "coinbase", "binance", "binance"]
+    assert next_venue((), "binance") is None
+    assert next_venue(("binance",), "binance") is None
+
+
+@pytest.mark.parametrize(
+    ("cause", "word"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "DNS"),
+        (ssl.SSLCertVerificationError(1, "certificate has expired"), "date"),
+        (ssl.SSLError(1, "wrong version number"), "encrypted"),
+        (OSError(113, "No route to host"), "no network"),
+    ],
+)
+def test_faults_on_the_way_are_told_apart_however_they_are_wrapped(cause: OSError, word: str) -> None:
+    by_request = ccxt.ExchangeNotAvailable("binance GET")
+    by_request.__cause__ = cause
+    by_stream = ccxt.NetworkError(cause)
+    for error in (by_request, by_stream):
+        told = explain(error, "Binance", Answer(), is_stream=error is by_stream)
+        assert word in str(told) and not told.is_final
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "30"}, 30.0),
+        ({"retry-after": " 7 "}, 7.0),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:29:00 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}, 60.0),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:27:00 GMT", "Date": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:29:00 GMT"}, None),
+        ({"Retry-After": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_a_wait_that_is_asked_for_is_read_in_both_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+    assert Answer(429, headers).retry_after_s == seconds
 
 
 @given(st.integers(0, 2**32), st.floats(0.01, 5.0), st.floats(5.0, 100.0), st.floats(0.0, 50.0))

@@ -15,10 +15,19 @@ from hypothesis import strategies as st
 from core.market.series import CandleSeries
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
+from core.storage.records import StoredScore
 from core.training.issued import from_rows
 from desktop.chart.data.past import LATER_MODES, MODES
 from desktop.chart.data.past_forecasts import PastForecasts, PastView
-from tests.desktop.chart.past_support import HORIZONS, event_of, issued, open_recorded, scores_of, stored
+from tests.desktop.chart.past_support import (
+    HORIZONS,
+    event_of,
+    issued,
+    open_recorded,
+    score_of,
+    scores_of,
+    stored,
+)
 from tests.desktop.chart.support import MINUTE_MS, outcome_of, random_series
 
 SERIES = random_series(160, seed=3, skip=frozenset({40, 41, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99}))
@@ -34,6 +43,7 @@ ACTIONS = st.lists(
         st.tuples(st.just("read"), st.integers(1, 6), st.just(0)),
         st.tuples(st.just("hover"), st.integers(0, len(SERIES)), st.just(0)),
         st.tuples(st.just("forget"), st.just(0), st.just(0)),
+        st.tuples(st.just("correct"), st.integers(1, RECORDED - 1), st.integers(-3, 3)),
     ),
     min_size=5,
     max_size=30,
@@ -92,9 +102,6 @@ class Watching:
         if action == "pan":
             first = min(number, len(self.shown))
             self.view = (first, min(first + width, len(self.shown)))
-        elif action == "close":
-            for _ in range(min(width, len(SERIES) - len(self.shown))):
-                self.close(knows_maker=bool(number))
         elif action == "horizon":
             self.horizon = number
             self.past.set_horizon(number)
@@ -107,6 +114,15 @@ class Watching:
             self.past.at(self.shown, number)
         elif action == "forget":
             self.past.forget()
+        else:
+            self._go_on(action, number, width)
+
+    def _go_on(self, action: str, number: int, width: int) -> None:
+        if action == "correct":
+            self.correct(number, 1.0 + width / 1000.0)
+        else:
+            for _ in range(min(width, len(SERIES) - len(self.shown))):
+                self.close(knows_maker=bool(number))
 
     def close(self, *, knows_maker: bool) -> None:
         """The next candle closes. knows_maker: else the window began to listen after that forecast was made."""
@@ -119,6 +135,23 @@ class Watching:
             origin = SERIES.index_at(score.origin_open_time_ms)
             assert origin is not None
             self.past.add(event_of(issued(SERIES[origin]), score.horizon, SERIES[index], run_id))
+
+    def correct(self, index: int, factor: float) -> None:
+        """A candle that was scored comes out differently, and is scored again."""
+        before, run_id = self.shown[index], self.record.reader.run_id
+        close = before.close * factor
+        candle = replace(before, close=close, high=max(before.high, close), low=min(before.low, close))
+        self.shown.add(candle)
+        for former in scores_of(SERIES, index):
+            origin = SERIES.index_at(former.origin_open_time_ms)
+            assert origin is not None
+            made, version = issued(SERIES[origin]), self._versions(former) + 1
+            with self.record.write():
+                self.record.add_scores([replace(score_of(made, former.horizon, candle), version=version)])
+            self.past.add(replace(event_of(made, former.horizon, candle, run_id), version=version))
+
+    def _versions(self, score: StoredScore) -> int:
+        return len(self.record.reader.score_versions(score.target_open_time_ms, horizon=score.horizon))
 
     def expected(self, first: int, stop: int) -> dict[int, dict[str, object]]:
         return brute_force(self.record.reader, self.shown, self.horizon, first, stop)

@@ -1,0 +1,151 @@
+"""Trades made into candles: pure, without a clock, and the same whatever the order in which trades come."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from core.market.candle import Candle, Interval
+from core.market.trade_ids import ConsecutiveIds, LostTrades, RecentIds, TradeIds
+
+_YEAR_2100_MS = 4_102_444_800_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """One trade. `trade_id` is None where the source tells none: such a trade is never known for a duplicate."""
+
+    trade_id: int | str | None
+    time_ms: int
+    price: float
+    amount: float
+
+
+class TradeFate(StrEnum):
+    """What became of a trade."""
+
+    TAKEN = "taken"
+    DUPLICATE = "a trade that came twice"
+    LATE = "a trade of a candle that had closed"
+    INVALID = "a trade without a price, an amount or a time"
+    ID_JUMP = "a trade id far from the one before"
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """The trades of one candle. `first` and `last` are (time, rank, price): rank tells trades of one time apart."""
+
+    first: tuple[int, int, float]
+    last: tuple[int, int, float]
+    high: float
+    low: float
+    volume_parts: list[float] = field(default_factory=list)
+
+
+class TradeAggregator:
+    """Candles of one interval from trades. It remembers a candle until `close` is told that it is over."""
+
+    def __init__(self, interval: Interval, phase_ms: int = 0, *, has_consecutive_ids: bool = False) -> None:
+        """phase_ms: how far opening times lie off the epoch's grid. has_consecutive_ids: ids count up by one, so that a
+        jump is a loss."""
+        self._interval = interval
+        self._phase_ms = phase_ms
+        self._ids: TradeIds = ConsecutiveIds() if has_consecutive_ids else RecentIds()
+        self._buckets: dict[int, _Bucket] = {}
+        self._torn: set[int] = set()
+        self._earliest_ms: int | None = None
+        self._closed_ms: int | None = None
+        self._arrivals = 0
+        self.fates: Counter[TradeFate] = Counter()
+
+    def add(self, trade: Trade) -> TradeFate:
+        """Count a trade in, where it is new, sound, and of a candle that is still open."""
+        fate = self._fate(trade)
+        self.fates[fate] += 1
+        if fate is TradeFate.TAKEN:
+            self._take(trade)
+        return fate
+
+    def candle(self, open_time_ms: int) -> Candle | None:
+        """The candle that opened then, as far as its trades have come; None where none has."""
+        bucket = self._buckets.get(open_time_ms)
+        if bucket is None:
+            return None
+        volume = math.fsum(bucket.volume_parts)
+        return Candle(open_time_ms, bucket.first[2], bucket.high, bucket.low, bucket.last[2], volume)
+
+    def open_times(self) -> list[int]:
+        """Of the candles that are not closed and have trades, ascending."""
+        return sorted(self._buckets)
+
+    def is_whole(self, open_time_ms: int) -> bool:
+        """Whether every trade of that candle must have come so far: trades came before it opened, and none is lost."""
+        is_witnessed = self._earliest_ms is not None and self._earliest_ms < open_time_ms
+        return is_witnessed and open_time_ms not in self._torn and not self._ids.is_torn(*self._span(open_time_ms))
+
+    def close(self, open_time_ms: int) -> None:
+        """That candle and all before it are over: forget them, and count what comes for them as late."""
+        self._closed_ms = max(open_time_ms, self._closed_ms if self._closed_ms is not None else open_time_ms)
+        for passed_ms in [each for each in self._buckets if each <= self._closed_ms]:
+            del self._buckets[passed_ms]
+        self._torn = {each for each in self._torn if each > self._closed_ms}
+
+    def take_losses(self) -> list[LostTrades]:
+        """Trades given up for lost since the last call; the candles that they belong to are not whole."""
+        losses = self._ids.take_losses()
+        for loss in losses:
+            first_ms, last_ms = self._open_ms(loss.after_ms), self._open_ms(loss.before_ms)
+            self._torn.update((first_ms, last_ms))
+        return losses
+
+    def _fate(self, trade: Trade) -> TradeFate:
+        if not _is_sound(trade):
+            return TradeFate.INVALID
+        is_late = self._closed_ms is not None and self._open_ms(trade.time_ms) <= self._closed_ms
+        verdict = self._ids.take(trade.trade_id, trade.time_ms)
+        if verdict is None:
+            return TradeFate.ID_JUMP
+        if not verdict:
+            return TradeFate.DUPLICATE
+        return TradeFate.LATE if is_late else TradeFate.TAKEN
+
+    def _take(self, trade: Trade) -> None:
+        open_ms = self._open_ms(trade.time_ms)
+        self._earliest_ms = open_ms if self._earliest_ms is None else min(open_ms, self._earliest_ms)
+        self._arrivals += 1
+        rank = trade.trade_id if isinstance(trade.trade_id, int) else self._arrivals
+        mark = (trade.time_ms, rank, trade.price)
+        bucket = self._buckets.get(open_ms)
+        if bucket is None:
+            self._buckets[open_ms] = _Bucket(mark, mark, trade.price, trade.price, [trade.amount])
+            return
+        bucket.first, bucket.last = min(bucket.first, mark), max(bucket.last, mark)
+        bucket.high, bucket.low = max(bucket.high, trade.price), min(bucket.low, trade.price)
+        _add_exactly(bucket.volume_parts, trade.amount)
+
+    def _open_ms(self, time_ms: int) -> int:
+        return self._interval.open_time_ms(time_ms - self._phase_ms) + self._phase_ms
+
+    def _span(self, open_time_ms: int) -> tuple[int, int]:
+        return open_time_ms, self._interval.close_time_ms(open_time_ms)
+
+
+def _is_sound(trade: Trade) -> bool:
+    numbers = (trade.price, trade.amount)
+    return all(map(math.isfinite, numbers)) and min(numbers) > 0.0 and 0 < trade.time_ms < _YEAR_2100_MS
+
+
+def _add_exactly(parts: list[float], number: float) -> None:
+    """Shewchuk's partial sums: `math.fsum` of the parts is the exact sum, rounded once, whatever the order."""
+    kept = 0
+    for part in parts:
+        larger, smaller = (part, number) if abs(number) < abs(part) else (number, part)
+        total = larger + smaller
+        rest = smaller - (total - larger)
+        if rest:
+            parts[kept] = rest
+            kept += 1
+        number = total
+    parts[kept:] = [number]

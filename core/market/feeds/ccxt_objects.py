@@ -1,0 +1,100 @@
+"""Making a ccxt object for one spot market: without keys, and with no more loaded than is needed."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from core.market.candle import Interval, Market
+from core.market.feeds.trouble import Answer, VenueError
+from core.market.feeds.urls import ExchangeUrls
+
+BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
+"""Binance's hosts for market data alone: no key, and open where its trading hosts are not."""
+BINANCE_FAMILY = frozenset({"binance", "binanceus"})
+
+
+def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: Answer) -> Any:
+    """A ccxt exchange for spot candles. Its HTTP answers are noted in `answer`. Raises VenueError."""
+    import ccxt.pro  # noqa: PLC0415 - 0.7 to 2.8 s: after the first paint
+
+    if venue not in ccxt.pro.exchanges:
+        close = difflib.get_close_matches(venue.lower(), ccxt.pro.exchanges, n=3)
+        hint = f" Did you mean {' or '.join(close)}?" if close else ""
+        raise VenueError(f"'{venue}' is not an exchange with a stream of candles.{hint}", is_final=True)
+    exchange = getattr(ccxt.pro, venue)(
+        {"timeout": int(request_s * 1000), "enableRateLimit": True, "aiohttp_trust_env": urls is None}
+    )
+    has_stream = exchange.has.get("watchOHLCV") or exchange.has.get("watchTrades")
+    if not (has_stream and exchange.has.get("fetchOHLCV")):
+        raise VenueError(f"{exchange.name} has no stream of candles. Choose another venue.", is_final=True)
+    exchange.options["defaultType"] = "spot"
+    exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
+    _redirect(exchange, urls)
+    _take_note(exchange, answer)
+    return exchange
+
+
+def _spot_only(options: Any) -> Any:
+    """ccxt's exchanges say in three forms which markets they load; futures and options are never wanted."""
+    if isinstance(options, list):
+        return ["spot"] if "spot" in options else options
+    if not isinstance(options, dict):
+        return options
+    types = options.get("types")
+    if isinstance(types, list) and "spot" in types:
+        return {**options, "types": ["spot"]}
+    if isinstance(types, dict) and "spot" in types:
+        return {**options, "types": {name: name == "spot" for name in types}}
+    return options
+
+
+def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
+    chosen = urls or (BINANCE_MARKET_DATA if exchange.id == "binance" else None)
+    if chosen is None:
+        return
+    if exchange.id not in BINANCE_FAMILY:
+        raise VenueError(
+            f"{exchange.name} cannot be reached at another address; only Binance can. Choose another venue.",
+            is_final=True,
+        )
+    exchange.urls["api"]["public"] = chosen.public
+    exchange.urls["api"]["ws"]["spot"] = chosen.ws
+
+
+def _take_note(exchange: Any, answer: Answer) -> None:
+    parse = exchange.on_rest_response
+
+    def note(code: int, reason: str, url: str, method: str, headers: dict[str, str], *rest: Any) -> Any:
+        answer.status, answer.headers = code, headers
+        return parse(code, reason, url, method, headers, *rest)
+
+    exchange.on_rest_response = note
+
+
+def only_this_market(market: Market) -> dict[str, str]:
+    """Binance describes one market in a kilobyte and all of them in many megabytes."""
+    if market.venue not in BINANCE_FAMILY:
+        return {}
+    return {"symbol": market.symbol.replace("/", "").upper()}
+
+
+def timeframe_of(exchange: Any, interval: Interval) -> str:
+    """What the exchange calls an interval. Raises VenueError where it has no such candles."""
+    names: dict[str, Any] = exchange.timeframes or {}
+    for name in names:
+        if not name.endswith(("M", "y")) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
+            return name
+    raise VenueError(
+        f"{exchange.name} has no candles of {interval}. It has {', '.join(names)}. Choose another interval.",
+        is_final=True,
+    )
+
+
+def no_such_market(name: str, symbol: str, markets: dict[str, Any] | None) -> str:
+    """The sentence, with the names that come closest."""
+    known = {str(market["id"]).upper(): found for found, market in (markets or {}).items() if market.get("spot")}
+    wanted = symbol.replace("/", "").replace("-", "").upper()
+    close = [known[key] for key in difflib.get_close_matches(wanted, known, n=3)]
+    hint = f" Did you mean {' or '.join(close)}?" if close else " Symbols are written like BTC/USDT."
+    return f"{name} has no spot market {symbol}.{hint}"

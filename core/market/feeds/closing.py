@@ -1,0 +1,55 @@
+"""Work that stops waiting when its owner is closed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class ClosedError(Exception):
+    """The owner was closed while it waited."""
+
+
+class Closing:
+    """Told once, by `close`; whoever waits in `unless` is let go at once."""
+
+    def __init__(self) -> None:
+        self._is_closed = False
+        self._waiting: set[asyncio.Task[Any]] = set()
+
+    @property
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    def close(self) -> None:
+        self._is_closed = True
+        for task in self._waiting:
+            task.cancel()
+
+    async def unless(self, work: Coroutine[Any, Any, T]) -> T:
+        """Wait for `work`. Raises ClosedError where `close` is or was called; `work` is cancelled then."""
+        if self._is_closed:
+            work.close()
+            raise ClosedError
+        task = asyncio.ensure_future(work)
+        self._waiting.add(task)
+        try:
+            result = await task
+        except (Exception, asyncio.CancelledError) as error:
+            if self._is_closed and not _is_cancelled():
+                raise ClosedError from error
+            raise
+        finally:
+            self._waiting.discard(task)
+        if self._is_closed:
+            raise ClosedError
+        return result
+
+
+def _is_cancelled() -> bool:
+    """Whether the task that waits was cancelled itself."""
+    current = asyncio.current_task()
+    return current is not None and current.cancelling() > 0

@@ -1,0 +1,317 @@
+"""One connection to an exchange, from opening to its first trouble: back-fill, then live.
+
+What is passed on as closed was told so by the exchange: by its stream's closing message, or by request. Whatever lies
+between the last candle passed on and that one is asked for first, so a break leaves no hole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Iterator
+
+from core.clock import Clock, SleepWatch
+from core.market.candle import Candle, Market
+from core.market.feeds.base import (
+    CatchUpProgress,
+    ClosedCandle,
+    FeedEvent,
+    FeedState,
+    FeedStatus,
+    FormingCandle,
+    RejectedMessage,
+)
+from core.market.feeds.checks import Checks
+from core.market.feeds.closing import Closing
+from core.market.feeds.forming import FormingCandles
+from core.market.feeds.ledger import Ledger
+from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.requests import Page, Requests
+from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.settle import Settler
+from core.market.feeds.tally import Tally
+from core.market.feeds.trouble import VenueError
+from core.market.feeds.venue import Kline, Refused, Venue
+from core.market.feeds.watch import StreamWatch
+from core.market.feeds.words import counted, in_words
+
+FARTHEST_BACK = 20_000
+"""Candles fetched at most after a long pause; what lies before them stays a hole, and is drawn as one."""
+_DIAL_LOOK_S = 0.25
+"""Between two looks whether the stream stands: a quiet market sends nothing that would tell."""
+_EARLY_MS = 2_000
+"""A closing message may come this long before its time, by the clock that is kept here."""
+_TRUST_S = 5.0
+"""The clock kept here was found right when a message spoke of the future: so long it is not doubted again."""
+_LATE_S = 30.0
+"""Waking up so late means that the computer slept, where its monotonic clock goes on meanwhile."""
+_RAW_CHARACTERS = 2_000
+_BAD_PAGE_TRIES = 3
+
+
+class Connection:
+    """Its venue is open when `open` has returned, and let go by `close`. All else raises VenueError or ClosedError."""
+
+    def __init__(
+        self,
+        venue: Venue,
+        market: Market,
+        clock: Clock,
+        times: ExchangeTimes,
+        ledger: Ledger,
+        tally: Tally,
+        closing: Closing,
+        life_s: float,
+    ) -> None:
+        """life_s: it is renewed after this time."""
+        self.venue = venue
+        self._market = market
+        self._step_ms = market.interval.duration_ms
+        self._clock = clock
+        self._times = times
+        self._ledger = ledger
+        self._tally = tally
+        self._closing = closing
+        self._life_s = life_s
+        self._opened_s = clock.monotonic_s()
+        self._server = ServerClock(clock, market.interval)
+        self._requests = Requests(venue, clock, self._server, times, tally)
+        self._settler = Settler(self._requests, clock, times, market.interval, closing)
+        self._checks = Checks(self._requests, clock, times, ledger, market.interval)
+        self._sleep = SleepWatch(clock)
+        self._forming: FormingCandles | None = None
+        self._finals: dict[int, Candle] = {}
+        self._due_ms = 0
+        self._trusted_until_s = -math.inf
+        self._vitals_due_s = clock.monotonic_s()
+        self._told: Candle | None = None
+
+    @property
+    def age_s(self) -> float:
+        """Since it was made."""
+        return self._clock.monotonic_s() - self._opened_s
+
+    async def open(self, older: Venue | None) -> None:
+        await self._closing.unless(self.venue.open(older))
+        await self._closing.unless(self._requests.sync())
+
+    async def close(self) -> None:
+        self._checks.cancel()
+        if self._forming is not None:
+            self._tally.end(self._forming)
+            self._forming = None
+        await self.venue.close()
+
+    def place(self, catch_up: int) -> None:
+        """Say where the ledger begins, where nothing was passed on yet: `catch_up` candles ago, or at the farthest."""
+        forming_ms = self._server.forming_ms()
+        if not self._ledger.is_placed:
+            self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
+        self._ledger.skip_to(forming_ms - (FARTHEST_BACK + 1) * self._step_ms)
+
+    async def back_fill(self, *, is_first: bool) -> AsyncIterator[FeedEvent]:
+        """Every closed candle after the position, page by page, and the last few before it once more."""
+        ledger, server = self._ledger, self._server
+        started_ms = ledger.position_ms + self._step_ms
+        cursor_ms = min(started_ms, ledger.look_back_ms())
+        total = max(0, (server.forming_ms() - started_ms) // self._step_ms)
+        if total and is_first:
+            yield self._status(FeedState.CATCHING_UP, f"Fetching {counted(total)} from {self.venue.name}.")
+        while cursor_ms < server.forming_ms() and not self._is_done:
+            page = await self._sound_page(cursor_ms)
+            for event in self._taken(page, cursor_ms, is_first):
+                yield event
+            after_ms = cursor_ms + (0 if page.closed else self.venue.page_rows * self._step_ms)
+            cursor_ms = max(ledger.position_ms + self._step_ms, after_ms)
+            if is_first:
+                yield CatchUpProgress(min(total, (cursor_ms - started_ms) // self._step_ms), total)
+
+    async def _sound_page(self, since_ms: int) -> Page:
+        """A page with rows that make no sense is asked for again, a few times."""
+        for _ in range(_BAD_PAGE_TRIES):
+            page = await self._closing.unless(self._requests.page(since_ms, self._market.interval))
+            if not page.refused:
+                break
+            await self._closing.unless(asyncio.sleep(self._times.retry_s))
+        return page
+
+    def _taken(self, page: Page, since_ms: int, is_first: bool) -> Iterator[FeedEvent]:
+        yield from self._rejected(page.refused)
+        yield from self._ledger.compare(page.closed, self._server.now_ms(), since_ms)
+        for candle in page.closed:
+            for event in self._ledger.pass_on(candle, is_live=False):
+                self._tally.back_filled += not is_first and isinstance(event, ClosedCandle)
+                yield event
+
+    async def live(self, said: str) -> AsyncIterator[FeedEvent]:
+        """From the stream's first sign, which is told with `said`, to its end."""
+        forming = self._forming = FormingCandles(
+            self._market.interval, self._server, has_consecutive_ids=self.venue.has_consecutive_ids
+        )
+        watch = StreamWatch(self.venue, self._clock, self._times, forming, self._ask_open)
+        self._due_ms = self._first_due_ms()
+        is_said = False
+        while not self._is_done:
+            timeout_s = self._timeout_s(is_said)
+            asked_s = self._clock.monotonic_s()
+            updates = await self._closing.unless(watch.next(timeout_s))
+            await self._mind_the_clock(asked_s + timeout_s)
+            self._tally.count(updates, self._clock.now_ms())
+            refused = [*updates.refused, *await self._take(forming, updates.klines)]
+            for rejected in self._rejected(refused + forming.take_trades(updates.trades)):
+                yield rejected
+            if not is_said and (forming.newest_ms is not None or self.venue.is_streaming):
+                is_said = True
+                yield self._status(FeedState.LIVE, said)
+            async for event in self._pass_on(forming):
+                yield event
+            for event in self._tell(forming):
+                yield event
+            self._end_in_time(updates.is_ending)
+
+    async def _pass_on(self, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
+        """What has closed: as the stream told, else by request."""
+        for event in self._closed_by_stream(forming):
+            yield event
+        over_ms = self._over_ms(forming)
+        if over_ms is None:
+            return
+        if (
+            over_ms - self._ledger.position_ms > self.venue.page_rows * self._step_ms
+        ):  # the socket outlived a long sleep
+            async for event in self.back_fill(is_first=False):
+                yield event
+        page = await self._settler.settle(over_ms, self._ledger.position_ms, forming)
+        for event in self._closed_by_request(page, over_ms, forming):
+            yield event
+        self._due_ms = max(over_ms, self._ledger.position_ms) + self._step_ms
+
+    def _tell(self, forming: FormingCandles) -> Iterator[FeedEvent]:
+        """The forming candle where it has changed, corrections, and the vitals when it is time for them."""
+        newest = forming.newest(self._ledger.position_ms)
+        if newest is not None and newest != self._told and not self._is_done:
+            self._told = newest
+            yield FormingCandle(newest)
+        page = self._checks.finished()
+        if page is not None:
+            yield from self._rejected(page.refused)
+            yield from self._ledger.compare(page.closed, self._server.now_ms(), self._checks.since_ms)
+            self._checks.rest()
+        self._checks.start(self._server.now_ms())
+        now_s = self._clock.monotonic_s()
+        if now_s >= self._vitals_due_s:
+            self._vitals_due_s = now_s + self._times.vitals_s
+            yield self._tally.vitals(self.venue.name, self._clock.now_ms(), self._server, self._ledger, forming)
+
+    async def _take(self, forming: FormingCandles, klines: list[Kline]) -> list[Refused]:
+        """Let the stream's candles be seen, those that make sense. One from the future is a reason to ask for the
+        time: it may be this clock that is wrong."""
+        refused = []
+        newest_ms = max((kline.candle.open_time_ms for kline in klines), default=0)
+        if self._server.is_ahead(newest_ms):
+            await self._ask_the_time(newest_ms)
+        for kline in klines:
+            reason = forming.refusal_of(kline.candle)
+            if reason is not None:
+                refused.append(Refused(reason, str(kline)))
+                continue
+            if forming.is_final(kline):
+                self._finals[kline.candle.open_time_ms] = kline.candle
+            forming.take_kline(kline)
+            self._server.learn([kline.candle])
+        return refused
+
+    async def _ask_the_time(self, shown_ms: int) -> None:
+        """Not again at once where it was the message that was wrong."""
+        now_s = self._clock.monotonic_s()
+        if now_s < self._trusted_until_s:
+            return
+        await self._closing.unless(self._requests.sync())
+        if self._server.is_ahead(shown_ms):
+            self._trusted_until_s = now_s + _TRUST_S
+
+    async def _mind_the_clock(self, until_s: float) -> None:
+        """Raises VenueError where the computer has slept. A wall clock that was set is none of our business."""
+        jump_s = self._sleep.jump_s()
+        late_s = self._clock.monotonic_s() - until_s
+        if jump_s <= self._times.slept_s and late_s <= _LATE_S:
+            return
+        before_ms = self._server.now_ms()
+        await self._closing.unless(self._requests.sync())
+        missed_s = (self._server.now_ms() - before_ms) / 1000.0
+        if late_s > _LATE_S or missed_s >= jump_s / 2.0:
+            raise VenueError(
+                f"This computer slept for {in_words(max(missed_s, late_s))}. What it missed is fetched.", is_brief=True
+            )
+
+    def _end_in_time(self, is_ending: bool) -> None:
+        """Raises VenueError where the connection is to be renewed ahead of its end."""
+        if is_ending:
+            raise VenueError(f"{self.venue.name} is about to hang up, and says so.", is_planned=True)
+        if self.age_s >= self._life_s:
+            raise VenueError(
+                f"The connection to {self.venue.name} is renewed, ahead of the day's end at which it is cut.",
+                is_planned=True,
+            )
+
+    def _closed_by_stream(self, forming: FormingCandles) -> Iterator[FeedEvent]:
+        """What follows the position without a gap, and has a closing message whose time has come."""
+        newest_ms = forming.newest_ms or 0
+        while (candle := self._finals.pop(self._ledger.position_ms + self._step_ms, None)) is not None:
+            if candle.open_time_ms + self._step_ms > self._server.now_ms() + _EARLY_MS:
+                break
+            yield from self._pass(candle, candle.open_time_ms >= newest_ms - self._step_ms, forming)
+        self._due_ms = max(self._due_ms, self._ledger.position_ms + self._step_ms)
+        self._finals = {open_ms: each for open_ms, each in self._finals.items() if open_ms > self._ledger.position_ms}
+
+    def _closed_by_request(self, page: Page, over_ms: int, forming: FormingCandles) -> Iterator[FeedEvent]:
+        yield from self._rejected(page.refused)
+        live_from_ms = max(over_ms, (page.newest_ms or 0) - self._step_ms)
+        for candle in page.closed:
+            yield from self._pass(candle, candle.open_time_ms >= live_from_ms, forming)
+
+    def _pass(self, candle: Candle, is_live: bool, forming: FormingCandles) -> Iterator[FeedEvent]:
+        if self._is_done:
+            return
+        forming.settled(candle)
+        if is_live:
+            self._tally.close_delay_ms = float(self._server.now_ms() - candle.open_time_ms - self._step_ms)
+        yield from self._ledger.pass_on(candle, is_live)
+
+    def _first_due_ms(self) -> int:
+        """The candle to close next: the open one, or the one before it where its numbers were not final yet."""
+        forming_ms = self._server.forming_ms()
+        before_ms = forming_ms - self._step_ms
+        return before_ms if self._ledger.position_ms == before_ms - self._step_ms else forming_ms
+
+    def _over_ms(self, forming: FormingCandles) -> int | None:
+        """The newest candle that has closed and was not asked for, or None."""
+        newest_ms = forming.newest_ms
+        if newest_ms is not None and newest_ms > self._due_ms:
+            return newest_ms - self._step_ms
+        return self._due_ms if self._until_due_s() <= 0.0 else None
+
+    def _until_due_s(self) -> float:
+        look_s = self._times.grace_s if self.venue.tells_close else self._times.first_look_s
+        return (self._due_ms + self._step_ms - self._server.now_ms()) / 1000.0 + look_s
+
+    def _timeout_s(self, is_said: bool) -> float:
+        until_vitals_s = self._vitals_due_s - self._clock.monotonic_s()
+        return min(
+            max(0.0, self._until_due_s()), max(0.0, until_vitals_s), self._times.vitals_s if is_said else _DIAL_LOOK_S
+        )
+
+    async def _ask_open(self) -> list[Candle]:
+        return await self._requests.open_candle(self._market.interval)
+
+    @property
+    def _is_done(self) -> bool:
+        return self._closing.is_closed or self._ledger.is_full
+
+    def _rejected(self, refused: list[Refused]) -> Iterator[RejectedMessage]:
+        for each in refused:
+            self._tally.rejected += 1
+            yield RejectedMessage(self._clock.now_ms(), each.reason, each.raw[:_RAW_CHARACTERS])
+
+    def _status(self, state: FeedState, sentence: str) -> FeedStatus:
+        return FeedStatus(state, sentence, self._clock.now_ms())

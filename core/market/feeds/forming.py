@@ -1,0 +1,109 @@
+"""The candle that is open: from trades where all of them have come, else as the stream of candles shows it.
+
+Volume only grows while a candle is open, so of two views of one candle the one with more volume has seen more.
+"""
+
+from __future__ import annotations
+
+from core.market.aggregate import Trade, TradeAggregator, TradeFate
+from core.market.candle import Candle, Interval
+from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.venue import Kline, Refused
+from core.market.validate import problem_of
+
+_KEPT = 4
+_LARGEST_JUMP = 10.0
+_TOLERANCE = 1e-9
+
+
+class FormingCandles:
+    """The last few candles as one connection has shown them."""
+
+    def __init__(self, interval: Interval, clock: ServerClock, *, has_consecutive_ids: bool) -> None:
+        self._interval = interval
+        self._clock = clock
+        self._trades = TradeAggregator(interval, clock.phase_ms, has_consecutive_ids=has_consecutive_ids)
+        self._seen: dict[int, Candle] = {}
+        self._price: float | None = None
+        self.newest_ms: int | None = None
+        """The opening time of the newest candle that the stream of candles has shown."""
+        self.lost_trades = 0
+
+    @property
+    def late_trades(self) -> int:
+        return self._trades.fates[TradeFate.LATE]
+
+    def refusal_of(self, candle: Candle) -> str | None:
+        """Why a candle from the stream cannot be believed, or None."""
+        problem = problem_of(candle, self._interval, self._clock.phase_ms)
+        if problem is not None:
+            return problem.value
+        if self._clock.is_ahead(candle.open_time_ms):
+            return "a time in the future"
+        return "price jumped tenfold" if self._is_wild(candle.close) else None
+
+    def take_kline(self, kline: Kline) -> None:
+        """One that was not refused."""
+        candle = kline.candle
+        known = self._seen.get(candle.open_time_ms)
+        if known is None or candle.volume >= known.volume:
+            self._seen[candle.open_time_ms] = candle
+        self._price = candle.close
+        self.newest_ms = max(candle.open_time_ms, self.newest_ms or candle.open_time_ms)
+        for time_ms in sorted(self._seen)[:-_KEPT]:
+            del self._seen[time_ms]
+
+    def take_trades(self, trades: list[Trade]) -> list[Refused]:
+        """Returns what is not believed: trades without sense, from the future, or lost on the way."""
+        refused = [each for each in map(self._take_trade, trades) if each is not None]
+        for loss in self._trades.take_losses():
+            self.lost_trades += loss.count
+            refused.append(Refused("trades lost", f"{loss.count} trades from id {loss.first_id} never came"))
+        return refused
+
+    def _take_trade(self, trade: Trade) -> Refused | None:
+        if self._clock.is_ahead(trade.time_ms):
+            return Refused("a trade from the future", str(trade))
+        if self._is_wild(trade.price):
+            return Refused("a trade whose price jumped tenfold", str(trade))
+        fate = self._trades.add(trade)
+        return Refused(fate.value, str(trade)) if fate in (TradeFate.INVALID, TradeFate.ID_JUMP) else None
+
+    def _is_wild(self, price: float) -> bool:
+        """Far from the last price. A market that has really moved so far is seen by request, and `settled` says so."""
+        if self._price is None or not price > 0.0:  # what is no price is told as such, by whoever takes it
+            return False
+        return not 1.0 / _LARGEST_JUMP < price / self._price < _LARGEST_JUMP
+
+    def is_final(self, kline: Kline) -> bool:
+        """Whether a closing message agrees with what came before it: less volume than was seen is an older view."""
+        return kline.is_closed and kline.candle.volume >= self.volume(kline.candle.open_time_ms) * (1.0 - _TOLERANCE)
+
+    def settled(self, candle: Candle) -> None:
+        """This one is over, or was told by request: forget its trades, and measure jumps by it."""
+        self._price = candle.close
+        self._trades.close(candle.open_time_ms)
+
+    def shown(self, open_time_ms: int) -> Candle | None:
+        """How the stream of candles showed that one last."""
+        return self._seen.get(open_time_ms)
+
+    def volume(self, open_time_ms: int) -> float:
+        """The most that was seen traded in that candle."""
+        views = (self._seen.get(open_time_ms), self._trades.candle(open_time_ms))
+        return max((view.volume for view in views if view is not None), default=0.0)
+
+    def newest(self, after_ms: int) -> Candle | None:
+        """The open candle as it stands now, if it opened after `after_ms`."""
+        whole = [time_ms for time_ms in self._trades.open_times() if self._trades.is_whole(time_ms)]
+        times = [time_ms for time_ms in (*whole[-1:], *self._seen) if time_ms > after_ms]
+        return self._best(max(times)) if times else None
+
+    def _best(self, open_time_ms: int) -> Candle | None:
+        seen = self._seen.get(open_time_ms)
+        if not self._trades.is_whole(open_time_ms):
+            return seen
+        traded = self._trades.candle(open_time_ms)
+        if seen is None or traded is None:
+            return traded or seen
+        return traded if traded.volume >= seen.volume else seen

@@ -1,0 +1,92 @@
+"""Asking an exchange for candles and for its time: measured, checked, and with the unfinished candle kept apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from core.clock import Clock
+from core.market.candle import Candle, Interval
+from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.tally import Tally
+from core.market.feeds.venue import Refused, Venue
+from core.market.validate import RejectionReason, problem_of
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Closed candles, ascending; the opening time of the newest row, closed or not; and what was not believed."""
+
+    closed: list[Candle]
+    newest_ms: int | None
+    refused: list[Refused] = field(default_factory=list)
+
+    def at(self, open_time_ms: int) -> Candle | None:
+        """The closed candle that opened then."""
+        return next((candle for candle in self.closed if candle.open_time_ms == open_time_ms), None)
+
+
+class Requests:
+    """What is asked of one venue. All methods raise VenueError."""
+
+    def __init__(self, venue: Venue, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally) -> None:
+        self._venue = venue
+        self._clock = clock
+        self._server = server
+        self._times = times
+        self._tally = tally
+
+    async def sync(self) -> None:
+        """Take the exchange's time."""
+        asked_s = self._clock.monotonic_s()
+        told_ms = await self._venue.server_ms()
+        self._server.set(told_ms, asked_s)
+
+    async def candles(self, since_ms: int) -> list[Candle]:
+        """One page from `since_ms` on, ascending, as it came; the last may be unfinished."""
+        if self._server.age_s > self._times.sync_s:
+            await self.sync()
+        asked_s = self._clock.monotonic_s()
+        rows = await self._venue.candles(since_ms)
+        self._tally.request_ms = (self._clock.monotonic_s() - asked_s) * 1000.0
+        return rows
+
+    async def page(self, since_ms: int, interval: Interval) -> Page:
+        """The same, checked, without the row that may be unfinished: the last, unless its time is well over."""
+        rows = await self.candles(since_ms)
+        if rows and self._server.is_ahead(rows[-1].open_time_ms):
+            await self.sync()
+        sound, refused = self._sifted(rows, interval)
+        self._server.learn(sound)
+        if not sound:
+            return Page([], None, refused)
+        newest_ms = sound[-1].open_time_ms
+        final_from_ms = newest_ms + interval.duration_ms + self._times.grace_s * 1000.0
+        return Page(sound if self._server.surely_ms() >= final_from_ms else sound[:-1], newest_ms, refused)
+
+    async def open_candle(self, interval: Interval) -> list[Candle]:
+        """The candle that is open now, where it has trades."""
+        sound, _ = self._sifted(await self.candles(self._server.forming_ms()), interval)
+        return sound
+
+    def _sifted(self, rows: list[Candle], interval: Interval) -> tuple[list[Candle], list[Refused]]:
+        sound, refused = [], []
+        for row in rows:
+            reason = self._problem(row, interval)
+            if reason is None:
+                sound.append(row)
+            else:
+                refused.append(Refused(reason, str(row)))
+        return sound, refused
+
+    def _problem(self, row: Candle, interval: Interval) -> str | None:
+        problem = problem_of(row, interval, row.open_time_ms % interval.duration_ms)
+        if problem is None and not self._is_on_grid(row, interval):
+            problem = RejectionReason.GRID
+        if problem is not None:
+            return problem.value
+        return "a time in the future" if self._server.is_ahead(row.open_time_ms) else None
+
+    def _is_on_grid(self, row: Candle, interval: Interval) -> bool:
+        """Weeks begin where the exchange says; all else is counted from the epoch."""
+        return self._server.has_own_grid or row.open_time_ms % interval.duration_ms == 0

@@ -1,0 +1,79 @@
+"""The exchange's time, kept on this computer's monotonic clock: a step of the wall clock must close no candle."""
+
+from __future__ import annotations
+
+from core.clock import Clock
+from core.market.candle import Candle, Interval
+
+_DAY_MS = 86_400_000
+_AHEAD_MS = 5_000
+
+
+class ServerClock:
+    """What time it is there. Until `set` is called, it is this computer's."""
+
+    def __init__(self, clock: Clock, interval: Interval) -> None:
+        self._clock = clock
+        self._interval = interval
+        self._server_ms = float(clock.now_ms())
+        self._synced_s = clock.monotonic_s()
+        self._doubt_ms = 0.0
+        self._is_told = False
+        self._phase_ms = 0
+
+    def set(self, told_ms: int | None, asked_s: float) -> None:
+        """Take the answer to a question that was asked at `asked_s`; None: the exchange does not tell."""
+        now_s = self._clock.monotonic_s()
+        self._is_told = told_ms is not None
+        self._server_ms = float(self._clock.now_ms() if told_ms is None else told_ms)
+        self._synced_s = now_s if told_ms is None else (asked_s + now_s) / 2.0
+        self._doubt_ms = 0.0 if told_ms is None else (now_s - asked_s) * 500.0
+
+    @property
+    def age_s(self) -> float:
+        """Since the exchange was asked last."""
+        return self._clock.monotonic_s() - self._synced_s
+
+    @property
+    def has_own_grid(self) -> bool:
+        """Whether opening times need not lie on the epoch's grid: those of weeks do not."""
+        return self._interval.duration_ms > _DAY_MS
+
+    @property
+    def phase_ms(self) -> int:
+        """How far opening times lie off the epoch's grid."""
+        return self._phase_ms
+
+    @property
+    def offset_ms(self) -> float | None:
+        """The exchange's clock minus this computer's; None where it does not tell its time."""
+        return self._now_ms() - self._clock.now_ms() if self._is_told else None
+
+    def _now_ms(self) -> float:
+        return self._server_ms + (self._clock.monotonic_s() - self._synced_s) * 1000.0
+
+    def now_ms(self) -> int:
+        return int(self._now_ms())
+
+    def surely_ms(self) -> int:
+        """The least that it can be, by how long the answer took."""
+        return int(self._now_ms() - self._doubt_ms)
+
+    def forming_ms(self) -> int:
+        """The opening time of the candle that is open now."""
+        return self._interval.open_time_ms(self.now_ms() - self._phase_ms) + self._phase_ms
+
+    def is_ahead(self, time_ms: int) -> bool:
+        """Whether this is so far in the future that either it is wrong or this clock is."""
+        return time_ms > self.now_ms() + min(self._interval.duration_ms, _AHEAD_MS)
+
+    def learn(self, candles: list[Candle]) -> None:
+        """A candle that exists has opened; and weeks open on Mondays, not with the epoch."""
+        if not candles:
+            return
+        newest_ms = candles[-1].open_time_ms
+        if self.has_own_grid:
+            self._phase_ms = newest_ms % self._interval.duration_ms
+        if newest_ms > self.now_ms():
+            self._server_ms, self._synced_s = float(newest_ms), self._clock.monotonic_s()
+            self._doubt_ms = 0.0

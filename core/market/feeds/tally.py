@@ -1,0 +1,65 @@
+"""The numbers that the Feed panel shows of a connection. They outlive it: counts are since the market was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.market.feeds.base import FeedVitals
+from core.market.feeds.forming import FormingCandles
+from core.market.feeds.ledger import Ledger
+from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.venue import Updates
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counted as it happens."""
+
+    messages: int = 0
+    trades: int = 0
+    rejected: int = 0
+    reconnects: int = 0
+    back_filled: int = 0
+    late_trades: int = 0
+    lost_trades: int = 0
+    last_message_ms: int | None = None
+    last_trade_ms: int | None = None
+    request_ms: float | None = None
+    close_delay_ms: float | None = None
+
+    def count(self, updates: Updates, now_ms: int) -> None:
+        """What the stream brought."""
+        self.messages += updates.messages
+        self.trades += len(updates.trades)
+        if updates.messages:
+            self.last_message_ms = now_ms
+        if updates.trades:
+            self.last_trade_ms = now_ms
+
+    def end(self, forming: FormingCandles) -> None:
+        """A connection is over: its counts of trades become part of the sum."""
+        self.late_trades += forming.late_trades
+        self.lost_trades += forming.lost_trades
+
+    def vitals(
+        self, venue: str, now_ms: int, clock: ServerClock, ledger: Ledger, forming: FormingCandles
+    ) -> FeedVitals:
+        """All of it, as it stands."""
+        return FeedVitals(
+            at_ms=now_ms,
+            venue=venue,
+            messages=self.messages,
+            trades=self.trades,
+            rejected=self.rejected,
+            reconnects=self.reconnects,
+            back_filled=self.back_filled,
+            corrected=ledger.corrected,
+            missing=ledger.missing,
+            last_message_ms=self.last_message_ms,
+            last_trade_ms=self.last_trade_ms,
+            clock_offset_ms=clock.offset_ms,
+            request_ms=self.request_ms,
+            close_delay_ms=self.close_delay_ms,
+            late_trades=self.late_trades + forming.late_trades,
+            lost_trades=self.lost_trades + forming.lost_trades,
+        )

@@ -1,0 +1,117 @@
+"""Waits for the stream, and tells a quiet market from a dead socket."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from core.clock import Clock
+from core.market.candle import Candle
+from core.market.feeds.forming import FormingCandles
+from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.trouble import VenueError
+from core.market.feeds.venue import Updates, Venue
+
+_MOST_FAILED_LOOKS = 3
+
+
+class StreamWatch:
+    """One connection's stream. `next` raises VenueError where it has died unnoticed."""
+
+    def __init__(
+        self,
+        venue: Venue,
+        clock: Clock,
+        times: ExchangeTimes,
+        forming: FormingCandles,
+        ask_open: Callable[[], Awaitable[list[Candle]]],
+    ) -> None:
+        """ask_open: asks for the open candle."""
+        self._venue = venue
+        self._clock = clock
+        self._times = times
+        self._forming = forming
+        self._ask_open = ask_open
+        self._base: Candle | None = None
+        self._patience_s = times.silence_s
+        self._quiet_s = 0.0
+        self._failed_looks = 0
+        self._is_doubted = self._has_heard = False
+        self._sides = _TwoStreams(forming, times.silence_s)
+
+    async def next(self, timeout_s: float) -> Updates:
+        """What comes within `timeout_s`, or nothing."""
+        began_s = self._clock.monotonic_s()
+        updates = await self._venue.updates(max(0.0, min(timeout_s, self._patience_s - self._quiet_s)))
+        now_s = self._clock.monotonic_s()
+        if updates.is_empty:
+            self._quiet_s += now_s - began_s
+            if self._quiet_s >= self._patience_s:
+                await self._look()
+        else:
+            self._has_heard, self._is_doubted = True, False
+            self._quiet_s, self._patience_s, self._failed_looks = 0.0, self._times.silence_s, 0
+        silent = self._sides.silent(updates, now_s)
+        if silent is not None:
+            raise VenueError(
+                f"{self._venue.name} sends no {silent} any more, though its other stream goes on.", is_brief=True
+            )
+        return updates
+
+    async def _look(self) -> None:
+        try:
+            is_moving = await self._is_moving()
+        except VenueError as trouble:
+            self._failed_looks += 1
+            if not trouble.is_brief or self._failed_looks >= _MOST_FAILED_LOOKS:
+                raise
+            self._quiet_s, self._patience_s = 0.0, self._times.doubt_s
+            return
+        if is_moving and self._is_doubted:
+            raise VenueError(f"{self._venue.name} sends nothing any more, though its market moves.", is_brief=True)
+        self._is_doubted = is_moving
+        self._quiet_s = 0.0
+        self._patience_s = self._times.doubt_s if is_moving else self._times.silence_s
+
+    async def _is_moving(self) -> bool:
+        """Whether something was traded that the stream did not tell of."""
+        page = await self._ask_open()
+        if not page:
+            return False
+        newest, base = page[-1], self._base
+        if base is None and not self._has_heard:
+            self._base = newest
+            return False
+        told = self._forming.volume(newest.open_time_ms)
+        if base is not None and base.open_time_ms == newest.open_time_ms:
+            told = max(told, base.volume)
+        return newest.volume > told
+
+
+class _TwoStreams:
+    """Candles and trades come by sockets of their own: one of them may die while the other goes on."""
+
+    def __init__(self, forming: FormingCandles, silence_s: float) -> None:
+        self._forming = forming
+        self._silence_s = silence_s
+        self._last_trade_s: float | None = None
+        self._has_candles = False
+        self._owed_s: dict[str, float] = {}
+
+    def silent(self, updates: Updates, now_s: float) -> str | None:
+        """What has not come for too long, although the other stream says that it should have."""
+        has_grown = any(self._grows(kline.candle) for kline in updates.klines)
+        if updates.klines:
+            self._has_candles = True
+            self._owed_s.pop("candles", None)
+        elif updates.trades and self._has_candles:
+            self._owed_s.setdefault("candles", now_s)
+        if updates.trades:
+            self._last_trade_s = now_s
+            self._owed_s.pop("trades", None)
+        elif has_grown and self._last_trade_s is not None and now_s - self._last_trade_s > self._silence_s / 2.0:
+            self._owed_s.setdefault("trades", now_s)
+        return next((what for what, since_s in self._owed_s.items() if now_s - since_s > self._silence_s), None)
+
+    def _grows(self, candle: Candle) -> bool:
+        shown = self._forming.shown(candle.open_time_ms)
+        return candle.volume > (0.0 if shown is None else shown.volume)

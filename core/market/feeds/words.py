@@ -1,0 +1,18 @@
+"""Numbers in the sentences of a feed."""
+
+from __future__ import annotations
+
+_MINUTES_FROM_S = 120.0
+_HOURS_FROM_S = 7200.0
+
+
+def counted(candles: int) -> str:
+    return "1 candle" if candles == 1 else f"{candles:,} candles"
+
+
+def in_words(seconds: float) -> str:
+    if seconds < 1.0:
+        return "a moment"
+    if seconds < _MINUTES_FROM_S:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60.0:.0f} min" if seconds < _HOURS_FROM_S else f"{seconds / 3600.0:.0f} h"

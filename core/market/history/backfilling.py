@@ -1,0 +1,247 @@
+"""Fetching what is missing of a market's history from its exchange, and nothing else.
+
+Every page is durable before the next is asked for, and what is missing is worked out from what is stored: so it may be
+ended at any moment, in any way, and goes on from there. What the exchange does not have is asked for twice, remembered,
+and not asked for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from core.clock import Clock
+from core.market.candle import Candle, Market
+from core.market.feeds.backoff import Backoff
+from core.market.feeds.trouble import VenueError
+from core.market.history.checks import check_columns
+from core.market.history.errors import HistoryError
+from core.market.history.importing import HistoryWriter
+from core.market.history.moments import first_on_grid, moment_text
+from core.market.history.spans import Span, candles_in, without
+from core.storage.candles import CandleStore, StoredColumns
+from core.storage.holes import HoleStore
+
+_MOST_TRIES = 12
+_GRACE_MS = 2_000
+_LONG_WAIT_S = 3.0
+_DAY_MS = 86_400_000
+
+
+class HistorySource(Protocol):
+    """What is asked for pages: `core.market.feeds.venue.Venue` is one. All methods raise VenueError, but `close`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def page_rows(self) -> int: ...
+
+    async def candles(self, since_ms: int) -> list[Candle]: ...
+
+    def now_ms(self) -> int: ...
+
+    def forming_ms(self) -> int: ...
+
+    async def close(self) -> None: ...
+
+
+class BackfillListener(Protocol):
+    """Who watches."""
+
+    def say(self, sentence: str) -> None: ...
+
+    def show(self, done: int, total: int) -> None:
+        """So many of the missing candles are settled: stored, or known not to exist."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillReport:
+    """What came of it. wanted: candles that were missing; stored: those that came; absent: those that the exchange does
+    not have, found out now; all_absent: with those that were known before; left: still missing, because rejected."""
+
+    span: Span
+    wanted: int
+    stored: int
+    absent: int
+    left: int
+    all_absent: int
+    requests: int
+    rejected: dict[str, int]
+
+
+OpenSource = Callable[[HistorySource | None], Awaitable[HistorySource]]
+"""Connects; given the closed source before it, or None. Raises VenueError."""
+
+
+@dataclass(slots=True)
+class Backfill:
+    """One market's backfill, run once. `store` and `holes` read what `writer` stores."""
+
+    market: Market
+    store: CandleStore
+    holes: HoleStore
+    writer: HistoryWriter
+    clock: Clock
+    open_source: OpenSource
+    listener: BackfillListener
+    backoff: Backoff = field(default_factory=Backoff)
+    _source: HistorySource | None = None
+    _older: HistorySource | None = None
+    _tries: int = 0
+    _requests: int = 0
+    _stored: int = 0
+    _absent: int = 0
+    _rejected: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def stored(self) -> int:
+        """Candles that have come and are durable."""
+        return self._stored
+
+    async def run(self, since_ms: int, until_ms: int | None = None, *, asks_again: bool = False) -> BackfillReport:
+        """Fetch what is missing of since..until (now without it).
+
+        asks_again: ask also for what the exchange is known not to have. Raises HistoryError where the exchange gives
+        up on us, and StorageError; what came before is stored. May be cancelled.
+        """
+        try:
+            span = await self._closed_span(since_ms, until_ms)
+            known = [] if asks_again else self.holes.of_exchange(self.market, span)
+            wanted = self._missing(span, known)
+            await self._settle(wanted)
+        finally:
+            await self._close()
+        interval = self.market.interval
+        left = candles_in(self._missing(span, self.holes.of_exchange(self.market, span)), interval)
+        return BackfillReport(
+            span=span,
+            wanted=candles_in(wanted, interval),
+            stored=self._stored,
+            absent=self._absent,
+            left=left,
+            all_absent=candles_in(self.holes.missing(self.market, span), interval) - left,
+            requests=self._requests,
+            rejected=dict(self._rejected),
+        )
+
+    async def _closed_span(self, since_ms: int, until_ms: int | None) -> Span:
+        """From the first candle that opens at or after `since_ms` to the last that is over."""
+        interval = self.market.interval
+        if interval.duration_ms > _DAY_MS:
+            await self._ask(since_ms)  # weeks open on Mondays: a candle tells
+        source = await self._connected()
+        forming_ms = source.forming_ms()
+        stop_ms = forming_ms if source.now_ms() - forming_ms >= _GRACE_MS else forming_ms - interval.duration_ms
+        phase_ms = forming_ms % interval.duration_ms
+        if until_ms is not None:
+            stop_ms = min(stop_ms, first_on_grid(until_ms, interval, phase_ms))
+        first_ms = first_on_grid(max(0, since_ms), interval, phase_ms)
+        if first_ms >= stop_ms:
+            raise HistoryError(
+                f"Between {moment_text(since_ms)} and {moment_text(until_ms or stop_ms)} UTC no candle of "
+                f"{interval} is over, so there is nothing to fetch."
+            )
+        return Span(first_ms, stop_ms)
+
+    def _missing(self, span: Span, known: list[Span]) -> list[Span]:
+        return without(self.holes.missing(self.market, span), known)
+
+    async def _settle(self, missing: list[Span]) -> None:
+        interval = self.market.interval
+        total = candles_in(missing, interval)
+        self.listener.show(0, total)
+        while missing:
+            first_ms = missing[0].first_ms
+            found, covered = await self._page(missing, first_ms)
+            self._keep(found, missing)
+            missing = without(missing, [covered])
+            self.listener.show(total - candles_in(missing, interval), total)
+
+    async def _page(self, missing: list[Span], first_ms: int) -> tuple[dict[int, Candle], Span]:
+        """Candles by opening time, and how far the exchange's answer reaches. Holes in it are noted when it said so
+        twice: an answer may be incomplete once."""
+        found, stop_ms = await self._ask(first_ms)
+        absent = self._absent_of(missing, found, Span(first_ms, stop_ms))
+        if absent:
+            again, again_stop_ms = await self._ask(absent[0].first_ms)
+            found |= again
+            stop_ms = min(stop_ms, again_stop_ms)
+            absent = self._absent_of(missing, found, Span(first_ms, stop_ms))
+        if absent:
+            self.writer.put_holes(self.market, absent, self.clock.now_ms())
+            self._absent += candles_in(absent, self.market.interval)
+        return found, Span(first_ms, stop_ms)
+
+    def _absent_of(self, missing: list[Span], found: dict[int, Candle], covered: Span) -> list[Span]:
+        step_ms = self.market.interval.duration_ms
+        there = [Span(time_ms, time_ms + step_ms) for time_ms in sorted(found)]
+        beyond = [Span(0, covered.first_ms), Span(covered.stop_ms, 2**62)]
+        return without(missing, [*there, *beyond])
+
+    def _keep(self, found: dict[int, Candle], missing: list[Span]) -> None:
+        """Store those that are missing, in one transaction."""
+        times = np.array(sorted(found), dtype=np.int64)
+        if not times.size:
+            return
+        firsts = np.array([span.first_ms for span in missing])
+        stops = np.array([span.stop_ms for span in missing])
+        places = np.searchsorted(firsts, times, side="right") - 1
+        is_missing = (places >= 0) & (times < stops[np.maximum(places, 0)])
+        times = times[is_missing]
+        rows = [found[int(time)] for time in times]
+        numbers = [(row.open, row.high, row.low, row.close, row.volume) for row in rows]
+        values = np.array(numbers, dtype=np.float64).reshape(-1, 5).T
+        phase_ms = int(firsts[0]) % self.market.interval.duration_ms
+        checked = check_columns(StoredColumns(times, values), self.market.interval, phase_ms)
+        self._rejected.update({why.value: count for why, count in checked.rejected.items()})
+        if len(checked.columns):
+            self._stored += self.writer.put(self.market, checked.columns, replaces=False)
+
+    async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], int]:
+        """A page, and the first opening time that it says nothing of. Goes on through every trouble that passes."""
+        while True:
+            try:
+                source = await self._connected()
+                self._requests += 1
+                rows = await source.candles(since_ms)
+            except VenueError as trouble:
+                await self._wait_out(trouble)
+                continue
+            self._tries = 0
+            self.backoff.reset()
+            step_ms = self.market.interval.duration_ms
+            stop_ms = rows[-1].open_time_ms + step_ms if rows else since_ms + source.page_rows * step_ms
+            return {row.open_time_ms: row for row in rows}, stop_ms
+
+    async def _connected(self) -> HistorySource:
+        """The source that stands; after a trouble, a new one."""
+        while self._source is None:
+            try:
+                self._source = await self.open_source(self._older)
+            except VenueError as trouble:
+                await self._wait_out(trouble)
+        return self._source
+
+    async def _wait_out(self, trouble: VenueError) -> None:
+        """Raises HistoryError where waiting does not help, or did not help often enough."""
+        self._tries += 1
+        if trouble.is_final or self._tries > _MOST_TRIES:
+            kept = "What has come is stored; the same command goes on from there." if self._stored else ""
+            raise HistoryError(f"{trouble} {kept}".strip()) from trouble
+        await self._close()
+        wait_s = self.backoff.next_s(trouble.wait_s)
+        if self._tries > 1 or wait_s >= _LONG_WAIT_S:
+            self.listener.say(f"{trouble} Next try in {wait_s:.0f} s.")
+        await asyncio.sleep(wait_s)
+
+    async def _close(self) -> None:
+        if self._source is not None:
+            self._older, self._source = self._source, None
+            await self._older.close()

@@ -1,0 +1,78 @@
+"""What is accepted as a candle, for whole columns: the rules and the order of `core.market.validate.Validator`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.market.candle import Interval
+from core.market.validate import LARGEST_JUMP, RejectionReason, is_near, time_is_in_another_unit
+from core.storage.candles import StoredColumns
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Checked:
+    """The accepted candles, and how many were rejected for which reason."""
+
+    columns: StoredColumns
+    rejected: Counter[RejectionReason]
+
+
+def check_columns(columns: StoredColumns, interval: Interval, phase_ms: int, *, trusts_jumps: bool = False) -> Checked:
+    """Check candles in their order. trusts_jumps: they were accepted once already, so a tenfold jump is theirs."""
+    reasons = _shape_and_time(columns, interval, phase_ms)
+    if not trusts_jumps:
+        _mark_jumps(columns.values[3], reasons)
+    accepted = reasons == 0
+    counts = np.bincount(reasons, minlength=len(_REASONS) + 1)
+    rejected = Counter({reason: int(counts[number]) for number, reason in enumerate(_REASONS, 1) if counts[number]})
+    return Checked(taken(columns, accepted), rejected)
+
+
+def taken(columns: StoredColumns, mask: NDArray[np.bool_]) -> StoredColumns:
+    """The candles for which the mask, shape (n,), is set."""
+    if mask.all():
+        return columns
+    return StoredColumns(columns.open_time_ms[mask], columns.values[:, mask])
+
+
+_REASONS = tuple(RejectionReason)
+_NUMBER = {reason: number for number, reason in enumerate(_REASONS, 1)}
+
+
+def _shape_and_time(columns: StoredColumns, interval: Interval, phase_ms: int) -> NDArray[np.int64]:
+    """The number of each candle's first fault, 0 where there is none; jumps are not looked at."""
+    times, values = columns.open_time_ms, columns.values
+    prices, high, low, volume = values[:4], values[1], values[2], values[4]
+    faults = (
+        (RejectionReason.NOT_FINITE, ~np.isfinite(values).all(axis=0)),
+        (RejectionReason.PRICE, prices.min(axis=0, initial=np.inf) <= 0.0),
+        (RejectionReason.SHAPE, (high < prices.max(axis=0, initial=-np.inf)) | (low > prices.min(axis=0))),
+        (RejectionReason.VOLUME, volume < 0.0),
+        (RejectionReason.TIME_UNIT, time_is_in_another_unit(times)),
+        (RejectionReason.GRID, (times - phase_ms) % interval.duration_ms != 0),
+    )
+    reasons = np.zeros(times.size, np.int64)
+    for reason, is_at_fault in faults:
+        reasons[is_at_fault & (reasons == 0)] = _NUMBER[reason]
+    return reasons
+
+
+def _mark_jumps(closes: NDArray[np.float64], reasons: NDArray[np.int64]) -> None:
+    """Where no two neighbours are tenfold apart, which is the rule, there is nothing to go through."""
+    good = closes[reasons == 0]
+    ratios = good[1:] / good[:-1]
+    if ((ratios > 1.0 / LARGEST_JUMP) & (ratios < LARGEST_JUMP)).all():
+        return
+    last: float | None = None
+    suspect: float | None = None
+    for place, close in enumerate(closes.tolist()):
+        if reasons[place]:
+            suspect = None
+        elif last is None or is_near(close, last) or (suspect is not None and is_near(close, suspect)):
+            last, suspect = close, None
+        else:
+            reasons[place], suspect = _NUMBER[RejectionReason.JUMP], close

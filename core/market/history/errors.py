@@ -1,0 +1,11 @@
+"""What goes wrong with history. Every message is a sentence for the user."""
+
+from __future__ import annotations
+
+
+class CandleFileError(Exception):
+    """A candle file cannot be used. The message is a sentence for the user."""
+
+
+class HistoryError(Exception):
+    """History cannot be imported, exported or fetched as asked. The message is a sentence for the user."""

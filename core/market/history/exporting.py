@@ -1,0 +1,132 @@
+"""Stored candles into a file that `core.market.history.reading` reads back bit for bit."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, cast
+
+from core.market.candle import Market
+from core.market.export import COLUMNS, csv_pieces
+from core.market.history.errors import HistoryError
+from core.market.history.spans import Span
+from core.market.history.table import arrow_is_missing
+from core.storage.candles import CandleStore, StoredColumns
+
+Told = Callable[[int], None]
+_FORMS = (".csv", ".csv.gz", ".feather", ".parquet", ".pq")
+
+
+def export_candles(
+    store: CandleStore, market: Market, span: Span, path: Path, *, overwrites: bool = False, told: Told = lambda n: None
+) -> int:
+    """Write the market's candles that open in the span, ascending. The file's ending says which form.
+
+    The file appears whole or not at all. told: called now and then with the candles written so far. Returns how many.
+    Raises HistoryError and StorageError.
+    """
+    write = _writer_of(path)
+    if path.exists() and not overwrites:
+        raise HistoryError(f"{path} exists already. Name another file, or add --overwrite.")
+    if not len(store.columns_between(market, span.first_ms, span.stop_ms, 1)):
+        raise HistoryError(f"No candle of {market} is stored in that stretch of time, so {path.name} was not written.")
+    chunks = store.ascending_chunks(market, span.first_ms, span.stop_ms)
+    try:
+        with _whole(path) as file:
+            return write(file, _counted(chunks, told))
+    except OSError as error:
+        raise HistoryError(f"{path} cannot be written ({error.strerror or error}).") from error
+
+
+def _counted(chunks: Iterator[StoredColumns], told: Told) -> Iterator[StoredColumns]:
+    done = 0
+    for chunk in chunks:
+        yield chunk
+        done += len(chunk)
+        told(done)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[IO[bytes]]:
+    """A file beside the one that is meant, which takes its place at the end."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _writer_of(path: Path) -> Callable[[IO[bytes], Iterator[StoredColumns]], int]:
+    name = path.name.lower()
+    if name.endswith(".csv"):
+        return _write_csv
+    if name.endswith(".csv.gz"):
+        return _write_packed_csv
+    if name.endswith(_FORMS):
+        _require_arrow(path)
+        return _write_feather if name.endswith(".feather") else _write_parquet
+    raise HistoryError(f"'{path.name}' does not say in which form to write; it ends in one of {', '.join(_FORMS)}.")
+
+
+def _write_csv(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
+    text = io.TextIOWrapper(file, "utf-8", newline="\n")
+    count = 0
+    for chunk in chunks:
+        pieces = csv_pieces(chunk.open_time_ms, chunk.values)
+        header = next(pieces)
+        text.writelines(pieces if count else (header, *pieces))
+        count += len(chunk)
+    text.flush()
+    text.detach()
+    return count
+
+
+def _write_packed_csv(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
+    with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+        return _write_csv(cast(IO[bytes], packed), chunks)
+
+
+def _require_arrow(path: Path) -> None:
+    try:
+        import pyarrow  # noqa: F401, PLC0415 - an extra
+    except ImportError as error:
+        raise HistoryError(f"{path.name} is to be Arrow. {arrow_is_missing()}") from error
+
+
+def _batch(chunk: StoredColumns) -> Any:
+    import pyarrow as pa  # noqa: PLC0415
+
+    return pa.record_batch([chunk.open_time_ms, *chunk.values], names=list(COLUMNS))
+
+
+def _write_feather(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
+    import pyarrow as pa  # noqa: PLC0415
+
+    first = _batch(next(chunks))
+    with pa.ipc.new_file(file, first.schema) as writer:
+        return _write_batches(writer, first, chunks)
+
+
+def _write_parquet(file: IO[bytes], chunks: Iterator[StoredColumns]) -> int:
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    first = _batch(next(chunks))
+    with pq.ParquetWriter(file, first.schema) as writer:
+        return _write_batches(writer, first, chunks)
+
+
+def _write_batches(writer: Any, first: Any, chunks: Iterator[StoredColumns]) -> int:
+    writer.write_batch(first)
+    count = int(first.num_rows)
+    for chunk in chunks:
+        writer.write_batch(_batch(chunk))
+        count += len(chunk)
+    return count

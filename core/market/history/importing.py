@@ -1,0 +1,138 @@
+"""Importing one file: what it holds, what of it is stored already, and what is to be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.market.candle import Market
+from core.market.history.checks import taken
+from core.market.history.errors import HistoryError
+from core.market.history.reading import CandleTable
+from core.market.history.spans import Span, candles_in, holes_between
+from core.storage.candles import CandleStore, StoredColumns
+
+NOT_OVER = "not over yet"
+Told = Callable[[int], None]
+"""Called now and then with the rows stored so far."""
+
+
+class HistoryWriter(Protocol):
+    """Who stores: this process, or the window that owns the data folder. All methods raise StorageError."""
+
+    def put(self, market: Market, columns: StoredColumns, *, replaces: bool, told: Told = lambda rows: None) -> int:
+        """Store candles; they are durable on return. Returns how many rows are new or changed."""
+        ...
+
+    def put_holes(self, market: Market, holes: list[Span], asked_at_ms: int) -> None:
+        """Remember what the exchange does not have."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImportPlan:
+    """What a file would change.
+
+    candles: all that are accepted and over. new: those whose time is not stored; different: those stored with other
+    numbers; same: the rest. replaces: whether different ones are stored in place of what is there.
+    """
+
+    table: CandleTable
+    market: Market
+    candles: StoredColumns
+    is_new: NDArray[np.bool_]
+    is_different: NDArray[np.bool_]
+    replaces: bool
+
+    @property
+    def new(self) -> int:
+        return int(self.is_new.sum())
+
+    @property
+    def different(self) -> int:
+        return int(self.is_different.sum())
+
+    @property
+    def same(self) -> int:
+        return len(self.candles) - self.new - self.different
+
+    @property
+    def to_store(self) -> StoredColumns:
+        """Only what changes something: to import a file again costs its reading."""
+        return taken(self.candles, self.is_new | (self.is_different & self.replaces))
+
+    def describe(self) -> dict[str, object]:
+        """For people and for JSON; times are UTC milliseconds."""
+        times = self.candles.open_time_ms
+        holes = holes_between(times, self.market.interval)
+        return {
+            "file": self.table.path.name,
+            "venue": self.market.venue,
+            "symbol": self.market.symbol,
+            "interval": str(self.market.interval),
+            "kind": "trades" if self.table.are_trades else "candles",
+            "rows": self.table.rows,
+            "candles": len(times),
+            "first_ms": int(times[0]),
+            "last_ms": int(times[-1]),
+            "holes": len(holes),
+            "missing": candles_in(holes, self.market.interval),
+            "rejected": dict(self.table.rejected),
+            "repeated": self.table.repeated,
+            "contradicting": self.table.contradicting,
+            "new": self.new,
+            "same": self.same,
+            "different": self.different,
+        }
+
+
+def plan_import(
+    table: CandleTable, market: Market, store: CandleStore | None, now_ms: int, *, replaces: bool
+) -> ImportPlan:
+    """Compare a file with what is stored. store: None where there is no database yet. Stores nothing.
+
+    Raises HistoryError where the file and what is stored do not lie on one grid, and StorageError.
+    """
+    is_over = table.columns.open_time_ms + market.interval.duration_ms <= now_ms
+    if not is_over.all():
+        table.rejected[NOT_OVER] += int((~is_over).sum())
+    candles = taken(table.columns, is_over)
+    if not len(candles):
+        raise HistoryError(f"No candle of {table.path.name} is over yet; is this computer's clock right?")
+    if store is None:
+        none = np.zeros(len(candles), np.bool_)
+        return ImportPlan(table, market, candles, ~none, none, replaces)
+    _require_one_grid(table, market, store)
+    is_known, is_same = _compared(candles, market, store)
+    return ImportPlan(table, market, candles, ~is_known, is_known & ~is_same, replaces)
+
+
+def _require_one_grid(table: CandleTable, market: Market, store: CandleStore) -> None:
+    newest_ms = store.latest_open_time_ms(market)
+    if newest_ms is None:
+        return
+    off_ms = (int(table.columns.open_time_ms[0]) - newest_ms) % market.interval.duration_ms
+    if off_ms:
+        raise HistoryError(
+            f"The candles of {table.path.name} open {off_ms / 1000:g} s off those stored for {market}: another time "
+            "zone, or another source. Nothing was imported; try --time-zone, or another --symbol to keep them apart."
+        )
+
+
+def _compared(
+    candles: StoredColumns, market: Market, store: CandleStore
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which candles are stored, and which of them with the same numbers."""
+    times = candles.open_time_ms
+    is_known, is_same = np.zeros(times.size, np.bool_), np.zeros(times.size, np.bool_)
+    for stored in store.ascending_chunks(market, int(times[0]), int(times[-1]) + 1):
+        places = np.searchsorted(times, stored.open_time_ms)
+        found = times[np.minimum(places, times.size - 1)] == stored.open_time_ms
+        places = places[found]
+        is_known[places] = True
+        is_same[places] = (candles.values[:, places] == stored.values[:, found]).all(axis=0)
+    return is_known, is_same

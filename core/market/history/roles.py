@@ -1,0 +1,160 @@
+"""Which column of a table is what: candles or trades, by name, or by place where there is no header."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.market.history.errors import CandleFileError
+from core.market.history.table import is_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PRICE_NAMES = ("open", "high", "low", "close")
+_TIME_NAMES = (
+    *("open_time_ms", "open_time", "timestamp", "timestamps", "datetime", "date", "time"),
+    *("gmt_time", "utc_time", "unix", "ts"),
+    *("opentime", "start_time", "starttime", "start", "time_period_start", "begin", "datetime_utc", "time_utc"),
+    *("unix_timestamp", "unix_time", "unixtime", "epoch", "local_time", "transact_time", "trade_time", "t"),
+)
+_VOLUME_NAMES = ("volume", "vol", "base_volume", "tickvol", "v")
+_TRADE_PRICE_NAMES = ("price", "p", "rate")
+_AMOUNT_NAMES = ("amount", "qty", "quantity", "size", "volume", "base_qty", "base_amount", "q", "v")
+_TRADE_ID_NAMES = ("trade_id", "tradeid", "agg_trade_id", "agg_id", "id", "tid")
+_SYMBOL_NAMES = ("symbol", "pair", "ticker", "tic", "instrument", "market")
+_FEWEST_CANDLE_COLUMNS, _CANDLE_COLUMNS = 5, 6
+_TRADE_COLUMNS = 3
+_BINANCE_TRADE_TIMES = {7: 4, 8: 5}
+"""Binance's files of trades and of aggregated trades have no header; their last columns are true or false."""
+_GROUPED_DIGITS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Names of a table's columns. `numbers`: open, high, low, close, volume of candles, price and amount of trades;
+    None where a volume is not there. `time`: one column, or a date and a time of day."""
+
+    are_trades: bool
+    time: tuple[object, ...]
+    numbers: tuple[object | None, ...]
+    trade_id: object | None = None
+    symbol: object | None = None
+
+
+def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
+    """Look at a table's first part. Raises CandleFileError with what was looked for and what is there."""
+    if all(isinstance(name, int) for name in table.columns):
+        return _by_place(path, table, allows_trades)
+    by_name = {_plain(name): name for name in reversed(table.columns)}
+    symbol = next((by_name[name] for name in _SYMBOL_NAMES if name in by_name), None)
+    if allows_trades and not any(_first_of(by_name, _spellings(name)) for name in PRICE_NAMES):
+        price, amount = _first_of(by_name, _TRADE_PRICE_NAMES), _first_of(by_name, _AMOUNT_NAMES)
+        if price and amount:
+            trade_id = _first_of(by_name, _TRADE_ID_NAMES)
+            ids = by_name[trade_id] if trade_id else None
+            time = _time(path, table, by_name)
+            return Roles(True, time, (by_name[price], by_name[amount]), ids, symbol)
+    prices = [_find(path, by_name, _spellings(name), name) for name in PRICE_NAMES]
+    return Roles(False, _time(path, table, by_name), (*prices, _volume(by_name)), None, symbol)
+
+
+def time_column(table: pd.DataFrame, roles: Roles) -> pd.Series:
+    """The cells that say when; a date and a time of day are put together."""
+    if len(roles.time) == 1:
+        return table[roles.time[0]]
+    date, time = (table[name].astype(str) for name in roles.time)
+    joined: pd.Series = date + " " + time
+    return joined
+
+
+def number_columns(table: pd.DataFrame, roles: Roles) -> NDArray[np.float64]:
+    """Shape (columns, rows). NaN where a cell holds no number, 0 where there is no such column."""
+    absent = np.zeros(len(table))
+    return np.stack([absent if name is None else _numbers(table[name]) for name in roles.numbers])
+
+
+def _by_place(path: Path, table: pd.DataFrame, allows_trades: bool) -> Roles:
+    count = len(table.columns)
+    if allows_trades and count == _TRADE_COLUMNS:
+        return Roles(True, (0,), (1, 2))
+    if allows_trades and count in _BINANCE_TRADE_TIMES and _is_yes_or_no(table[count - 1]):
+        return Roles(True, (_BINANCE_TRADE_TIMES[count],), (1, 2), 0)
+    if count < _FEWEST_CANDLE_COLUMNS:
+        raise CandleFileError(
+            f"{path.name} has no header and {count} columns: no column for open, high, low and close. A candle file "
+            "has a time, open, high, low and close a line, and a file of trades a time, a price and an amount."
+        )
+    return Roles(False, (0,), (1, 2, 3, 4, 5 if count >= _CANDLE_COLUMNS else None))
+
+
+def _is_yes_or_no(column: pd.Series) -> bool:
+    return bool(column.astype(str).str.lower().isin(("true", "false")).all())
+
+
+def _plain(name: object) -> str:
+    """``<TICKVOL>`` and ``Gmt time`` as ``tickvol`` and ``gmt_time``."""
+    return str(name).strip().strip("<>").lower().replace(" ", "_")
+
+
+def _spellings(name: str) -> tuple[str, ...]:
+    return name, name[0], f"{name}_price", f"price_{name}", f"{name}price"
+
+
+def _volume(by_name: Mapping[str, object]) -> object | None:
+    named = (name for name in (*_VOLUME_NAMES, *reversed(tuple(by_name))) if name in by_name)
+    found = next((name for name in named if name in _VOLUME_NAMES or name.startswith("volume_")), None)
+    return None if found is None else by_name[found]
+
+
+def _time(path: Path, table: pd.DataFrame, by_name: Mapping[str, object]) -> tuple[object, ...]:
+    """By name; a date and a time of day in two columns are put together; last, an index that was saved unnamed."""
+    if "date" in by_name and "time" in by_name and _is_time_of_day(table[by_name["time"]]):
+        return by_name["date"], by_name["time"]
+    has_none = not any(name in by_name for name in _TIME_NAMES)
+    unnamed = table.columns[0]
+    if has_none and str(unnamed).startswith("Unnamed:") and not is_number(str(table[unnamed].iloc[:1].squeeze())):
+        return (unnamed,)
+    return (_find(path, by_name, _TIME_NAMES, "the time"),)
+
+
+def _is_time_of_day(column: pd.Series) -> bool:
+    text = column.astype(str)
+    return bool(text.str.fullmatch(r"\s*\d{1,2}:\d{2}(:\d{2}(\.\d+)?)?\s*([AaPp][Mm])?\s*").all())
+
+
+def _first_of(by_name: Mapping[str, object], wanted: tuple[str, ...]) -> str | None:
+    return next((name for name in wanted if name in by_name), None)
+
+
+def _find(path: Path, by_name: Mapping[str, object], wanted: tuple[str, ...], what: str) -> object:
+    found = _first_of(by_name, wanted)
+    if found is not None:
+        return by_name[found]
+    there = ", ".join(reversed(tuple(by_name)))
+    raise CandleFileError(
+        f"{path.name} has no column for {what}. Looked for {', '.join(wanted)} in its header; it has {there}."
+    )
+
+
+def _numbers(column: pd.Series) -> NDArray[np.float64]:
+    """One by one where a cell is text: `to_numeric` rounds less exactly."""
+    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
+
+    if pd.api.types.is_numeric_dtype(column):
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=math.nan), dtype=np.float64)
+    return np.fromiter((_number(str(cell)) for cell in column), np.float64, len(column))
+
+
+def _number(cell: str) -> float:
+    if is_number(cell):
+        return float(cell.strip().strip('"'))
+    grouped = cell.strip()
+    return float(grouped.replace(",", "")) if _GROUPED_DIGITS.fullmatch(grouped) else math.nan

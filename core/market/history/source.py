@@ -1,0 +1,106 @@
+"""The bytes of a table file: as it lies there, or out of a .gz or .zip."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from core.market.history.errors import CandleFileError
+
+_LARGEST_BYTES = 2 * 1024**3
+_GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
+_UNPACKING_ERRORS = (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, NotImplementedError, RuntimeError)
+
+
+def require_readable(path: Path) -> None:
+    """Raises CandleFileError for what is no file, cannot be read, or is too large."""
+    try:
+        if path.is_dir():
+            raise CandleFileError(f"{path} is a folder; name a candle file in it.")
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            file.read(1)
+    except FileNotFoundError as error:
+        raise CandleFileError(f"There is no file {path}.") from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    if size > _LARGEST_BYTES:
+        raise CandleFileError(f"{path.name} is larger than 2 GiB; split it.")
+    if size == 0:
+        raise empty(path)
+
+
+def empty(path: Path) -> CandleFileError:
+    """The sentence for a file in which there is nothing."""
+    return CandleFileError(f"{path.name} is empty. A candle file has a time, open, high, low and close a line.")
+
+
+def sha256_of(path: Path) -> str:
+    """Of the bytes as they lie on disk."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[IO[bytes]]:
+    """The table's bytes, unpacked. Raises CandleFileError, also for what turns out broken while it is read."""
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(_ZIP))
+            file.seek(0)
+            if beginning.startswith(_GZIP):
+                with gzip.open(file) as unpacked:
+                    yield _limited(path, cast(IO[bytes], unpacked))
+            elif beginning == _ZIP:
+                with zipfile.ZipFile(file) as archive, archive.open(_only_member(path, archive)) as member:
+                    yield _limited(path, member)
+            else:
+                yield file
+    except _UNPACKING_ERRORS as error:
+        raise CandleFileError(
+            f"{path.name} cannot be unpacked ({error}). Unpack it yourself, or get it again."
+        ) from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _only_member(path: Path, archive: zipfile.ZipFile) -> str:
+    names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
+    if len(names) != 1:
+        raise CandleFileError(f"{path.name} holds {len(names)} files. Unpack it, and name those to be read.")
+    return names[0]
+
+
+class _Limited(io.RawIOBase):
+    """A few kilobytes may unpack to terabytes: reading ends with a sentence."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        super().__init__()
+        self._path, self._file, self._left = path, file, _LARGEST_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer)  # type: ignore[arg-type]  # typeshed has no protocol for what readinto takes
+        data = self._file.read(len(view))
+        self._left -= len(data)
+        if self._left < 0:
+            raise CandleFileError(f"{self._path.name} unpacks to more than 2 GiB; split it.")
+        view[: len(data)] = data
+        return len(data)
+
+
+def _limited(path: Path, file: IO[bytes]) -> IO[bytes]:
+    return cast(IO[bytes], io.BufferedReader(_Limited(path, file), 1 << 20))
+
+
+def _unreadable(path: Path, error: OSError) -> CandleFileError:
+    return CandleFileError(f"{path} cannot be read ({error.strerror or error}).")

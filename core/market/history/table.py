@@ -1,0 +1,201 @@
+"""A file as a table, read a part at a time: where it begins, what divides its cells, whether it has a header."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.market.history.errors import CandleFileError
+from core.market.history.source import empty, opened, require_readable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHUNK_ROWS = 100_000
+_HEAD_BYTES = 65_536
+_PREAMBLE_LINES = 10
+_FEWEST_CANDLE_CELLS, _FEWEST_TRADE_CELLS = 5, 3
+_ARROW_SUFFIXES = {".feather": "feather", ".parquet": "parquet", ".pq": "parquet"}
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_PASSED_OVER = re.compile(r"Skipping line \d+")
+
+
+@dataclass(frozen=True, slots=True)
+class _TextForm:
+    """How a text file writes its table. `skipped`: lines before it."""
+
+    encoding: str
+    skipped: int
+    delimiter: str
+    has_header: bool
+    decimal: str
+
+
+class TableFile:
+    """Rows in parts of at most CHUNK_ROWS, as data frames whose index is the row's number in the file, from 0.
+
+    Columns have the header's names, or numbers where there is none. A file may be gone through again.
+    """
+
+    def __init__(self, path: Path, *, passes_over_long_lines: bool = False) -> None:
+        """passes_over_long_lines: count lines with too many cells, instead of refusing the file.
+
+        Raises CandleFileError, as `chunks` does, with what was wrong.
+        """
+        require_readable(path)
+        self.path = path
+        self._arrow_kind = _ARROW_SUFFIXES.get(path.suffix.lower())
+        self._passes_over = passes_over_long_lines
+        self._form = None if self._arrow_kind is not None else _form_of(path)
+        self.long_lines = 0
+        """Lines passed over so far."""
+
+    @property
+    def first_line(self) -> int | None:
+        """The number of the line that row 0 stands on, where the file has lines."""
+        if self._form is None:
+            return None
+        return self._form.skipped + (2 if self._form.has_header else 1)
+
+    def chunks(self) -> Iterator[pd.DataFrame]:
+        """The rows in the file's order; blank lines are left out."""
+        self.long_lines = 0
+        if self._form is None:
+            yield _arrow_frame(self.path, str(self._arrow_kind))
+            return
+        for chunk in self._text_chunks(self._form):
+            yield chunk.dropna(how="all")
+
+    def _text_chunks(self, form: _TextForm) -> Iterator[pd.DataFrame]:
+        import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
+
+        name = self.path.name
+        try:
+            with opened(self.path) as data, io.TextIOWrapper(data, form.encoding, newline="") as text:
+                yield from self._parsed(text, form)
+        except UnicodeDecodeError as error:
+            raise CandleFileError(f"{name} is not text in {form.encoding}; a candle file is CSV.") from error
+        except pd.errors.EmptyDataError as error:
+            raise empty(self.path) from error
+        except (pd.errors.ParserError, ValueError) as error:
+            raise CandleFileError(f"{name} is not a table: {error}.") from error
+
+    def _parsed(self, text: io.TextIOWrapper, form: _TextForm) -> Iterator[pd.DataFrame]:
+        import pandas as pd  # noqa: PLC0415
+
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always", pd.errors.ParserWarning)
+            parts = pd.read_csv(
+                text,
+                sep=form.delimiter,
+                header=0 if form.has_header else None,
+                skiprows=form.skipped,
+                index_col=False,  # a trailing delimiter is common, and pandas would shift every column for it
+                decimal=form.decimal,
+                float_precision="round_trip",  # the default is off by one bit in the last place
+                skipinitialspace=True,
+                skip_blank_lines=False,
+                low_memory=False,
+                chunksize=CHUNK_ROWS,
+                on_bad_lines="warn" if self._passes_over else "error",
+            )
+        with parts:
+            while (part := self._next(parts, heard)) is not None:
+                yield part
+
+    def _next(self, parts: Iterator[pd.DataFrame], heard: list[warnings.WarningMessage]) -> pd.DataFrame | None:
+        import pandas as pd  # noqa: PLC0415
+
+        with warnings.catch_warnings(record=True) as heard_now:
+            warnings.simplefilter("always", pd.errors.ParserWarning)
+            part = next(parts, None)
+        for told in (*heard, *heard_now):
+            self.long_lines += len(_PASSED_OVER.findall(str(told.message)))
+        heard.clear()
+        return part
+
+
+def _form_of(path: Path) -> _TextForm:
+    with opened(path) as data:
+        head = data.read(_HEAD_BYTES)
+    encoding = "utf-16" if head.startswith(_UTF16) else "utf-8-sig"
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError as error:
+        raise CandleFileError(f"{path.name} is not text (byte {error.start}); a candle file is CSV.") from error
+    if not text.strip():
+        raise empty(path)
+    skipped, delimiter = _first_row(text)
+    lines = text.splitlines()[skipped : skipped + 2]
+    has_header = not _is_row_of_numbers(lines[0].split(delimiter))
+    return _TextForm(encoding, skipped, delimiter, has_header, _decimal(lines[-1], delimiter))
+
+
+def _decimal(line: str, delimiter: str) -> str:
+    """What divides whole and part in this line; its first cell is a time."""
+    numbers = line.split(delimiter)[1:]
+    has_comma = delimiter != "," and any(re.search(r"\d,\d", cell) for cell in numbers)
+    return "," if has_comma and not any(re.search(r"\d\.\d", cell) for cell in numbers) else "."
+
+
+def _first_row(text: str) -> tuple[int, str]:
+    """How many lines stand before the table (a title, an address, blank ones), and what divides its cells."""
+    lines = text.splitlines()
+    for fewest in (_FEWEST_CANDLE_CELLS, _FEWEST_TRADE_CELLS):
+        for index, line in enumerate(lines[:_PREAMBLE_LINES]):
+            delimiter = _delimiter(line)
+            if len(line.split(delimiter)) >= fewest:
+                return index, delimiter
+    first = next(index for index, line in enumerate(lines) if line.strip())
+    return first, _delimiter(lines[first])
+
+
+def _delimiter(line: str) -> str:
+    try:
+        return csv.Sniffer().sniff(line, delimiters=",;\t|").delimiter
+    except csv.Error:
+        return ","
+
+
+def _is_row_of_numbers(cells: list[str]) -> bool:
+    """Whether the first line is data: its prices are numbers (its time may be text)."""
+    return len(cells) >= _FEWEST_TRADE_CELLS and all(is_number(cell) for cell in cells[1:_FEWEST_CANDLE_CELLS])
+
+
+def is_number(cell: str) -> bool:
+    """Whether Python reads it as one; NaN and infinity count."""
+    try:
+        float(cell.strip().strip('"'))
+    except ValueError:
+        return False
+    return True
+
+
+def _arrow_frame(path: Path, kind: str) -> pd.DataFrame:
+    import pandas as pd  # noqa: PLC0415
+
+    read = pd.read_feather if kind == "feather" else pd.read_parquet
+    try:
+        frame = read(path)
+    except ImportError as error:
+        raise CandleFileError(f"{path.name} is {kind.title()}. {arrow_is_missing()}") from error
+    except (ValueError, OSError) as error:
+        raise CandleFileError(f"{path.name} is not a whole {kind.title()} file ({error}).") from error
+    if isinstance(frame.index, pd.DatetimeIndex):
+        frame = frame.rename_axis(str(frame.index.name or "time")).reset_index()
+    return frame.reset_index(drop=True)
+
+
+def arrow_is_missing() -> str:
+    """What to do where pyarrow is not there; into the packaged program nothing can be installed."""
+    if getattr(sys, "frozen", False):
+        return "The packaged Ghostcandle does not read or write that; use CSV."
+    return "That needs pyarrow. Install it with: pip install 'ghostcandle[arrow]'"

@@ -1,0 +1,133 @@
+"""Trades made into candles, part by part, in whatever order the file has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.market.candle import Interval
+from core.storage.candles import StoredColumns
+
+Times = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+_MOST_SPACINGS = 20.0
+_LEAST_DOUBT_MS = 1_000.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trades:
+    """n trades in the file's order: times in ms, prices, amounts, and ids where the file numbers its trades."""
+
+    time_ms: Times
+    price: Numbers
+    amount: Numbers
+    ids: Times | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TradeCandles:
+    """What came of the trades. `cut_ms`: candles left out because the file begins or ends inside them.
+    `repeated`: trades whose number came a second time."""
+
+    columns: StoredColumns
+    cut_ms: tuple[int, ...]
+    repeated: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Buckets:
+    """Candles of one part: opening times, first and last moments as (time, place in the file), and the numbers."""
+
+    open_ms: Times
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    values: Numbers
+
+
+@dataclass(slots=True)
+class TradeAggregator:
+    """Give it the parts in the file's order, then take the candles. Of trades at one moment the file's order tells;
+    in a file that has the newest first, that order is turned round."""
+
+    interval: Interval
+    _parts: list[_Buckets] = field(default_factory=list)
+    _ids: list[Times] = field(default_factory=list)
+    _seen: int = 0
+    _repeated: int = 0
+    _direction: int = 0
+
+    def add(self, trades: Trades) -> None:
+        """Take a part; prices and amounts are finite and above zero."""
+        trades = self._without_repeated(trades)
+        count = trades.time_ms.size
+        if count == 0:
+            return
+        if self._direction == 0:
+            self._direction = -1 if trades.time_ms[0] > trades.time_ms[-1] else 1
+        places = self._direction * np.arange(self._seen, self._seen + count)
+        self._seen += count
+        self._parts.append(self._buckets(trades, places))
+
+    def candles(self) -> TradeCandles:
+        """Every interval in which something was traded; one without a trade is a hole."""
+        if not self._parts:
+            return TradeCandles(StoredColumns(np.empty(0, np.int64), np.empty((5, 0))), (), self._repeated)
+        merged = _merged(self._parts)
+        began_ms, ended_ms = int(merged.first[0, 0]), int(merged.last[0, -1])
+        doubt_ms = max(_LEAST_DOUBT_MS, _MOST_SPACINGS * (ended_ms - began_ms) / max(1, self._seen - 1))
+        is_cut = np.zeros(merged.open_ms.size, np.bool_)
+        # In so long a time more trades were to be expected than none.
+        is_cut[0] = began_ms - merged.open_ms[0] > doubt_ms
+        is_cut[-1] |= merged.open_ms[-1] + self.interval.duration_ms - 1 - ended_ms > doubt_ms
+        columns = StoredColumns(merged.open_ms[~is_cut], merged.values[:, ~is_cut])
+        return TradeCandles(columns, tuple(merged.open_ms[is_cut].tolist()), self._repeated)
+
+    def _without_repeated(self, trades: Trades) -> Trades:
+        if trades.ids is None or trades.ids.size == 0:
+            return trades
+        _, firsts = np.unique(trades.ids, return_index=True)
+        is_new = np.zeros(trades.ids.size, np.bool_)
+        is_new[firsts] = True
+        low, high = int(trades.ids.min()), int(trades.ids.max())
+        for known in self._ids:
+            if int(known[0]) <= high and int(known[-1]) >= low:
+                is_new &= ~np.isin(trades.ids, known)
+        self._repeated += int((~is_new).sum())
+        kept = trades.ids[is_new]
+        if kept.size:
+            self._ids.append(np.sort(kept))
+        return Trades(trades.time_ms[is_new], trades.price[is_new], trades.amount[is_new], kept)
+
+    def _buckets(self, trades: Trades, places: Times) -> _Buckets:
+        order = np.lexsort((places, trades.time_ms))
+        times, price, amount = trades.time_ms[order], trades.price[order], trades.amount[order]
+        opens = times - times % self.interval.duration_ms
+        starts = np.flatnonzero(np.append(True, opens[1:] != opens[:-1]))
+        ends = np.append(starts[1:], times.size) - 1
+        moments = np.stack([times, places[order]])
+        values = [price[starts], np.maximum.reduceat(price, starts), np.minimum.reduceat(price, starts), price[ends]]
+        values.append(np.add.reduceat(amount, starts))
+        return _Buckets(opens[starts], moments[:, starts], moments[:, ends], np.stack(values))
+
+
+def _merged(parts: list[_Buckets]) -> _Buckets:
+    """Candles that lie in several parts become one."""
+    opens = np.concatenate([part.open_ms for part in parts])
+    first = np.concatenate([part.first for part in parts], axis=1)
+    last = np.concatenate([part.last for part in parts], axis=1)
+    values = np.concatenate([part.values for part in parts], axis=1)
+    order = np.lexsort((first[1], first[0], opens))
+    starts = np.flatnonzero(np.append(True, np.diff(opens[order]) != 0))
+    by_last = np.lexsort((last[1], last[0], opens))
+    ends = np.append(starts[1:], opens.size) - 1
+    joined = [
+        values[0, order][starts],
+        np.maximum.reduceat(values[1, order], starts),
+        np.minimum.reduceat(values[2, order], starts),
+        values[3, by_last][ends],
+        np.add.reduceat(values[4, order], starts),
+    ]
+    return _Buckets(opens[order][starts], first[:, order][:, starts], last[:, by_last][:, ends], np.stack(joined))

@@ -1,0 +1,133 @@
+"""Which trades have come already, and which are lost, by their ids and in bounded memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Protocol
+
+_RECENT = 50_000
+_LARGEST_GAP = 10_000
+"""A jump farther than this is a broken message, until a second one agrees with it."""
+_GIVEN_UP_AFTER_MS = 2_000
+_MOST_GAPS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class LostTrades:
+    """`count` trades that never came. They lie between trades of these two times."""
+
+    first_id: int
+    count: int
+    after_ms: int
+    before_ms: int
+
+
+class TradeIds(Protocol):
+    """Remembers ids."""
+
+    def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
+        """True: new. False: it came before. None: not believed."""
+        ...
+
+    def is_torn(self, from_ms: int, until_ms: int) -> bool:
+        """Whether a trade of that time is known to be on its way."""
+        ...
+
+    def take_losses(self) -> list[LostTrades]:
+        """What was given up since the last call."""
+        ...
+
+
+class RecentIds:
+    """Any ids: the last 50,000 are remembered. What is lost cannot be known."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[int | str, None] = OrderedDict()
+
+    def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
+        if trade_id is None:
+            return True
+        if trade_id in self._known:
+            return False
+        self._known[trade_id] = None
+        if len(self._known) > _RECENT:
+            self._known.popitem(last=False)
+        return True
+
+    def is_torn(self, from_ms: int, until_ms: int) -> bool:
+        return False
+
+    def take_losses(self) -> list[LostTrades]:
+        return []
+
+
+@dataclass(slots=True)
+class _Gap:
+    """Ids that were jumped over, between trades of these times."""
+
+    missing: set[int]
+    after_ms: int
+    before_ms: int
+
+
+class ConsecutiveIds:
+    """Ids that count up by one. All of them are known by the next one and the gaps before it."""
+
+    def __init__(self) -> None:
+        self._next: int | None = None
+        self._newest_ms = 0
+        self._suspect: int | None = None
+        self._gaps: list[_Gap] = []
+        self._losses: list[LostTrades] = []
+
+    def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
+        if not isinstance(trade_id, int):
+            return None
+        expected = trade_id if self._next is None else self._next
+        if trade_id < expected:
+            return self._fill(trade_id)
+        if trade_id - expected > _LARGEST_GAP:
+            return self._doubt(trade_id, time_ms)
+        if trade_id > expected:
+            self._gaps.append(_Gap(set(range(expected, trade_id)), self._newest_ms, time_ms))
+        self._go_on(trade_id, time_ms)
+        return True
+
+    def is_torn(self, from_ms: int, until_ms: int) -> bool:
+        return any(gap.after_ms < until_ms and gap.before_ms >= from_ms for gap in self._gaps)
+
+    def take_losses(self) -> list[LostTrades]:
+        losses, self._losses = self._losses, []
+        return losses
+
+    def _go_on(self, trade_id: int, time_ms: int) -> None:
+        self._next, self._suspect = trade_id + 1, None
+        self._newest_ms = max(self._newest_ms, time_ms)
+        if self._gaps:
+            self._give_up()
+
+    def _fill(self, trade_id: int) -> bool:
+        """Whether it was missing."""
+        for gap in self._gaps:
+            if trade_id in gap.missing:
+                gap.missing.remove(trade_id)
+                self._gaps = [each for each in self._gaps if each.missing]
+                return True
+        return False
+
+    def _doubt(self, trade_id: int, time_ms: int) -> bool | None:
+        if self._suspect is None or not 0 < trade_id - self._suspect <= _LARGEST_GAP:
+            self._suspect = trade_id
+            return None
+        assert self._next is not None, "a first id is not doubted"
+        self._losses.append(LostTrades(self._next, trade_id - self._next, self._newest_ms, time_ms))
+        self._go_on(trade_id, time_ms)
+        return True
+
+    def _give_up(self) -> None:
+        old = [gap for gap in self._gaps if self._newest_ms - gap.before_ms >= _GIVEN_UP_AFTER_MS]
+        old += [gap for gap in self._gaps[:-_MOST_GAPS] if gap not in old]
+        for gap in old:
+            self._losses.append(LostTrades(min(gap.missing), len(gap.missing), gap.after_ms, gap.before_ms))
+            self._gaps.remove(gap)

@@ -1,0 +1,62 @@
+"""What is missing of a market's stored candles, and what its exchange is known not to have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.market.candle import Market
+from core.market.history.spans import Span
+from core.storage.database import select, write
+from core.storage.markets import add_market, find_market
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_ENDS = "SELECT MIN(open_time_ms), MAX(open_time_ms) FROM candles WHERE market_id = ? AND open_time_ms BETWEEN ? AND ?"
+_GAPS = """
+SELECT open_time_ms, next_ms FROM (
+    SELECT open_time_ms, LEAD(open_time_ms) OVER (ORDER BY open_time_ms) AS next_ms
+    FROM candles WHERE market_id = ? AND open_time_ms BETWEEN ? AND ?
+) WHERE next_ms - open_time_ms > ?
+"""
+_ADD = """
+INSERT INTO exchange_holes (market_id, first_ms, stop_ms, asked_at_ms) VALUES (?, ?, ?, ?)
+ON CONFLICT (market_id, first_ms) DO UPDATE
+SET stop_ms = MAX(stop_ms, excluded.stop_ms), asked_at_ms = excluded.asked_at_ms
+"""
+_KNOWN = "SELECT first_ms, stop_ms FROM exchange_holes WHERE market_id = ? AND stop_ms > ? AND first_ms < ?"
+
+
+class HoleStore:
+    """All methods raise StorageError."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def missing(self, market: Market, span: Span) -> list[Span]:
+        """Where no candle is stored, ascending. The span begins and ends on the market's grid."""
+        market_id = find_market(self._db, market)
+        within = (market_id, span.first_ms, span.stop_ms - 1)
+        first_ms, last_ms = select(self._db, _ENDS, within)[0]
+        if first_ms is None:
+            return [span]
+        step_ms = market.interval.duration_ms
+        gaps = select(self._db, _GAPS, (*within, step_ms))
+        found = [Span(before_ms + step_ms, after_ms) for before_ms, after_ms in gaps]
+        ends = (Span(span.first_ms, first_ms), Span(last_ms + step_ms, span.stop_ms))
+        return sorted(part for part in (*found, *ends) if part.stop_ms > part.first_ms)
+
+    def add_of_exchange(self, market: Market, holes: Sequence[Span], asked_at_ms: int) -> None:
+        """Remember, in one transaction, that the exchange was asked for these and does not have them."""
+        if not holes:
+            return
+        with write(self._db):
+            market_id = add_market(self._db, market)
+            rows = ((market_id, hole.first_ms, hole.stop_ms, asked_at_ms) for hole in holes)
+            self._db.conn.executemany(_ADD, rows)
+
+    def of_exchange(self, market: Market, span: Span) -> list[Span]:
+        """What the exchange is known not to have, where it touches the span, ascending; parts may overlap."""
+        rows = select(self._db, _KNOWN, (find_market(self._db, market), span.first_ms, span.stop_ms))
+        return sorted(Span(*row) for row in rows)

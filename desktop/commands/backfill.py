@@ -1,0 +1,118 @@
+"""`ghostcandle backfill`: fetch what is missing of a market's history from its exchange."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from core.clock import SystemClock
+from core.events import EventBatch, JobProgress
+from core.market.candle import Market
+from core.market.history.backfilling import Backfill, BackfillReport
+from core.market.history.moments import moment_text, parse_moment
+from core.market.history.venue_source import open_venue
+from desktop.commands.errors import UserError
+from desktop.commands.history_desk import HistoryDesk, history_desk
+from desktop.commands.market_options import market_options, read_interval, require_known_venue
+from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.progress import TerminalProgress
+
+_INTERRUPTED = 130
+
+
+@click.command("backfill")
+@market_options(is_required=True)
+@click.option("--since", required=True, help="The first candle opens then or later: 2024-01-31, UTC.")
+@click.option("--until", help="All candles open before; without it, up to the newest that is over.")
+@click.option("--ask-again", is_flag=True, help="Ask also for candles that the exchange was found not to have.")
+@common_options
+@with_context
+def backfill(
+    context: Context, of_venue: str, of_symbol: str, of_interval: str, since: str, until: str | None, ask_again: bool
+) -> None:
+    """Fetch exactly the candles that are missing since then, holes inside included, and store them page by page.
+
+    May be ended at any moment; the same command goes on from there. What the exchange does not have is remembered.
+    """
+    interval = read_interval(of_interval)
+    assert interval is not None, "the option is required"
+    market = Market(of_venue, of_symbol, interval)
+    span_ms = parse_moment(since), None if until is None else parse_moment(until)
+    title = f"Fetching {market}"
+    with (
+        TerminalProgress(is_shown=not context.as_json) as progress,
+        history_desk(context.folder, "backfill", title, progress) as desk,
+    ):
+        require_known_venue(market, desk.store)
+        job = _job(context, market, desk, _Audience(progress, title, desk.show))
+        report = asyncio.run(_run(job, span_ms, ask_again))
+    if context.as_json:
+        print_json(_account(market, report))
+    else:
+        click.echo(_sentence(market, report))
+
+
+class _Audience:
+    """Whoever watches the terminal."""
+
+    def __init__(self, progress: TerminalProgress, title: str, show: Callable[[int, int], None]) -> None:
+        """show: tells a window, where one is open."""
+        self._progress, self._title, self._show = progress, title, show
+
+    def say(self, sentence: str) -> None:
+        self._progress.say(sentence)
+
+    def show(self, done: int, total: int) -> None:
+        job = JobProgress(self._title, self._title, done, total, is_over=done >= total)
+        self._progress.take_batch(EventBatch((job,)))
+        self._show(done, total)
+
+
+def _job(context: Context, market: Market, desk: HistoryDesk, audience: _Audience) -> Backfill:
+    clock = SystemClock()
+    source = open_venue(market, clock, context.urls)
+    return Backfill(market, desk.store, desk.holes, desk.writer, clock, source, audience)
+
+
+async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool) -> BackfillReport:
+    """Ctrl+C and a polite kill end it between two pages. Windows has no handlers on the loop."""
+    task = asyncio.ensure_future(job.run(*span_ms, asks_again=asks_again))
+    loop = asyncio.get_running_loop()
+    with contextlib.suppress(NotImplementedError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, task.cancel)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        raise UserError(
+            f"Stopped. {job.stored:,} candles have come and are stored; the same command goes on from there.",
+            _INTERRUPTED,
+        ) from None
+
+
+def _account(market: Market, report: BackfillReport) -> dict[str, Any]:
+    told = dataclasses.asdict(report)
+    span = told.pop("span")
+    named = {"venue": market.venue, "symbol": market.symbol, "interval": str(market.interval)}
+    return {**named, "first_ms": span["first_ms"], "stop_ms": span["stop_ms"], **told}
+
+
+def _sentence(market: Market, report: BackfillReport) -> str:
+    span = f"{moment_text(report.span.first_ms)} to {moment_text(report.span.stop_ms)} UTC"
+    if report.wanted == 0:
+        parts = [f"Nothing was missing of {market}, {span}."]
+    else:
+        parts = [f"{report.stored:,} of {report.wanted:,} missing candles of {market} stored, {span}."]
+    if report.all_absent:
+        now = f" ({report.absent:,} found out now)" if report.absent else ""
+        parts.append(f"The exchange was asked for {report.all_absent:,} that it does not have{now}; they stay holes.")
+    if report.left:
+        why = ", ".join(f"{count:,} ({why})" for why, count in report.rejected.items())
+        parts.append(f"{report.left:,} are still missing; rejected: {why or 'none'}. The same command asks again.")
+    return " ".join(parts)

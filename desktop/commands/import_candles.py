@@ -1,0 +1,141 @@
+"""`ghostcandle import FILE...`: candle and trade files into the database."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from core.clock import SystemClock
+from core.events import EventBatch, JobProgress
+from core.market.candle import Market
+from core.market.history.errors import CandleFileError, HistoryError
+from core.market.history.importing import ImportPlan, plan_import
+from core.market.history.moments import moment_text
+from core.market.history.naming import WantedMarket, symbol_of, venue_of
+from core.market.history.reading import ReadOptions, read_candle_table
+from core.market.time_zones import find
+from core.storage.candles import CandleStore
+from desktop.commands.history_desk import HistoryDesk, history_desk, stored_candles
+from desktop.commands.market_options import known_venues, market_options, read_interval, require_known_venue
+from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.progress import TerminalProgress
+
+
+@click.command("import")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@market_options(is_required=False)
+@click.option("--time-zone", default="UTC", show_default=True, help="Of times that name none: Europe/Berlin.")
+@click.option("--replace", is_flag=True, help="Put the file's candles in place of stored ones that differ.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and store nothing.")
+@common_options
+@with_context
+def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **wanted: Any) -> None:
+    """Read candles from CSV (also in .gz and .zip), Feather or Parquet; trades become candles of --interval.
+
+    What the name and the rows do not tell has to be named. Each file is stored whole or not at all; candles that are
+    stored already stay as they are. Exit code 1 where a file cannot be used.
+    """
+    results: list[dict[str, Any]] = []
+    with TerminalProgress(is_shown=not context.as_json) as progress:
+        if dry_run:
+            with stored_candles(context.folder) as store:
+                results += [{**_plan(file, wanted, store).describe(), "stored": 0} for file in files]
+        else:
+            with history_desk(context.folder, "candle import", "Importing candles", progress) as desk:
+                for file in files:
+                    results.append(_import_after(results, file, wanted, desk, progress))
+                    if not context.as_json and file is not files[-1]:
+                        progress.say(f"{file.name}: {results[-1]['stored']:,} candles stored.")
+    if context.as_json:
+        print_json({"files": results, "is_dry_run": dry_run})
+    else:
+        _print(results, dry_run, bool(wanted["replace"]))
+
+
+def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> ImportPlan:
+    """Read the file and compare it. Raises CandleFileError, HistoryError and StorageError."""
+    options = ReadOptions(read_interval(wanted["of_interval"]), _zone(wanted["time_zone"]))
+    named = WantedMarket(wanted["of_venue"], wanted["of_symbol"])
+    venue = venue_of(file, named, known_venues() if named.venue is None else ())
+    table = read_candle_table(file, options)
+    market = Market(venue, symbol_of(file, named, table.symbols), table.interval)
+    require_known_venue(market, store)
+    return plan_import(table, market, store, SystemClock().now_ms(), replaces=wanted["replace"])
+
+
+def _import_after(
+    before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: TerminalProgress
+) -> dict[str, Any]:
+    """A file that cannot be used ends the command; what came before it stays, and is told."""
+    try:
+        return _import(file, wanted, desk, progress)
+    except (CandleFileError, HistoryError) as error:
+        kept = f" Imported before it: {', '.join(told['file'] for told in before)}." if before else ""
+        raise HistoryError(f"{error}{kept}") from error
+
+
+def _import(file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: TerminalProgress) -> dict[str, Any]:
+    plan = _plan(file, wanted, desk.store)
+    rows = plan.to_store
+    title = f"Storing {file.name}"
+
+    def told(done: int) -> None:
+        progress.take_batch(EventBatch((JobProgress(title, title, done, len(rows), is_over=done >= len(rows)),)))
+        desk.show(done, len(rows))
+
+    stored = desk.writer.put(plan.market, rows, replaces=plan.replaces, told=told) if len(rows) else 0
+    return {**plan.describe(), "stored": stored}
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        zone = find(name)
+    except ValueError as error:
+        raise HistoryError(f"{error}.") from error
+    if zone is None:  # a fixed offset of today would mix up summer and winter
+        raise HistoryError("Name the zone, as in --time-zone Europe/Berlin; 'local' is not the same on every computer.")
+    return zone
+
+
+def _print(results: list[dict[str, Any]], is_dry_run: bool, replaces: bool) -> None:
+    console = Console()
+    for told in results:
+        table = Table(show_header=False, box=None, pad_edge=False, title=told["file"], title_justify="left")
+        table.add_column(style="bold")
+        table.add_column()
+        for name, text in _rows(told, is_dry_run, replaces):
+            table.add_row(name, text)
+        console.print(table)
+
+
+def _rows(told: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[str, str]]:
+    """Names and texts of what was found in one file."""
+    holes = f"{told['holes']:,} ({told['missing']:,} candles are missing)" if told["holes"] else "none"
+    rejected = ", ".join(f"{count:,} ({why})" for why, count in told["rejected"].items())
+    rows = [
+        ("Market", f"{told['symbol']} {told['interval']} ({told['venue']})"),
+        ("Rows", f"{told['rows']:,} {told['kind']}"),
+        ("Candles", f"{told['candles']:,}, {moment_text(told['first_ms'])} to {moment_text(told['last_ms'])} UTC"),
+        ("Holes", holes),
+        ("Rejected", rejected or "none"),
+    ]
+    if told["repeated"]:
+        rows.append(
+            ("Repeated", f"{told['repeated']:,} rows, {told['contradicting']:,} with other numbers: the last stays")
+        )
+    rows.append(
+        ("Stored already", f"{told['same']:,} the same, {told['different']:,} different{_fate(told, replaces)}")
+    )
+    new = f"{told['new']:,} would be stored (dry run)" if is_dry_run else f"{told['stored']:,} stored"
+    return [*rows, ("New or changed" if replaces else "New", new)]
+
+
+def _fate(told: dict[str, Any], replaces: bool) -> str:
+    if not told["different"]:
+        return ""
+    return " (replaced by the file's)" if replaces else " (kept; --replace puts the file's in their place)"

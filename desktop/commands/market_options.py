@@ -1,0 +1,64 @@
+"""Which market a history command is about: named on the command line, never taken from the settings in silence."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection
+from typing import Any
+
+import click
+
+from core.market.candle import FILE_VENUE, Interval, Market
+from core.market.history.errors import HistoryError
+from core.storage.candles import CandleStore
+
+Command = Callable[..., Any]
+
+
+def market_options(*, is_required: bool) -> Callable[[Command], Command]:
+    """--venue, --symbol, --interval; under names of their own, for those of a run are laid over the settings."""
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(
+            (
+                click.option(
+                    "--venue", "of_venue", required=is_required, help="The exchange, by its ccxt id, or 'file'."
+                ),
+                click.option("--symbol", "of_symbol", required=is_required, help="As ccxt writes it: BTC/USDT."),
+                click.option("--interval", "of_interval", required=is_required, help="1m, 5m, 15m, 1h, 4h, 1d, 1w."),
+            )
+        ):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def read_interval(text: str | None) -> Interval | None:
+    """Raises HistoryError."""
+    try:
+        return None if text is None else Interval.parse(text)
+    except ValueError as error:
+        raise HistoryError(f"{error}.") from error
+
+
+def known_venues() -> Collection[str]:
+    """ccxt's ids."""
+    import ccxt  # noqa: PLC0415 - 0.3 s and more
+
+    names: list[str] = ccxt.exchanges
+    return names
+
+
+def require_known_venue(market: Market, store: CandleStore | None) -> None:
+    """A slip of the pen would store candles where nobody finds them. Raises HistoryError."""
+    if market.venue == FILE_VENUE or (store is not None and store.latest_open_time_ms(market) is not None):
+        return
+    names = known_venues()
+    if market.venue in names:
+        return
+    close = difflib.get_close_matches(market.venue.lower(), names, n=3)
+    hint = f"Did you mean {' or '.join(close)}? " if close else ""
+    raise HistoryError(
+        f"'{market.venue}' is no exchange that ccxt knows. {hint}For candles of no exchange: --venue {FILE_VENUE}"
+    )

@@ -1,0 +1,258 @@
+"""History commands that store through the window: each has a thread of its own, and the window shows what comes."""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
+from PySide6.QtNetwork import QLocalSocket
+
+from core.events import JobProgress
+from core.market.candle import Market
+from core.market.history.spans import Span
+from core.storage.candles import CandleStore, StoredColumns
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.holes import HoleStore
+from desktop.history_wire import Unpacker, WireError, columns_of, market_of, packed
+
+_ENDS_WITHIN_MS = 10_000
+_SHOW_EVERY_MS = 5_000
+_NOT_READY = "The window is still starting. Try again in a moment."
+_log = logging.getLogger("ghostcandle")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candles:
+    market: Market
+    columns: StoredColumns
+    replaces: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Holes:
+    market: Market
+    holes: tuple[Span, ...]
+    asked_at_ms: int
+
+
+_Order = _Candles | _Holes | None
+
+
+class HistoryStorer(QThread):
+    """Stores what one command sends, on a connection of its own, in the order in which it comes.
+
+    Signals, queued to the window's thread, one for each order:
+        stored: its market and how many rows are new or changed. failed: a sentence.
+    """
+
+    stored = Signal(object, int)
+    failed = Signal(str)
+
+    def __init__(self, database: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("HistoryStorer")
+        self._database = database
+        self._orders: queue.SimpleQueue[_Order] = queue.SimpleQueue()
+
+    def take(self, order: _Candles | _Holes) -> None:
+        """Callable from any thread."""
+        self._orders.put(order)
+
+    def end(self) -> bool:
+        """Finish what is under way, and wait for it. False where that takes too long."""
+        self._orders.put(None)
+        return self.wait(_ENDS_WITHIN_MS)
+
+    def run(self) -> None:
+        """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
+        try:
+            self._serve()
+        except StorageError as error:
+            self.failed.emit(str(error))
+        except Exception as error:
+            _log.exception("Candles from a command could not be stored.")
+            self.failed.emit(f"The window could not store them ({type(error).__name__}: {error}).")
+
+    def _serve(self) -> None:
+        db = open_database(self._database)
+        try:
+            candles, holes = CandleStore(db), HoleStore(db)
+            while (order := self._orders.get()) is not None:
+                if isinstance(order, _Candles):
+                    changed = candles.save_columns(order.market, order.columns, replaces=order.replaces)
+                    self.stored.emit(order.market, changed)
+                else:
+                    holes.add_of_exchange(order.market, order.holes, order.asked_at_ms)
+                    self.stored.emit(order.market, 0)
+        finally:
+            db.close()
+
+
+class HistoryVisit(QObject):
+    """One command, from its greeting to its end. Lives in the window's thread."""
+
+    changed = Signal(object)
+    """Market: rows of it were stored."""
+    progressed = Signal(object)
+    """JobProgress"""
+    over = Signal(str, int)
+    """The command's title, and how many rows are new or changed. The last signal; the thread has ended."""
+
+    def __init__(
+        self, socket: QLocalSocket, number: int, database: Path, is_ready: Callable[[], bool], parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._socket, self._is_ready = socket, is_ready
+        self._job_id = f"history command {number}"
+        self._title = "A command stores candles"
+        self._unpacker = Unpacker()
+        self._changed = 0
+        self._storer = HistoryStorer(database, self)
+        self._storer.stored.connect(self._on_stored)
+        self._storer.failed.connect(self._on_failed)
+        socket.readyRead.connect(self._on_bytes)
+        socket.disconnected.connect(self.close)
+        self._is_open = True
+        QTimer.singleShot(0, self, self._on_bytes)  # what came before there was someone to hear it
+
+    @Slot()
+    def close(self) -> None:
+        """End it: the command has gone, or the window goes. Safe to call twice."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        if not self._storer.end():
+            _log.error("The thread that stores candles for a command did not end in time.")
+        self._socket.abort()
+        self.progressed.emit(JobProgress(self._job_id, self._title, 0, 0, is_over=True))
+        self.over.emit(self._title, self._changed)
+
+    @Slot()
+    def _on_bytes(self) -> None:
+        if not self._is_open:
+            return
+        self._unpacker.feed(bytes(self._socket.readAll().data()))
+        try:
+            while self._is_open and (found := self._unpacker.next()) is not None:
+                self._obey(*found)
+        except (WireError, KeyError, TypeError, ValueError) as error:
+            _log.warning("A command that stores candles does not keep to the form: %s", error)
+            self._answer({"error": f"The window does not understand this command ({error})."})
+            self.close()
+
+    def _obey(self, message: dict[str, Any], payload: bytes) -> None:
+        match message.get("op"):
+            case "begin":
+                self._begin(str(message["title"]))
+            case "candles":
+                self._storer.take(_Candles(market_of(message), columns_of(payload), bool(message["replaces"])))
+            case "holes":
+                spans = tuple(Span(int(first), int(stop)) for first, stop in message["spans"])
+                self._storer.take(_Holes(market_of(message), spans, int(message["asked_at_ms"])))
+            case "progress":
+                done, total = int(message["done"]), int(message["total"])
+                if done < total:
+                    self.progressed.emit(JobProgress(self._job_id, self._title, done, total))
+            case "end":
+                self.close()
+            case unknown:
+                raise WireError(f"'{unknown}' is unknown")
+
+    def _begin(self, title: str) -> None:
+        if not self._is_ready():
+            self._answer({"later": _NOT_READY})
+            return
+        self._title = title
+        if not self._storer.isRunning():
+            self._storer.start()
+        self._answer({"ok": True})
+        self.progressed.emit(JobProgress(self._job_id, title, 0, 0))
+
+    def _answer(self, message: dict[str, Any]) -> None:
+        if self._socket.state() == QLocalSocket.LocalSocketState.ConnectedState:
+            self._socket.write(packed(message))
+            self._socket.flush()
+
+    @Slot(object, int)
+    def _on_stored(self, market: Market, changed: int) -> None:
+        self._changed += changed
+        if self._is_open:
+            self._answer({"changed": changed})
+        if changed:
+            self.changed.emit(market)
+
+    @Slot(str)
+    def _on_failed(self, sentence: str) -> None:
+        if self._is_open:
+            self._answer({"error": sentence})
+
+
+class HistoryVisits(QObject):
+    """All commands that store through this window. What they change is shown at their end, and every few seconds."""
+
+    progressed = Signal(object)
+    """JobProgress"""
+    shown = Signal(object)
+    """Market: its stored candles have changed; read them anew."""
+    told = Signal(str)
+    """A sentence: what a command has done."""
+
+    def __init__(self, database: Path, is_ready: Callable[[], bool], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._database, self._is_ready = database, is_ready
+        self._number = 0
+        self._visits: list[HistoryVisit] = []
+        self._changed: set[Market] = set()
+        self._is_closed = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_SHOW_EVERY_MS)
+        self._timer.timeout.connect(self._show)
+
+    @Slot(object)
+    def serve(self, socket: QLocalSocket) -> None:
+        """Take over a connection whose greeting was read."""
+        if self._is_closed:
+            socket.abort()
+            return
+        self._number += 1
+        visit = HistoryVisit(socket, self._number, self._database, self._is_ready, self)
+        visit.progressed.connect(self.progressed)
+        visit.changed.connect(self._on_changed)
+        visit.over.connect(lambda title, changed: self._on_over(visit, title, changed))
+        self._visits.append(visit)
+
+    def close(self) -> None:
+        """End all: the window closes. What was sent before is stored."""
+        self._is_closed = True
+        for visit in tuple(self._visits):
+            visit.close()
+        self._timer.stop()
+
+    def _on_changed(self, market: Market) -> None:
+        if self._is_closed:
+            return
+        self._changed.add(market)
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _on_over(self, visit: HistoryVisit, title: str, changed: int) -> None:
+        self._visits.remove(visit)
+        visit.deleteLater()
+        if changed:
+            self.told.emit(f"{title}: {changed:,} candles stored.")
+        self._timer.stop()
+        if not self._is_closed:
+            self._show()
+
+    @Slot()
+    def _show(self) -> None:
+        changed, self._changed = self._changed, set()
+        for market in sorted(changed):
+            self.shown.emit(market)

@@ -1,0 +1,119 @@
+"""What was passed on is passed on once, in order; what differs later is a correction when it is seen twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.market.candle import Candle
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, MissingCandles
+from core.market.feeds.ledger import Ledger
+from core.market.feeds.patience import ExchangeTimes
+from tests.support.candles import MINUTE, random_walk, without
+
+STEP_MS = MINUTE.duration_ms
+WALK = random_walk(400)
+FIRST_MS = WALK[0].open_time_ms
+LATER_MS = WALK[-1].open_time_ms + 3_600_000
+
+
+def a_ledger(limit: int | None = None, *, is_known: bool = True) -> Ledger:
+    ledger = Ledger(MINUTE, ExchangeTimes(), limit)
+    ledger.place(WALK[0].open_time_ms - STEP_MS, is_known=is_known)
+    return ledger
+
+
+def passed(ledger: Ledger, candles: list[Candle]) -> list[object]:
+    return [event for candle in candles for event in ledger.pass_on(candle, is_live=False)]
+
+
+@given(st.permutations(range(12)))
+def test_in_whatever_order_candles_are_offered_they_ascend_and_holes_are_counted(order: list[int]) -> None:
+    ledger = a_ledger()
+    events = passed(ledger, [WALK[index] for index in order])
+    times = [event.candle.open_time_ms for event in events if isinstance(event, ClosedCandle)]
+    assert times == sorted(set(times))
+    missing = sum(event.count for event in events if isinstance(event, MissingCandles))
+    assert missing == ledger.missing == (times[-1] - WALK[0].open_time_ms) // STEP_MS + 1 - len(times)
+
+
+def test_nothing_is_missing_before_the_first_candle_of_a_market_that_is_new_here() -> None:
+    assert passed(a_ledger(is_known=False), WALK[5:6]) == [ClosedCandle(WALK[5], False)]
+    assert passed(a_ledger(), WALK[5:6])[0] == MissingCandles(WALK[0].open_time_ms, 5)
+
+
+def test_what_was_skipped_is_not_said_to_be_missing() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:3])
+    ledger.skip_to(WALK[50].open_time_ms)
+    assert passed(ledger, WALK[51:52]) == [ClosedCandle(WALK[51], False)]
+
+
+def test_a_limit_is_kept() -> None:
+    ledger = a_ledger(limit=4)
+    assert len(passed(ledger, WALK[:9])) == 4 and ledger.is_full
+
+
+def test_a_difference_is_a_correction_when_it_is_seen_twice_and_then_no_more() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:5])
+    changed = replace(WALK[2], close=WALK[2].open, volume=7.0)
+    rows = [*WALK[:2], changed, *WALK[3:5]]
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == [] and ledger.has_doubts
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == [CorrectedCandle(changed, WALK[2])]
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == [] and not ledger.has_doubts
+    assert ledger.corrected == 1
+
+
+def test_an_answer_that_is_taken_back_corrects_nothing() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:2])
+    other, third = replace(WALK[1], volume=1.0), replace(WALK[1], volume=2.0)
+    for row in (other, WALK[1], other, third, other, WALK[1]):
+        assert ledger.compare([row], LATER_MS, FIRST_MS) == []
+
+
+def test_a_difference_in_the_digits_printed_is_none() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:1])
+    printed = replace(WALK[0], volume=WALK[0].volume * (1.0 + 1e-12))
+    assert not any(ledger.compare([printed], LATER_MS, FIRST_MS) for _ in range(3))
+
+
+def test_a_hole_that_the_exchange_fills_later_is_told_as_such() -> None:
+    ledger = a_ledger()
+    passed(ledger, without(WALK[:6], 3))
+    ledger.compare(WALK[:6], LATER_MS, FIRST_MS)
+    assert ledger.compare(WALK[:6], LATER_MS, FIRST_MS) == [CorrectedCandle(WALK[3], WALK[3], was_missing=True)]
+
+
+def test_each_candle_is_compared_soon_and_once_more_and_then_left_alone() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:1])
+    end_ms = WALK[0].open_time_ms + STEP_MS
+    due = []
+    for after_s in (0, 5, 11, 30, 200, 299, 301, 400, 4000):
+        now_ms = end_ms + after_s * 1000
+        if ledger.due_from_ms(now_ms) is not None:
+            due.append(after_s)
+            ledger.compare(WALK[:1], now_ms, FIRST_MS)
+    assert due == [11, 301]
+
+
+def test_memory_is_bounded_and_keeps_what_was_not_compared() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:300])
+    assert ledger.due_from_ms(LATER_MS) == WALK[0].open_time_ms
+    ledger.compare(WALK[:300], LATER_MS, FIRST_MS)
+    passed(ledger, random_walk(3000, start_ms=WALK[300].open_time_ms))
+    assert len(ledger._passed) <= 1_024
+
+
+def test_what_the_exchange_does_not_list_any_more_is_not_asked_for_again_and_again() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:9])
+    ledger.compare(WALK[4:9], LATER_MS, FIRST_MS)
+    assert ledger.due_from_ms(LATER_MS) is None
+    assert ledger.compare([], LATER_MS, FIRST_MS) == []

@@ -1,0 +1,222 @@
+"""Backfill through ccxt from the loopback exchange: what is missing, and nothing else, whatever goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from core.clock import SystemClock
+from core.market.candle import Candle, Interval, Market
+from core.market.feeds.backoff import Backoff
+from core.market.history.backfilling import Backfill, BackfillReport
+from core.market.history.errors import HistoryError
+from core.market.history.spans import Span
+from core.market.history.venue_source import open_venue
+from core.market.history.writing import DatabaseWriter
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.holes import HoleStore
+from tests.support.loopback_exchange import LoopbackExchange
+from tests.support.tape import generated_tape
+
+pytestmark = pytest.mark.venue
+
+MINUTE = Interval.parse("1m")
+MARKET = Market("binance", "BTC/USDT", MINUTE)
+HISTORY = 2_600
+NOW_MS = 1_700_000_000_000 - 1_700_000_000_000 % 60_000 + 30_000
+TAPE = generated_tape(MINUTE, NOW_MS, HISTORY, 10)
+FIRST_MS = TAPE.candles[0].open_time_ms
+CLOSED = list(TAPE.candles[:HISTORY])
+
+
+@dataclass
+class Heard:
+    sentences: list[str] = field(default_factory=list)
+    progress: list[tuple[int, int]] = field(default_factory=list)
+    on_progress: Callable[[int], None] = lambda done: None
+
+    def say(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+    def show(self, done: int, total: int) -> None:
+        self.progress.append((done, total))
+        self.on_progress(done)
+
+
+@dataclass
+class Desk:
+    """A database, an exchange, and who listens."""
+
+    store: CandleStore
+    holes: HoleStore
+    writer: DatabaseWriter
+    exchange: LoopbackExchange
+    heard: Heard = field(default_factory=Heard)
+
+    async def fill(self, since_ms: int = FIRST_MS, until_ms: int | None = None, **how: bool) -> BackfillReport:
+        source = open_venue(MARKET, SystemClock(), self.exchange.urls, 5.0)
+        backoff = Backoff(0.01, 0.02, Random(1))
+        job = Backfill(MARKET, self.store, self.holes, self.writer, SystemClock(), source, self.heard, backoff=backoff)
+        return await job.run(since_ms, until_ms, **how)
+
+    def klines(self) -> int:
+        return sum("/klines" in request for request in self.exchange.requests)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with open_database(tmp_path / "one.sqlite3") as db:
+        exchange = LoopbackExchange(TAPE, lambda: NOW_MS)
+        yield Desk(CandleStore(db), HoleStore(db), DatabaseWriter(db), exchange)
+
+
+def run(desk: Desk, story: Callable[[], object]) -> None:
+    async def live() -> None:
+        async with desk.exchange:
+            result = story()
+            if asyncio.iscoroutine(result):
+                await result
+
+    asyncio.run(asyncio.wait_for(live(), 60.0))
+
+
+def test_an_empty_database_gets_all_that_is_over(desk: Desk) -> None:
+    async def story() -> None:
+        report = await desk.fill()
+        assert (report.wanted, report.stored, report.absent, report.left) == (HISTORY, HISTORY, 0, 0)
+        assert desk.heard.progress[0] == (0, HISTORY) and desk.heard.progress[-1] == (HISTORY, HISTORY)
+        before = desk.klines()
+        again = await desk.fill()
+        assert (again.wanted, again.requests) == (0, 0) and desk.klines() == before
+
+    run(desk, story)
+    assert desk.store.load(MARKET) == CLOSED
+
+
+def test_only_holes_are_asked_for_and_what_is_stored_stays(desk: Desk) -> None:
+    own = Candle(CLOSED[5].open_time_ms, 1.0, 1.0, 1.0, 1.0, 1.0)
+    missing = {10, 11, 700, 1500, 1501, 1502, 2599}
+    kept = [own if n == 5 else candle for n, candle in enumerate(CLOSED) if n not in missing]
+    desk.store.save(MARKET, kept)
+
+    async def story() -> None:
+        report = await desk.fill()
+        assert (report.wanted, report.stored, report.requests) == (len(missing), len(missing), 3)
+
+    run(desk, story)
+    assert desk.store.load(MARKET) == [own if n == 5 else candle for n, candle in enumerate(CLOSED)]
+
+
+def test_what_the_exchange_does_not_have_is_asked_for_twice_and_then_never(desk: Desk) -> None:
+    absent = {3, 4, 999, 1000, 1001, 2000}
+    desk.exchange.hidden = {CLOSED[n].open_time_ms for n in absent}
+
+    async def story() -> None:
+        report = await desk.fill(FIRST_MS - 50 * 60_000)
+        assert (report.absent, report.left, report.all_absent) == (56, 0, 56)
+        again = await desk.fill(FIRST_MS - 50 * 60_000)
+        assert (again.wanted, again.requests, again.all_absent) == (0, 0, 56)
+        desk.exchange.hidden = set()
+        late = await desk.fill(asks_again=True)
+        assert late.stored == len(absent) and late.all_absent == 0
+
+    run(desk, story)
+    assert desk.store.load(MARKET) == CLOSED
+
+
+def test_an_answer_that_is_incomplete_once_leaves_no_hole(desk: Desk) -> None:
+    desk.exchange.hidden = {candle.open_time_ms for candle in CLOSED[400:420]}
+
+    def whole_from_the_second_answer_on() -> int:
+        if desk.klines() > 1:
+            desk.exchange.hidden = set()
+        return NOW_MS
+
+    desk.exchange.now_ms = whole_from_the_second_answer_on
+
+    async def story() -> None:
+        report = await desk.fill()
+        assert report.absent == 0 and report.stored == HISTORY
+
+    run(desk, story)
+    assert desk.store.load(MARKET) == CLOSED
+
+
+def test_faults_are_waited_out(desk: Desk) -> None:
+    troubles = [503, 500, 503]
+
+    def trouble(done: int) -> None:
+        if troubles:
+            desk.exchange.answer(troubles.pop())
+            asyncio.get_running_loop().call_later(0.15, desk.exchange.resume)
+
+    desk.heard.on_progress = trouble
+
+    async def story() -> None:
+        report = await desk.fill()
+        assert report.stored == HISTORY and report.absent == 0
+
+    run(desk, story)
+    assert desk.store.load(MARKET) == CLOSED
+
+
+def test_the_wait_that_is_asked_for_is_kept(desk: Desk) -> None:
+    """Retry-After: 1 s, though the back-off would wait a hundredth of it."""
+
+    def trouble(done: int) -> None:
+        if done == 0:
+            desk.exchange.answer(429, 1)
+            loop = asyncio.get_running_loop()
+            loop.call_later(0.3, desk.exchange.resume)
+
+    desk.heard.on_progress = trouble
+
+    async def story() -> None:
+        began_s = SystemClock().monotonic_s()
+        await desk.fill(CLOSED[-5].open_time_ms)
+        assert SystemClock().monotonic_s() - began_s > 0.9
+
+    run(desk, story)
+
+
+def test_what_waiting_does_not_help_ends_with_a_sentence(desk: Desk) -> None:
+    desk.exchange.answer(451)
+
+    async def story() -> None:
+        with pytest.raises(HistoryError, match="location"):
+            await desk.fill()
+
+    run(desk, story)
+
+
+def test_cancelled_at_any_page_the_next_run_goes_on(desk: Desk) -> None:
+    async def story() -> None:
+        for _ in range(2):
+            task = asyncio.ensure_future(desk.fill())
+            desk.heard.on_progress = lambda done, task=task: task.cancel() if done >= 900 else None
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        stored = desk.store.count(MARKET)
+        assert 0 < stored < HISTORY
+        desk.heard.on_progress = lambda done: None
+        report = await desk.fill()
+        assert report.stored == HISTORY - stored
+
+    run(desk, story)
+    assert desk.store.load(MARKET) == CLOSED
+
+
+def test_a_stretch_without_a_candle_is_said(desk: Desk) -> None:
+    async def story() -> None:
+        with pytest.raises(HistoryError, match="nothing to fetch"):
+            await desk.fill(NOW_MS + 3_600_000)
+        report = await desk.fill(FIRST_MS, FIRST_MS + 5 * 60_000)
+        assert report.stored == 5 and report.span == Span(FIRST_MS, FIRST_MS + 300_000)
+
+    run(desk, story)

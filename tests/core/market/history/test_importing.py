@@ -1,0 +1,218 @@
+"""From a file to the database and back: what is compared, stored, and exactly the same again."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.market.candle import Candle, Interval, Market
+from core.market.history.errors import HistoryError
+from core.market.history.exporting import export_candles
+from core.market.history.importing import NOT_OVER, ImportPlan, plan_import
+from core.market.history.naming import WantedMarket, symbol_of, venue_of
+from core.market.history.reading import ReadOptions, read_candle_table
+from core.market.history.spans import Span
+from core.market.history.writing import DatabaseWriter
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from tests.support.candles import MARKET, MINUTE, START_MS, random_walk, without
+
+ALWAYS = Span(0, 2**62)
+LATE_MS = START_MS * 2
+HAS_ARROW = importlib.util.find_spec("pyarrow") is not None
+FORMS = [
+    "csv",
+    "csv.gz",
+    *(
+        pytest.param(form, marks=pytest.mark.skipif(not HAS_ARROW, reason="pyarrow is an extra"))
+        for form in ("feather", "parquet")
+    ),
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[CandleStore]:
+    with open_database(tmp_path / "one.sqlite3") as db:
+        yield CandleStore(db)
+
+
+def plan(store: CandleStore, path: Path, *, now_ms: int = LATE_MS, replaces: bool = False) -> ImportPlan:
+    table = read_candle_table(path)
+    market = Market(MARKET.venue, MARKET.symbol, table.interval)
+    return plan_import(table, market, store, now_ms, replaces=replaces)
+
+
+def write_csv(path: Path, candles: list[Candle]) -> Path:
+    numbers = ((c.open_time_ms, c.open, c.high, c.low, c.close, c.volume) for c in candles)
+    path.write_text("Time,Open,High,Low,Close,Volume\n" + "".join(",".join(map(repr, row)) + "\n" for row in numbers))
+    return path
+
+
+def carry_out(store: CandleStore, planned: ImportPlan) -> int:
+    return DatabaseWriter(store._db).put(planned.market, planned.to_store, replaces=planned.replaces)
+
+
+def test_a_plan_says_what_would_change_and_changes_nothing(store: CandleStore, tmp_path: Path) -> None:
+    candles = without(random_walk(50), 20, 21, 30)
+    store.save(MARKET, [*candles[:10], Candle(candles[10].open_time_ms, 1.0, 1.0, 1.0, 1.0, 1.0)])
+    planned = plan(store, write_csv(tmp_path / "a.csv", candles))
+    assert (planned.new, planned.same, planned.different) == (36, 10, 1)
+    told = planned.describe()
+    assert (told["holes"], told["missing"], told["interval"]) == (2, 3, "1m")
+    assert store.count(MARKET) == 11
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_stored_candles_stay_unless_they_are_to_be_replaced(store: CandleStore, tmp_path: Path, replaces: bool) -> None:
+    candles = random_walk(30)
+    other = Candle(candles[4].open_time_ms, 1.0, 1.0, 1.0, 1.0, 1.0)
+    store.save(MARKET, [other])
+    path = write_csv(tmp_path / "a.csv", candles)
+    assert carry_out(store, plan(store, path, replaces=replaces)) == (30 if replaces else 29)
+    expected = candles if replaces else [*candles[:4], other, *candles[5:]]
+    assert store.load(MARKET) == expected
+    again = plan(store, path, replaces=replaces)
+    assert carry_out(store, again) == 0 and store.load(MARKET) == expected
+
+
+def test_a_candle_that_is_not_over_is_left_out(store: CandleStore, tmp_path: Path) -> None:
+    candles = random_walk(10)
+    planned = plan(store, write_csv(tmp_path / "a.csv", candles), now_ms=candles[-1].open_time_ms + 59_999)
+    assert len(planned.candles) == 9 and planned.table.rejected[NOT_OVER] == 1
+
+
+def test_another_grid_than_that_of_what_is_stored_is_refused(store: CandleStore, tmp_path: Path) -> None:
+    store.save(MARKET, random_walk(5))
+    shifted = random_walk(5, start_ms=START_MS + 30_000)
+    with pytest.raises(HistoryError, match="30 s off"):
+        plan(store, write_csv(tmp_path / "a.csv", shifted))
+
+
+positive = st.floats(1e-300, 1e300, allow_subnormal=False)
+steps = st.integers(1, 4)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_what_is_exported_comes_back_bit_for_bit(tmp_path: Path, form: str) -> None:
+    with open_database(tmp_path / "one.sqlite3") as db, open_database(tmp_path / "two.sqlite3") as other:
+        numbers = itertools.count()
+
+        @settings(max_examples=20)
+        @given(drawn=st.lists(st.tuples(steps, positive, positive, st.floats(0, 1e300)), min_size=2, max_size=20))
+        def round_trip(drawn: list[tuple[int, float, float, float]]) -> None:
+            number = next(numbers)
+            market = Market(MARKET.venue, f"TEST{number}", MINUTE)
+            times = START_MS + 60_000 * np.cumsum([1, *(row[0] for row in drawn[1:-1]), 1])
+            candles = [
+                Candle(int(time), opened, max(opened, close), min(opened, close), close, volume)
+                for time, (_, opened, close, volume) in zip(times, drawn, strict=True)
+            ]
+            CandleStore(db).save(market, candles)
+            path = tmp_path / f"{number}.{form}"
+            assert export_candles(CandleStore(db), market, ALWAYS, path) == len(candles)
+            table = read_candle_table(path, ReadOptions(interval=MINUTE))
+            planned = plan_import(table, market, CandleStore(other), LATE_MS, replaces=False)
+            DatabaseWriter(other).put(market, planned.to_store, replaces=False)
+            assert CandleStore(other).load(market) == CandleStore(db).load(market) == candles
+            assert not table.rejected
+
+        round_trip()
+
+
+def test_an_export_appears_whole_or_not_at_all(store: CandleStore, tmp_path: Path) -> None:
+    store.save(MARKET, random_walk(10))
+    path = tmp_path / "out.csv"
+
+    def stop(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_candles(store, MARKET, ALWAYS, path, told=stop)
+    assert [file.name for file in tmp_path.iterdir() if file.suffix != ".sqlite3" and "sqlite" not in file.name] == []
+    assert export_candles(store, MARKET, Span(START_MS + 60_000, START_MS + 180_000), path) == 2
+    with pytest.raises(HistoryError, match="--overwrite"):
+        export_candles(store, MARKET, ALWAYS, path)
+    with pytest.raises(HistoryError, match="ends in one of"):
+        export_candles(store, MARKET, ALWAYS, tmp_path / "out.xlsx")
+    with pytest.raises(HistoryError, match="No candle"):
+        export_candles(store, Market("file", "NONE", MINUTE), ALWAYS, tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "symbol"),
+    [
+        ("Binance_BTCUSDT_1h.csv", (), "BTC/USDT"),
+        ("binance-BTC-USDT-1m.csv.gz", (), "BTC/USDT"),
+        ("btcusdt.csv", (), "BTC/USDT"),
+        ("XBTUSD_60.csv", (), "BTC/USD"),
+        ("candles.csv", ("ETHBTC",), "ETH/BTC"),
+        ("candles.csv", ("ETH-USDC",), "ETH/USDC"),
+    ],
+)
+def test_the_symbol_is_told_by_name_or_column(name: str, told: tuple[str, ...], symbol: str) -> None:
+    assert symbol_of(Path(name), WantedMarket(), told) == symbol
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "wanted", "said"),
+    [
+        ("candles.csv", (), None, "--symbol"),
+        ("history_usd.csv", (), None, "--symbol"),
+        ("BTCUSDT_vs_ETHUSDT.csv", (), None, "--symbol"),
+        ("candles.csv", ("BTCUSDT", "ETHUSDT"), "BTC/USDT", "2 markets"),
+        ("candles.csv", ("BTCUSDT",), "ETH/USDT", "not ETH/USDT"),
+    ],
+)
+def test_what_is_not_sure_is_asked_for(name: str, told: tuple[str, ...], wanted: str | None, said: str) -> None:
+    with pytest.raises(HistoryError, match=said):
+        symbol_of(Path(name), WantedMarket(symbol=wanted), told)
+
+
+def test_the_venue_is_told_by_the_name() -> None:
+    assert venue_of(Path("Kraken_XBTUSD.csv"), WantedMarket(), ("binance", "kraken")) == "kraken"
+    assert venue_of(Path("a.csv"), WantedMarket(venue="okx"), ("binance",)) == "okx"
+    with pytest.raises(HistoryError, match="--venue"):
+        venue_of(Path("a.csv"), WantedMarket(), ("binance", "kraken"))
+
+
+def test_weeks_keep_their_mondays(store: CandleStore, tmp_path: Path) -> None:
+    week = Interval.parse("1w")
+    candles = random_walk(6, start_ms=1_577_664_000_000, interval=week)
+    planned = plan(store, write_csv(tmp_path / "w.csv", candles))
+    carry_out(store, planned)
+    assert store.load(Market(MARKET.venue, MARKET.symbol, week)) == candles
+
+
+@pytest.mark.skipif(HAS_ARROW, reason="pyarrow is there")
+def test_without_pyarrow_the_extra_is_named(store: CandleStore, tmp_path: Path) -> None:
+    store.save(MARKET, random_walk(3))
+    with pytest.raises(HistoryError, match=r"ghostcandle\[arrow\]"):
+        export_candles(store, MARKET, ALWAYS, tmp_path / "out.parquet")
+    assert not list(tmp_path.glob("*out*"))
+
+
+@pytest.mark.skipif(not HAS_ARROW, reason="pyarrow is an extra")
+@pytest.mark.parametrize("form", ["feather", "parquet"])
+def test_frames_as_pandas_saves_them(store: CandleStore, tmp_path: Path, form: str) -> None:
+    import pandas as pd  # noqa: PLC0415 - only with pyarrow
+
+    candles = random_walk(20)
+    frame = pd.DataFrame(
+        [(c.open, c.high, c.low, c.close, c.volume) for c in candles],
+        columns=["Open", "High", "Low", "Close", "Volume"],
+        index=pd.to_datetime([c.open_time_ms for c in candles], unit="ms", utc=True),
+    )
+    path = tmp_path / f"BTC-USDT.{form}"
+    if form == "feather":
+        frame.reset_index(names="Date").to_feather(path)
+    else:
+        frame.to_parquet(path)
+    carry_out(store, plan(store, path))
+    assert store.load(MARKET) == candles

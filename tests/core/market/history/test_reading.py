@@ -1,0 +1,266 @@
+"""Files as people have them, beyond what `tests/core/market/test_files.py` tries."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.market.candle import Candle, Interval
+from core.market.history import table
+from core.market.history.errors import CandleFileError
+from core.market.history.reading import (
+    CUT,
+    TOO_MANY_CELLS,
+    TRADE_NUMBER,
+    UNREADABLE_TIME,
+    CandleTable,
+    ReadOptions,
+    read_candle_table,
+)
+from core.market.history.spans import candles_in, holes_between
+from tests.support.candles import MINUTE, START_MS, random_walk
+
+HEADER = "time,open,high,low,close,volume\n"
+HOUR = Interval.parse("1h")
+
+
+def read(tmp_path: Path, text: str, name: str = "candles.csv", options: ReadOptions | None = None) -> CandleTable:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return read_candle_table(path, options)
+
+
+def candles_of(file: CandleTable) -> list[Candle]:
+    columns = file.columns
+    return [Candle(int(t), *v) for t, v in zip(columns.open_time_ms, columns.values.T.tolist(), strict=True)]
+
+
+def lines(candles: list[Candle], time: Callable[[int], object]) -> str:
+    return "".join(f"{time(c.open_time_ms)},{c.open},{c.high},{c.low},{c.close},{c.volume}\n" for c in candles)
+
+
+def moment(ms: int, zone: str = "UTC") -> datetime:
+    return datetime.fromtimestamp(ms / 1000, ZoneInfo(zone))
+
+
+@pytest.mark.parametrize("scale", [1000, 1, 1e-3])
+def test_binances_raw_columns_newest_first_in_every_unit(tmp_path: Path, scale: float) -> None:
+    candles = random_walk(40)
+    shown = lines(candles[::-1], lambda ms: f"{ms / scale:.0f}").splitlines()
+    closes = [f"{(candle.open_time_ms + 59_999) / scale:.0f}" for candle in reversed(candles)]
+    raw = [f"{line},{close},1,2,3,4,0" for line, close in zip(shown, closes, strict=True)]
+    assert candles_of(read(tmp_path, "\n".join(raw) + "\n")) == candles
+
+
+def test_a_unit_that_changes_within_the_file_is_read_row_by_row(tmp_path: Path) -> None:
+    candles = random_walk(20)
+    text = lines(candles[:10], lambda ms: ms) + lines(candles[10:], lambda ms: ms * 1000)
+    assert candles_of(read(tmp_path, text)) == candles
+
+
+@pytest.mark.parametrize(
+    "layout",
+    ["%Y-%m-%d %I-%p", "%m/%d/%Y %I:%M:%S %p", "%d/%m/%Y %I:%M %p", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S +0000"],
+)
+def test_am_and_pm_and_zones(tmp_path: Path, layout: str) -> None:
+    candles = random_walk(24 * 20, interval=HOUR)
+    text = HEADER + lines(candles, lambda ms: moment(ms).strftime(layout))
+    assert candles_of(read(tmp_path, text)) == candles
+
+
+def test_a_date_and_half_day_hours_in_two_columns(tmp_path: Path) -> None:
+    candles = random_walk(48, interval=HOUR)
+    text = "Date,Time,Open,High,Low,Close,Volume\n" + lines(
+        candles, lambda ms: moment(ms).strftime("%Y-%m-%d,%I:%M %p")
+    )
+    assert candles_of(read(tmp_path, text)) == candles
+
+
+def test_wall_time_of_a_named_zone(tmp_path: Path) -> None:
+    zone = "America/New_York"
+    start_ms = round(datetime(2020, 3, 5, 14, tzinfo=UTC).timestamp() * 1000)  # over the change to summer time
+    candles = random_walk(120, start_ms=start_ms, interval=HOUR)
+    text = HEADER + lines(candles, lambda ms: moment(ms, zone).strftime("%Y-%m-%d %H:%M:%S"))
+    file = read(tmp_path, text, options=ReadOptions(zone=ZoneInfo(zone)))
+    assert candles_of(file) == candles
+
+
+def test_an_hour_that_the_clocks_repeat_is_no_moment(tmp_path: Path) -> None:
+    zone = "America/New_York"
+    start_ms = round(datetime(2020, 11, 1, 0, tzinfo=UTC).timestamp() * 1000)
+    candles = random_walk(24, start_ms=start_ms, interval=HOUR)
+    text = HEADER + lines(candles, lambda ms: moment(ms, zone).strftime("%Y-%m-%d %H:%M:%S"))
+    file = read(tmp_path, text, options=ReadOptions(zone=ZoneInfo(zone)))
+    assert len(file.columns) == 22 and file.rejected == {UNREADABLE_TIME: 2}
+
+
+def test_a_zone_by_letters_is_refused(tmp_path: Path) -> None:
+    text = HEADER + lines(random_walk(5), lambda ms: moment(ms).strftime("%Y-%m-%d %H:%M:%S EST"))
+    with pytest.raises(CandleFileError, match="zone EST"):
+        read(tmp_path, text)
+
+
+def test_the_day_may_be_told_first_by_a_later_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table, "CHUNK_ROWS", 10)
+    candles = random_walk(28, start_ms=1_577_836_800_000, interval=Interval.parse("1d"))
+    for layout in ("%d/%m/%Y", "%m/%d/%Y"):
+        text = HEADER + lines(candles, lambda ms, layout=layout: moment(ms).strftime(layout))
+        assert candles_of(read(tmp_path, text)) == candles
+
+
+def test_parts_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    candles = random_walk(57)
+    text = HEADER + lines(candles, lambda ms: moment(ms).isoformat()) + "\n"
+    monkeypatch.setattr(table, "CHUNK_ROWS", 10)
+    file = read(tmp_path, text)
+    assert candles_of(file) == candles and file.rows == 57
+
+
+def test_packed_files(tmp_path: Path) -> None:
+    candles = random_walk(20)
+    text = (HEADER + lines(candles, lambda ms: ms)).encode()
+    (tmp_path / "one.csv.gz").write_bytes(gzip.compress(text))
+    with zipfile.ZipFile(tmp_path / "one.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("one.csv", text)
+    for name in ("one.csv.gz", "one.zip"):
+        assert candles_of(read_candle_table(tmp_path / name)) == candles
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", text)
+        archive.writestr("b.csv", text)
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(text)[:-20])
+    for name, said in (("two.zip", "2 files"), ("cut.csv.gz", "unpack")):
+        with pytest.raises(CandleFileError, match=said):
+            read_candle_table(tmp_path / name)
+
+
+def test_utf16_and_grouped_digits(tmp_path: Path) -> None:
+    path = tmp_path / "excel.csv"
+    rows = "".join(f'2020-01-0{day}\t"1,000.5"\t"2,000"\t"900.25"\t"1,500"\t10\n' for day in (1, 2, 3))
+    path.write_text("Date\tOpen\tHigh\tLow\tClose\tVolume\n" + rows, encoding="utf-16")
+    assert candles_of(read_candle_table(path))[0] == Candle(1_577_836_800_000, 1000.5, 2000.0, 900.25, 1500.0, 10.0)
+
+
+def test_bad_rows_are_counted_by_reason_and_the_rest_is_read(tmp_path: Path) -> None:
+    candles = random_walk(30)
+    rows = lines(candles, lambda ms: ms).splitlines()
+    rows[3] = "soon,1,2,0.5,1.5,1"
+    rows[7] = HEADER.strip()  # files put together carry their headers along
+    rows[9] += ",,9,9"
+    rows[12] = f"{candles[12].open_time_ms},1,1,2,1,1"
+    file = read(tmp_path, HEADER + "\n".join(rows) + "\n")
+    expected = [candle for index, candle in enumerate(candles) if index not in (3, 7, 9, 12)]
+    assert candles_of(file) == expected
+    told = {UNREADABLE_TIME: 2, TOO_MANY_CELLS: 1, "high or low does not enclose open and close": 1}
+    assert file.rejected == told
+
+
+def test_rows_that_come_again_are_told_from_those_that_contradict(tmp_path: Path) -> None:
+    candles = random_walk(10)
+    again = lines([candles[2]], lambda ms: ms)
+    other = f"{candles[4].open_time_ms},100,101,99,100,7\n"
+    file = read(tmp_path, HEADER + lines(candles, lambda ms: ms) + again + other)
+    assert (file.repeated, file.contradicting) == (2, 1)
+    assert candles_of(file)[4].volume == 7.0
+
+
+@pytest.mark.parametrize("is_headed", [True, False])
+def test_trades_become_candles(tmp_path: Path, is_headed: bool) -> None:
+    generator = np.random.default_rng(5)
+    times = START_MS + np.cumsum(generator.integers(0, 900, 2000))
+    prices, amounts = 100.0 + generator.normal(0, 1, 2000), generator.uniform(0.1, 2, 2000)
+    rows = [f"{t / 1000:.3f},{p},{a}" for t, p, a in zip(times, prices, amounts, strict=True)]
+    rows[50] = rows[50].rsplit(",", 1)[0] + ",-1"
+    text = ("Timestamp,Price,Amount\n" if is_headed else "") + "\n".join(rows) + "\n"
+    file = read(tmp_path, text, options=ReadOptions(interval=MINUTE))
+    kept = np.delete(np.arange(2000), 50)
+    whole = [MINUTE.open_time_ms(int(t)) for t in times[kept]]
+    assert file.are_trades and file.rejected[TRADE_NUMBER] == 1
+    assert set(file.columns.open_time_ms.tolist()) <= set(whole)
+    assert len(file.columns) + file.rejected[CUT] == len(set(whole))
+    second = kept[np.array(whole) == whole[0] + 60_000]
+    expected = (prices[second[0]], prices[second].max(), prices[second].min(), prices[second[-1]])
+    assert tuple(file.columns.values[:4, np.flatnonzero(file.columns.open_time_ms == whole[0] + 60_000)[0]]) == expected
+
+
+def test_binances_trades_without_a_header(tmp_path: Path) -> None:
+    plain = [f"{7000 + i},{100 + i / 10},1.5,150,{START_MS + 300 * i},True,True" for i in range(600)]
+    grouped = [f"{7000 + i},{100 + i / 10},1.5,{i},{i},{START_MS + 300 * i},False,True" for i in range(600)]
+    for rows in (plain, grouped):
+        file = read(tmp_path, "\n".join([*rows, rows[5]]) + "\n", options=ReadOptions(interval=MINUTE))
+        assert file.are_trades and len(file.columns) == 3 and file.repeated == 1
+        assert file.columns.values[4].tolist() == [300.0, 300.0, 300.0]
+
+
+def test_trades_need_an_interval(tmp_path: Path) -> None:
+    text = f"time,price,qty\n{START_MS},1,1\n"
+    with pytest.raises(CandleFileError, match="--interval 1m"):
+        read(tmp_path, text)
+    with pytest.raises(CandleFileError, match="divides a day"):
+        read(tmp_path, text, options=ReadOptions(interval=Interval.parse("1w")))
+
+
+def test_an_interval_that_the_rows_deny_is_refused(tmp_path: Path) -> None:
+    text = HEADER + lines(random_walk(20), lambda ms: ms)
+    with pytest.raises(CandleFileError, match="candles of 1m, not of 1h"):
+        read(tmp_path, text, options=ReadOptions(interval=HOUR))
+    sparse = HEADER + lines(random_walk(20)[::2], lambda ms: ms)
+    assert read(tmp_path, sparse, options=ReadOptions(interval=MINUTE)).interval == MINUTE
+
+
+def test_a_column_of_symbols_is_told(tmp_path: Path) -> None:
+    rows = "".join(f"{line},BTCUSDT\n" for line in lines(random_walk(5), lambda ms: ms).splitlines())
+    assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbols == ("BTCUSDT",)
+
+
+@pytest.mark.needs_data
+def test_real_outages_are_holes(shared_data: Path) -> None:
+    file = read_candle_table(shared_data / "binance" / "BTCUSDT_15m_2020_first9000.csv")
+    times = file.columns.open_time_ms
+    whole = int(times[-1] - times[0]) // file.interval.duration_ms + 1
+    missing = candles_in(holes_between(times, file.interval), file.interval)
+    assert missing == whole - len(times) and missing > 0
+
+
+JUNK = [
+    "",
+    "nan",
+    "inf",
+    "1e400",
+    "-5",
+    '"',
+    "\x00",
+    "é",
+    "9" * 26,
+    "2020-13-45",
+    "13:00 PM",
+    "True",
+    "-9223372036854775808",
+]
+MORE_JUNK = ["0001-01-01", "9999-12-31 00:00:00", "+25:99", "12/25/2020", "1,2", ";", " ", "2020-01-01 EST"]
+HEADS = ["", HEADER, "Date,Time,Open,High,Low,Close,Vol\n", "price,time,amount\n", ",a,b\n", "open,open,open,time\n"]
+good_rows = st.sampled_from(lines(random_walk(6), lambda ms: ms).splitlines())
+bad_rows = st.lists(st.sampled_from([*JUNK, *MORE_JUNK, "100.5", "1606780800"]), min_size=1, max_size=9).map(",".join)
+
+
+@given(st.sampled_from(HEADS), st.lists(st.one_of(good_rows, bad_rows), max_size=12), st.booleans(), st.booleans())
+def test_whatever_a_file_holds_the_answer_is_candles_or_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, head: str, rows: list[str], is_named: bool, is_strict: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "anything.csv"
+    path.write_text(head + "\n".join(rows), encoding="utf-8")
+    try:
+        file = read_candle_table(path, ReadOptions(interval=MINUTE if is_named else None, is_strict=is_strict))
+    except CandleFileError as error:
+        assert str(error).startswith(("anything.csv", "Trades")) and str(error).endswith((".", "1m", "ones."))
+    else:
+        assert len(file.columns) and np.isfinite(file.columns.values).all()
+        assert (np.diff(file.columns.open_time_ms) > 0).all()

@@ -1,0 +1,192 @@
+"""A candle that is corrected after it was scored: its scores get another version, and nothing else changes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from core.commands import RescoreCandle, StopSession
+from core.events import ForecastScored, TrainerEvent
+from core.market.candle import Candle
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.records import StoredScore
+from core.storage.runs import RunStore
+from core.training.service import TrainingService
+from core.training.summary import summarise
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+from tests.support.driven import store_candles
+
+CANDLES = random_walk(60)
+AT = 40
+"""The candle that is corrected."""
+HORIZONS = rigs.SMALL.model.horizons
+
+
+def corrected(candle: Candle) -> Candle:
+    """The same, two per mille higher at its close."""
+    close = candle.close * 1.002
+    return dataclasses.replace(candle, close=close, high=max(candle.high, close))
+
+
+RIGHT = corrected(CANDLES[AT])
+
+
+def correct(root: Path, candle: Candle = RIGHT) -> None:
+    """What the window does when the feed corrects a candle, before it tells the trainer."""
+    store_candles(root, [candle])
+
+
+def rescored(events: Sequence[TrainerEvent]) -> list[ForecastScored]:
+    return [event for event in events if isinstance(event, ForecastScored)]
+
+
+def of_the_target(root: Path) -> list[list[StoredScore]]:
+    """All versions of the scores of the candle at AT, by horizon."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        reader = RecordReader(db, RunStore(db).list()[0].run_id)
+        target = CANDLES[AT].open_time_ms
+        return [reader.score_versions(target, horizon=horizon) for horizon in range(1, HORIZONS + 1)]
+    finally:
+        db.close()
+
+
+def begun(root: Path, candles: Sequence[Candle] = CANDLES) -> TrainingService:
+    """A run that has taken these candles, all stored."""
+    store_candles(root, candles)
+    session = rigs.service(root)
+    rigs.feed(session, candles)
+    return session
+
+
+def without_time(score: StoredScore) -> StoredScore:
+    return dataclasses.replace(score, scored_at_ms=0, version=1)
+
+
+def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(tmp_path: Path) -> None:
+    session = begun(tmp_path / "corrected")
+    correct(tmp_path / "corrected")
+    events = session.handle(RescoreCandle(RIGHT.open_time_ms))
+    session.close()
+    begun(tmp_path / "right", [*CANDLES[:AT], RIGHT]).close()
+    found, expected = of_the_target(tmp_path / "corrected"), of_the_target(tmp_path / "right")
+    assert [[score.version for score in versions] for versions in found] == [[1, 2]] * HORIZONS
+    for versions, (right,) in zip(found, expected, strict=True):
+        assert without_time(versions[1]) == without_time(right)
+        assert versions[0].loss != versions[1].loss
+    told = rescored(events)
+    assert [(event.horizon, event.version) for event in told] == [(horizon, 2) for horizon in range(1, HORIZONS + 1)]
+    assert all(event.actual_close == RIGHT.close for event in told)
+
+
+def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(tmp_path: Path) -> None:
+    store_candles(tmp_path, CANDLES)
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:50])
+    for candle in CANDLES:
+        assert rescored(session.handle(RescoreCandle(candle.open_time_ms))) == []
+    assert rescored(session.handle(RescoreCandle(CANDLES[0].open_time_ms - 60_000))) == [], "no such candle"
+    session.close()
+
+
+def test_nothing_is_learned_from_a_correction(tmp_path: Path) -> None:
+    """The forecasts after it are the same bytes as where the trainer was never told."""
+    digests = set()
+    for name, is_told in (("told", True), ("untold", False)):
+        root = tmp_path / name
+        store_candles(root, CANDLES)
+        session = rigs.service(root)
+        rigs.feed(session, CANDLES[:45])
+        if is_told:
+            correct(root)
+            assert rescored(session.handle(RescoreCandle(RIGHT.open_time_ms)))
+        rigs.feed(session, CANDLES[45:])
+        digests.add(rigs.digest(root, session.status().run_id))
+        session.close()
+    assert len(digests) == 1
+
+
+def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    before = session.status().accuracy
+    correct(tmp_path)
+    status = session.handle(RescoreCandle(RIGHT.open_time_ms))[-1]
+    now = session.status().accuracy
+    assert getattr(status, "accuracy", None) == now, "the answer ends with the new numbers"
+    assert (now.scored, now.skill_close.n) == (before.scored, before.skill_close.n) == (59, 59)
+    assert now.skill_close.value != before.skill_close.value
+    skill = session._session.scores.checkpoint_skill()
+    session.handle(StopSession())
+    session.close()
+    again = rigs.service(tmp_path)
+    assert dataclasses.replace(again.status().accuracy, model_weight=now.model_weight) == now
+    assert again._session.scores.checkpoint_skill() == skill
+    assert again._session.scores.usual_loss == session._session.scores.usual_loss
+    again.close()
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    told = summarise(db, RunStore(db).list()[0])
+    db.close()
+    assert told["scored"] == 59 and told["skill"]["close"]["value"] == now.skill_close.value
+
+
+def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    session.handle(StopSession())
+    session.close()
+    correct(tmp_path)
+    second = rigs.service(tmp_path)
+    assert [event.version for event in rescored(second.opening_events())] == [2] * HORIZONS
+    assert second.status().accuracy.scored == 59
+    second.close()
+    third = rigs.service(tmp_path)
+    assert rescored(third.opening_events()) == []
+    third.close()
+    assert [len(versions) for versions in of_the_target(tmp_path)] == [2] * HORIZONS
+
+
+def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path) -> None:
+    session = begun(tmp_path)
+    for candle in (RIGHT, corrected(RIGHT)):
+        correct(tmp_path, candle)
+        assert rescored(session.handle(RescoreCandle(candle.open_time_ms)))
+    session.close()
+    assert [[score.version for score in versions] for versions in of_the_target(tmp_path)] == [[1, 2, 3]] * HORIZONS
+
+
+def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path) -> None:
+    """The candle is gone through again, now as it was corrected; its first score stays what it was."""
+    session = begun(tmp_path, CANDLES[:45])  # the newest checkpoint is of step 40
+    correct(tmp_path)
+    session.handle(RescoreCandle(RIGHT.open_time_ms))
+    session.close()
+    before = of_the_target(tmp_path)
+    again = rigs.service(tmp_path)
+    position = again._session.position_ms
+    assert position is not None and position < CANDLES[44].open_time_ms, "there is something to go through again"
+    rigs.feed(again, [*CANDLES[:AT], RIGHT, *CANDLES[AT + 1 :]])
+    status = again.status()
+    again.close()
+    assert of_the_target(tmp_path) == before
+    assert status.accuracy.scored == status.accuracy.skill_close.n == 59
+
+
+def test_more_corrections_than_are_taken_at_the_start_go_along_with_the_candles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a file was imported over what the feed had told."""
+    monkeypatch.setattr("core.training.service._CORRECTIONS_AT_OPENING", 10)
+    begun(tmp_path, CANDLES[:50]).close()
+    store_candles(tmp_path, [corrected(candle) for candle in CANDLES[:50]])
+    session = rigs.service(tmp_path)
+    targets = {event.target_open_time_ms for event in rescored(session.opening_events())}
+    assert len(targets) == 10
+    later = [event for event in rescored(rigs.feed(session, CANDLES[:60])) if event.version > 1]
+    session.close()
+    targets |= {event.target_open_time_ms for event in later}
+    assert targets == {candle.open_time_ms for candle in CANDLES[1:50]}, "the first candle was no target"

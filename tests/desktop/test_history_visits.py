@@ -1,0 +1,214 @@
+"""History commands while a window owns the data folder: real sockets, real child processes, the real window."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QObject
+from PySide6.QtNetwork import QLocalSocket
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.market.candle import Candle, Market
+from core.storage.candles import CandleStore, StoredColumns
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.ownership import own
+from desktop.app import Application
+from desktop.history_visits import HistoryVisits
+from desktop.history_wire import GREETING, Unpacker, WireError, columns_bytes, columns_of, packed
+from desktop.single_instance import SingleInstance, server_name
+from tests.desktop.test_app import context, live, step_of, until
+from tests.support.candles import MINUTE, random_walk
+from tests.support.commands import ROOT, command
+from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
+from tests.support.tape import generated_tape
+
+MARKET = Market("binance", "BTC/USDT", MINUTE)
+
+
+@given(st.lists(st.tuples(st.integers(), st.binary(max_size=200)), max_size=6), st.integers(1, 50))
+def test_messages_come_out_as_they_went_in(sent: list[tuple[int, bytes]], part: int) -> None:
+    stream = b"".join(packed({"number": number}, payload) for number, payload in sent)
+    unpacker, found = Unpacker(), []
+    for first in range(0, len(stream), part):
+        unpacker.feed(stream[first : first + part])
+        while (message := unpacker.next()) is not None:
+            found.append((message[0]["number"], message[1]))
+    assert found == sent
+
+
+@pytest.mark.parametrize("rubbish", [b"hello\n", b"[1]\n", b'{"bytes": -1}\n', b'{"bytes": 99999999}\n', b"x" * 2**21])
+def test_rubbish_is_no_message(rubbish: bytes) -> None:
+    unpacker = Unpacker()
+    unpacker.feed(rubbish)
+    with pytest.raises(WireError):
+        unpacker.next()
+
+
+def test_columns_cross_bit_for_bit() -> None:
+    times, values = np.array([1, 2**60]), np.random.default_rng(1).normal(size=(5, 2))
+    columns = columns_of(columns_bytes(StoredColumns(times, values)))
+    assert (columns.open_time_ms == times).all() and (columns.values == values).all()
+
+
+@pytest.fixture
+def visits(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
+    """A window's door and desk without the window."""
+    door = SingleInstance(tmp_path)
+    door.claim()
+    owner = QObject()
+    with open_database(tmp_path / "ghostcandle.sqlite3"):
+        served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
+        door.history_requested.connect(served.serve)
+        yield served
+        served.close()
+        door.release()
+
+
+def test_a_command_that_talks_rubbish_is_told_and_hung_up_on(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    socket = QLocalSocket()
+    socket.connectToServer(server_name(tmp_path))
+    assert socket.waitForConnected(1_000)
+    with qtbot.waitSignal(socket.disconnected, timeout=5_000):
+        socket.write(GREETING + packed({"op": "begin", "title": "Mischief"}) + packed({"op": "candles"}))
+        socket.flush()
+    assert b"does not understand" in bytes(socket.readAll().data())
+
+
+async def run_command(*arguments: str) -> tuple[int, dict[str, object]]:
+    """A child process, waited for on the window's own loop."""
+    process = await asyncio.create_subprocess_exec(
+        *command(*arguments, "--json"), cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=sys.stderr
+    )
+    out, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, json.loads(out)
+
+
+def write_csv(path: Path, candles: list[Candle]) -> None:
+    numbers = ((c.open_time_ms, c.open, c.high, c.low, c.close, c.volume) for c in candles)
+    path.write_text("time,open,high,low,close,volume\n" + "".join(",".join(map(repr, row)) + "\n" for row in numbers))
+
+
+def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    within = context(data, "thread", speed=0.01, catch_up_candles=30)
+    firsts: list[int] = []
+
+    async def story(application: Application) -> None:
+        door = SingleInstance(data)
+        door.claim()
+        door.history_requested.connect(application.history_visits.serve)
+        try:
+            await until(lambda: application.series is not None and len(application.series) >= 30, "the catch-up")
+            await until(lambda: step_of(application) > 5, "training, which has a position then")
+            series = application.series
+            assert series is not None
+            market = application.charting.candles._market
+            assert market is not None
+            first_ms = int(series.open_time_ms[0])
+            older = random_walk(5_000, start_ms=first_ms - 5_000 * 3_600_000, interval=market.interval)
+            write_csv(tmp_path / "older.csv", older)
+            titles: set[str] = set()
+            application.history_visits.progressed.connect(lambda job: titles.add(job.title))
+            named = ("--venue", market.venue, "--symbol", market.symbol)
+            code, told = await run_command("import", str(tmp_path / "older.csv"), *named, "--data-dir", str(data))
+            assert code == 0 and told["files"][0]["stored"] == 5_000  # type: ignore[index]
+            await until(lambda: application.series is not None and len(application.series) >= 5_030, "the chart")
+            shown = application.series
+            firsts.append(first_ms)
+            assert shown is not None and shown[0] == older[0] and shown[4_999] == older[-1]
+            assert titles == {"Importing candles"} and application.state.jobs.running() == ()
+            notice = application.window.banner.shown
+            assert notice is not None and "5,000 candles stored" in notice.text
+        finally:
+            door.release()
+
+    with own(within.folder, "window"):
+        live(qapp, within, story)
+    with open_database(within.folder.database, readonly=True) as db:
+        assert db.execute("SELECT COUNT(*) FROM candles").fetchone()[0] >= 5_030
+        learned_from = db.execute("SELECT MIN(candle_open_time_ms) FROM steps").fetchone()[0]
+        assert learned_from >= firsts[0], "the queue goes forward only"
+
+
+def test_a_window_that_closes_meanwhile_leaves_whole_candles_and_the_command_says_so(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+    within = context(data, "thread", speed=0.01, catch_up_candles=30)
+    candles = random_walk(60_000)
+    write_csv(tmp_path / "BTCUSDT.csv", candles)
+    ended: list[tuple[int, dict[str, object]]] = []
+
+    async def story(application: Application) -> None:
+        door = SingleInstance(data)
+        door.claim()
+        door.history_requested.connect(application.history_visits.serve)
+        await until(lambda: application._database.is_open, "the database")
+        store = application._database.candles
+        arguments = ("import", str(tmp_path / "BTCUSDT.csv"), "--venue", "binance", "--data-dir", str(data))
+        running = asyncio.ensure_future(run_command(*arguments))
+        await until(lambda: store.count(MARKET) > 0, "the first rows")
+        application.history_visits.close()
+        door.release()
+        ended.append(await running)
+
+    with own(within.folder, "window"):
+        live(qapp, within, story)
+    code, told = ended[0]
+    assert code == 1 and "stays" in str(told["error"])
+    with open_database(within.folder.database, readonly=True) as db:
+        stored = CandleStore(db).load(MARKET)
+    assert 0 < len(stored) < len(candles) and stored == candles[: len(stored)]
+
+
+@pytest.mark.venue
+def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    now_ms = 1_700_000_000_000
+    tape = generated_tape(MINUTE, now_ms, 6_000, 10)
+    closed = list(tape.candles[:6_000])
+    exchange = LoopbackExchange(tape, lambda: now_ms)
+    exchange.hidden = {closed[77].open_time_ms}
+    expected = [candle for candle in closed if candle.open_time_ms not in exchange.hidden]
+    since = datetime.fromtimestamp(closed[0].open_time_ms / 1000, UTC).isoformat()
+    named = ("--venue", "binance", "--symbol", "BTC/USDT", "--interval", "1m", "--since", since)
+    told: list[str] = []
+    visits.told.connect(told.append)
+    with own(DataFolder(tmp_path), "window"), loopback_thread(exchange):
+        urls = json.dumps({"public": exchange.urls.public, "ws": exchange.urls.ws})
+        for is_interrupted in (True, False):
+            process = subprocess.Popen(
+                command("backfill", *named, "--json", "--data-dir", str(tmp_path)),
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "GHOSTCANDLE_EXCHANGE_URLS": urls},
+            )
+            if is_interrupted:
+                with qtbot.waitSignal(visits.progressed, timeout=30_000, check_params_cb=lambda job: job.done > 0):
+                    pass
+                process.send_signal(signal.SIGINT)
+            qtbot.waitUntil(lambda process=process: process.poll() is not None, timeout=40_000)
+            account = json.loads(process.communicate()[0])
+            assert process.returncode == (130 if is_interrupted else 0), account
+    assert account["left"] == 0 and account["all_absent"] == 1
+    qtbot.waitUntil(lambda: len(told) == 2, timeout=5_000)
+    with open_database(tmp_path / "ghostcandle.sqlite3", readonly=True) as db:
+        assert CandleStore(db).load(MARKET) == expected

@@ -1,0 +1,246 @@
+"""One seed: the real supervisor, aggregator, pipeline and candle table, on virtual time, against a bad network."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from sqlite_utils import Database
+
+from core.market.candle import Candle, Market
+from core.market.feeds.backoff import Backoff
+from core.market.feeds.base import (
+    CatchUpProgress,
+    ClosedCandle,
+    CorrectedCandle,
+    FeedEvent,
+    FeedStatus,
+    FeedVitals,
+    FormingCandle,
+    MissingCandles,
+    RejectedMessage,
+)
+from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
+from core.market.pipeline import FeedTold, MarketPipeline
+from core.market.validate import Rejection, problem_of
+from core.storage.candles import CandleStore
+from core.storage.migrations import schema
+from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
+from tests.simulation.toxics import Toxic, Toxics, random_toxics
+from tests.simulation.venue import SimulatedExchange, closed_until
+from tests.simulation.virtual_time import VirtualLoop, VirtualTime, run_virtually
+
+MARKET = Market("simulated exchange", "BTC/USDT", MINUTE)
+MINUTES = 60
+HEALING = 12
+"""Minutes at the end in which nothing goes wrong: so long may the last correction take."""
+CATCH_UP = 20
+_ROUNDING_MS = 5
+_LIES = frozenset({"corrupt", "corrupt list", "older copy"})
+_CHECKED_AFTER_MS = 8 * STEP_MS
+_TIMES = ExchangeTimes(vitals_s=5.0, renew_s=2_000.0, renew_jitter_s=400.0)
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run told, what it stored, and what it should have."""
+
+    seed: int
+    market: SimulatedMarket
+    toxics: Toxics
+    ended_ms: int = 0
+    wall_offset_ms: int = 0
+    events: list[FeedEvent] = field(default_factory=list)
+    told_at_ms: list[int] = field(default_factory=list)
+    """When each of the events was told."""
+    stored: list[Candle] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+
+    def take(self, event: FeedEvent, now_ms: int) -> None:
+        self.events.append(event)
+        self.told_at_ms.append(now_ms)
+
+    def closed(self) -> list[ClosedCandle]:
+        return [event for event in self.events if isinstance(event, ClosedCandle)]
+
+    def corrected(self) -> list[CorrectedCandle]:
+        return [event for event in self.events if isinstance(event, CorrectedCandle)]
+
+    def missing_times(self) -> list[int]:
+        holes = [event for event in self.events if isinstance(event, MissingCandles)]
+        return [hole.first_ms + index * STEP_MS for hole in holes for index in range(hole.count)]
+
+    def vitals(self) -> list[FeedVitals]:
+        return [event for event in self.events if isinstance(event, FeedVitals)]
+
+
+class _Listener:
+    """Nobody is told anything: what counts is in the table."""
+
+    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None: ...
+
+    def on_forming(self, candle: Candle) -> None: ...
+
+    def on_status(self, status: FeedStatus) -> None: ...
+
+    def on_catch_up(self, progress: CatchUpProgress) -> None: ...
+
+    def on_corrected(self, candle: Candle) -> None: ...
+
+    def on_told(self, told: FeedTold) -> None: ...
+
+    def on_rejected(self, candle: Candle, rejection: Rejection) -> None: ...
+
+
+class _Recording(ExchangeFeed):
+    """Writes down what goes by."""
+
+    outcome: Outcome
+    time: VirtualTime
+
+    async def events(self, after_ms: int | None = None):  # type: ignore[no-untyped-def]
+        async for event in super().events(after_ms):
+            self.outcome.take(event, self.time.true_ms())
+            if not isinstance(event, FormingCandle | FeedVitals | CatchUpProgress):
+                minute = (self.time.true_ms() - EPOCH_MS) / STEP_MS
+                self.outcome.log.append(f"{minute:8.3f} {_short(event)}")
+            yield event
+
+
+def _short(event: FeedEvent) -> str:
+    match event:
+        case ClosedCandle(candle=candle):
+            index = (candle.open_time_ms - EPOCH_MS) // STEP_MS
+            return f"closed {index} live={event.is_live} {candle.close} {candle.volume:.4f}"
+        case CorrectedCandle(candle=candle, before=before):
+            index = (candle.open_time_ms - EPOCH_MS) // STEP_MS
+            return f"corrected {index} {before.close} {before.volume:.4f} -> {candle.close} {candle.volume:.4f}"
+        case MissingCandles():
+            return f"missing {(event.first_ms - EPOCH_MS) // STEP_MS} +{event.count}"
+        case RejectedMessage():
+            return f"rejected {event.reason}"
+        case FeedStatus():
+            return f"{event.state.value}: {event.sentence}"
+    return str(event)
+
+
+def simulate(seed: int, chosen: Sequence[Toxic] | None = None) -> Outcome:
+    """Hours of market, in a fraction of a second. chosen: what goes wrong; without it the seed decides."""
+    random = Random(seed)
+    until_ms = EPOCH_MS + (MINUTES - HEALING) * STEP_MS
+    toxics = random_toxics(random, EPOCH_MS, until_ms) if chosen is None else Toxics(chosen)
+    asleep = -(-toxics.asleep_ms // STEP_MS)
+    market = SimulatedMarket(random, MINUTES + HEALING + asleep, shows_empty=random.random() < 0.5)
+    outcome = Outcome(seed, market, toxics)
+    run_virtually(lambda loop: _run(loop, random, outcome))
+    return outcome
+
+
+async def _run(loop: VirtualLoop, random: Random, outcome: Outcome) -> None:
+    time = VirtualTime(loop, EPOCH_MS, wall_offset_ms=random.choice((0, 0, -4_000, 90_000)))
+    exchange = SimulatedExchange(random, outcome.market, time, outcome.toxics)
+    feed = _Recording(
+        MARKET,
+        time,
+        catch_up=CATCH_UP,
+        times=_TIMES,
+        backoff=Backoff(random=Random(outcome.seed)),
+        open_venue=exchange.connect,
+    )
+    feed.outcome, feed.time = outcome, time
+    db = Database(memory=True)
+    schema().apply(db)
+    store = CandleStore(db)
+    suffering = asyncio.ensure_future(exchange.suffer_moments())
+    pumping = asyncio.ensure_future(MarketPipeline(feed, store, time, _Listener()).run())
+    await suffering
+    healed_ms = max(time.true_ms(), EPOCH_MS + (MINUTES - HEALING) * STEP_MS)
+    end_ms = MINUTE.open_time_ms(healed_ms) + HEALING * STEP_MS + 40_000
+    await asyncio.sleep((end_ms - time.true_ms()) / 1000.0)
+    outcome.ended_ms, outcome.wall_offset_ms = time.true_ms(), time.wall_offset_ms
+    await feed.aclose()
+    await pumping
+    outcome.stored = store.load(MARKET)
+    db.conn.close()
+
+
+def problems(outcome: Outcome) -> list[str]:
+    """What is wrong with an outcome, in words; nothing where all promises were kept."""
+    kept = (_order_problems, _truth_problems, _table_problems, _hole_problems, _liveness_problems)
+    return [problem for promise in kept for problem in promise(outcome)]
+
+
+def _order_problems(outcome: Outcome) -> list[str]:
+    times = [closed.candle.open_time_ms for closed in outcome.closed()]
+    wrong = [later for earlier, later in itertools.pairwise(times) if later <= earlier]
+    return [f"a closed candle came twice or out of order: {_index(time_ms)}" for time_ms in wrong]
+
+
+def _truth_problems(outcome: Outcome) -> list[str]:
+    """Nothing is told that makes no sense, no candle before its end, and none that the exchange never told; unless
+    what came was wrong in a way that nobody can see."""
+    found = []
+    is_honest = not {toxic.kind for toxic in outcome.toxics.all} & _LIES
+    for event, now_ms in zip(outcome.events, outcome.told_at_ms, strict=True):
+        if isinstance(event, ClosedCandle | FormingCandle | CorrectedCandle):
+            candle = event.candle
+            if problem_of(candle, MINUTE) is not None:
+                found.append(f"nonsense was told: {event}")
+            if not isinstance(event, FormingCandle) and candle.open_time_ms + STEP_MS > now_ms + _ROUNDING_MS:
+                found.append(f"candle {_index(candle.open_time_ms)} was told before its end")
+        if isinstance(event, ClosedCandle) and is_honest:
+            versions = (outcome.market.first_told(candle.open_time_ms), outcome.market.final.get(candle.open_time_ms))
+            if candle not in versions:
+                found.append(f"candle {_index(candle.open_time_ms)} was passed on as the exchange never told it")
+    return found
+
+
+def _table_problems(outcome: Outcome) -> list[str]:
+    stored = {candle.open_time_ms: candle for candle in outcome.stored}
+    if not stored:
+        return ["nothing was stored"]
+    last_ms = closed_until(outcome.ended_ms - 30_000)
+    first_ms = min(stored)
+    expected = {open_ms: each for open_ms, each in outcome.market.final.items() if first_ms <= open_ms <= last_ms}
+    found = []
+    for open_ms in sorted(expected.keys() | stored.keys()):
+        mine, true = stored.get(open_ms), expected.get(open_ms)
+        is_recent = open_ms >= outcome.ended_ms - _CHECKED_AFTER_MS  # a correction of it may not be known yet
+        if mine != true and not (is_recent and mine == outcome.market.first_told(open_ms)):
+            found.append(f"candle {_index(open_ms)}: stored {mine}, is {true}")
+    return found
+
+
+def _hole_problems(outcome: Outcome) -> list[str]:
+    """A hole is told where the exchange has one, and nowhere else; unless it was told to be filled later."""
+    filled = {each.candle.open_time_ms for each in outcome.corrected() if each.was_missing}
+    told = outcome.missing_times()
+    wrong = [time_ms for time_ms in told if time_ms in outcome.market.final and time_ms not in filled]
+    found = [f"candle {_index(time_ms)} is told to be missing" for time_ms in wrong]
+    if len(set(told)) != len(told):
+        found.append("a hole was told twice")
+    passed = {closed.candle.open_time_ms for closed in outcome.closed()}
+    if passed:
+        gaps = set(range(min(passed), max(passed) + 1, STEP_MS)) - passed
+        found += [f"the hole at {_index(time_ms)} was not told" for time_ms in sorted(gaps - set(told))]
+    return found
+
+
+def _liveness_problems(outcome: Outcome) -> list[str]:
+    """When all is well again candles come live, and soon."""
+    recent = [each for each in outcome.closed() if each.candle.open_time_ms >= outcome.ended_ms - 6 * STEP_MS]
+    late = [each for each in recent if not each.is_live]
+    found = [f"candle {_index(each.candle.open_time_ms)} did not come live" for each in late]
+    vitals = outcome.vitals()
+    if vitals and outcome.ended_ms + outcome.wall_offset_ms - (vitals[-1].last_message_ms or 0) > 8 * STEP_MS:
+        found.append("the stream is dead, and nobody has noticed")
+    if not vitals or (vitals[-1].close_delay_ms or 0.0) > 8_000.0:
+        found.append(f"the newest candle came late, or nothing is known of it: {vitals[-1:]}")
+    return found
+
+
+def _index(open_time_ms: int) -> int:
+    return (open_time_ms - EPOCH_MS) // STEP_MS

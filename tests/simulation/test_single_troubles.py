@@ -1,0 +1,117 @@
+"""One trouble at a time, on virtual time: what the feed says of it, and how soon it is over."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from core.market.feeds.base import FeedEvent, FeedState, FeedStatus, RejectedMessage
+from tests.simulation.market import EPOCH_MS, STEP_MS
+from tests.simulation.run import HEALING, MINUTES, Outcome, problems, simulate
+from tests.simulation.toxics import KINDS, Toxic
+
+pytestmark = pytest.mark.simulation
+
+BEGIN_MS = EPOCH_MS + 20 * STEP_MS + 25_000
+END_MS = EPOCH_MS + (MINUTES - HEALING) * STEP_MS
+
+
+def suffering(kind: str, seed: int = 3, lasts_ms: int = 300_000, strength: float = 1.0, status: int = 503) -> Outcome:
+    outcome = simulate(seed, [Toxic(kind, BEGIN_MS, BEGIN_MS + lasts_ms, strength, status)])
+    assert problems(outcome) == []
+    return outcome
+
+
+def sentences(outcome: Outcome, state: FeedState = FeedState.RECONNECTING) -> list[str]:
+    return [event.sentence for event in outcome.events if isinstance(event, FeedStatus) and event.state is state]
+
+
+def told_after(outcome: Outcome, kind: type[FeedEvent], at_ms: int) -> list[tuple[int, FeedEvent]]:
+    told = zip(outcome.told_at_ms, outcome.events, strict=True)
+    return [(now_ms, event) for now_ms, event in told if now_ms >= at_ms and isinstance(event, kind)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_trouble_that_lasts_most_of_the_time_breaks_a_promise(kind: str) -> None:
+    for seed in (1, 2):
+        suffering(kind, seed, lasts_ms=END_MS - BEGIN_MS, strength=0.7)
+
+
+def test_without_trouble_nothing_is_said_but_the_start_and_the_daily_renewal() -> None:
+    outcome = simulate(4, [])
+    assert problems(outcome) == []
+    assert all("renewed" in sentence for sentence in sentences(outcome))
+    assert not [event for event in outcome.events if isinstance(event, RejectedMessage)]
+
+
+def test_a_dead_socket_is_noticed_within_half_a_minute_of_trades() -> None:
+    outcome = suffering("stall")
+    first_ms, first = told_after(outcome, FeedStatus, BEGIN_MS)[0]
+    assert isinstance(first, FeedStatus) and "moves" in first.sentence
+    assert first_ms - BEGIN_MS <= 90_000  # a quiet minute may lie between
+
+
+def test_after_a_sleep_the_feed_says_so_and_fetches_before_it_goes_on() -> None:
+    outcome = suffering("sleep", strength=0.6)
+    (said,) = [sentence for sentence in sentences(outcome) if "slept" in sentence]
+    assert "14 min" in said
+    told = [event for _, event in told_after(outcome, FeedEvent, BEGIN_MS + 1)]  # type: ignore[arg-type]
+    states = [event.state for event in told if isinstance(event, FeedStatus)]
+    assert states[:2] == [FeedState.RECONNECTING, FeedState.LIVE]
+
+
+def test_a_clock_that_is_set_is_no_trouble() -> None:
+    for strength in (0.1, 0.9):
+        outcome = suffering("clock set", strength=strength)
+        assert all("renewed" in sentence for sentence in sentences(outcome))
+
+
+def test_an_announced_end_costs_no_wait_and_no_candle() -> None:
+    outcome = suffering("shutdown")
+    (first_ms, _), (second_ms, second) = told_after(outcome, FeedStatus, BEGIN_MS)[:2]
+    assert "hang up" in sentences(outcome)[0]
+    assert isinstance(second, FeedStatus) and second.state is FeedState.LIVE
+    assert second_ms - first_ms < 500
+
+
+@pytest.mark.parametrize(("status", "word"), [(429, "fewer"), (418, "shut"), (403, "firewall"), (502, "fault")])
+def test_refusals_of_the_list_do_not_stop_candles_that_close_by_the_stream(status: int, word: str) -> None:
+    outcome = suffering("status", lasts_ms=END_MS - BEGIN_MS, status=status)
+    assert any(word in sentence for sentence in sentences(outcome)) or outcome.vitals()[-1].reconnects == 0
+
+
+def test_corrections_are_told_within_minutes_and_only_of_what_the_exchange_has_changed() -> None:
+    corrected = [each for seed in range(8) for each in simulate(seed, []).corrected()]
+    assert len(corrected) >= 8
+    for seed in range(8):
+        outcome = simulate(seed, [])
+        for told_ms, event in zip(outcome.told_at_ms, outcome.events, strict=True):
+            if event in outcome.corrected():
+                correction = outcome.market.corrections[event.candle.open_time_ms]  # type: ignore[union-attr]
+                assert correction.first == event.before  # type: ignore[union-attr]
+                assert correction.at_ms <= told_ms <= event.candle.open_time_ms + 8 * STEP_MS  # type: ignore[union-attr]
+
+
+def test_lost_and_late_trades_are_counted() -> None:
+    lost = [suffering("drop", seed, strength=0.5).vitals()[-1].lost_trades for seed in range(4)]
+    late = [suffering("late trades", seed, lasts_ms=END_MS - BEGIN_MS).vitals()[-1].late_trades for seed in range(4)]
+    assert sum(lost) > 0 and sum(late) > 0
+
+
+def test_vitals_come_steadily_and_their_counts_never_go_back() -> None:
+    outcome = suffering("disconnect")
+    vitals = outcome.vitals()
+    for earlier, later in itertools.pairwise(vitals):
+        assert later.at_ms - earlier.at_ms < 30_000
+        for name in (
+            "messages",
+            "trades",
+            "rejected",
+            "reconnects",
+            "back_filled",
+            "corrected",
+            "missing",
+            "lost_trades",
+        ):
+            assert getattr(later, name) >= getattr(earlier, name), name

@@ -1,0 +1,88 @@
+"""What goes wrong in a simulated hour, when, and for how long."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+KINDS = (
+    "latency",
+    "stall",
+    "stalled trades",
+    "stalled candles",
+    "drop",
+    "duplicate",
+    "reorder",
+    "corrupt",
+    "disconnect",
+    "no closing",
+    "late trades",
+    "slow requests",
+    "deaf requests",
+    "status",
+    "older copy",
+    "corrupt list",
+    "outage",
+    "sleep",
+    "clock set",
+    "shutdown",
+)
+_STATUSES = (429, 418, 403, 500, 502, 503)
+_LONGEST_SLEEP_MS = 2_400_000
+_MOMENTS = frozenset({"disconnect", "sleep", "clock set", "shutdown"})
+"""They happen once; the others last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Toxic:
+    """Between two moments of true time. `strength` lies between 0 and 1; what it means is the kind's own business."""
+
+    kind: str
+    from_ms: int
+    until_ms: int
+    strength: float
+    status: int = 0
+
+    @property
+    def asleep_ms(self) -> int:
+        """How long the computer sleeps by it."""
+        return round(self.strength**2 * _LONGEST_SLEEP_MS) if self.kind == "sleep" else 0
+
+    @property
+    def is_moment(self) -> bool:
+        return self.kind in _MOMENTS
+
+
+class Toxics:
+    """A schedule. `at` answers what is wrong at a moment."""
+
+    def __init__(self, toxics: Sequence[Toxic]) -> None:
+        self.all = sorted(toxics, key=lambda toxic: toxic.from_ms)
+        self.moments = [toxic for toxic in self.all if toxic.is_moment]
+        self._lasting = [toxic for toxic in self.all if not toxic.is_moment]
+        self._looked_ms = -1
+        self._active: dict[str, Toxic] = {}
+
+    @property
+    def asleep_ms(self) -> int:
+        """In all."""
+        return sum(toxic.asleep_ms for toxic in self.all)
+
+    def at(self, now_ms: int) -> dict[str, Toxic]:
+        """Those that are active, by kind."""
+        if now_ms != self._looked_ms:
+            self._looked_ms = now_ms
+            self._active = {each.kind: each for each in self._lasting if each.from_ms <= now_ms < each.until_ms}
+        return self._active
+
+
+def random_toxics(random: Random, from_ms: int, until_ms: int) -> Toxics:
+    """A few to many, between two moments."""
+    return Toxics([_made(random, from_ms, until_ms) for _ in range(random.randrange(3, 24))])
+
+
+def _made(random: Random, from_ms: int, until_ms: int) -> Toxic:
+    begin = random.randrange(from_ms, until_ms)
+    end = min(until_ms, begin + random.choice((2_000, 20_000, 90_000, 300_000)))
+    return Toxic(random.choice(KINDS), begin, end, random.random(), random.choice(_STATUSES))

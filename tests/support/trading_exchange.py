@@ -1,0 +1,75 @@
+"""The loopback exchange with a stream of trades beside its stream of candles, and with messages that make no sense."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from tests.support.loopback_exchange import LoopbackExchange, _Socket, _text
+
+
+class TradingExchange(LoopbackExchange):
+    """Its trades are numbered from 1 and go out with the candles, a few at a time; more at once by `burst`."""
+
+    def __init__(self, *positional: Any, trades_per_s: float | None = None, **named: Any) -> None:
+        """trades_per_s: so many for one listener; without it three with each push."""
+        super().__init__(*positional, **named)
+        self.trades_per_s = trades_per_s
+        self.trades_sent = 0
+        self.traded: dict[int, float] = {}
+        """The amounts traded, by the opening time of their candle."""
+        self._began_s: float | None = None
+
+    async def _push(self, socket: _Socket) -> None:
+        await super()._push(socket)
+        if self._trade_stream in socket.streams and not socket.ws.closed:
+            await self._send_trades(socket, 3 if self.trades_per_s is None else self._due(self.trades_per_s))
+
+    def _due(self, per_s: float) -> int:
+        self._began_s = self._began_s or time.monotonic()
+        return max(0, int((time.monotonic() - self._began_s) * per_s) - self.trades_sent)
+
+    async def burst(self, count: int) -> None:
+        """So many trades at once, for everybody who listens."""
+        for socket in list(self._sockets):
+            if self._trade_stream in socket.streams:
+                await self._send_trades(socket, count)
+
+    async def garble(self, *messages: str) -> None:
+        """Send these as they are, on every stream."""
+        for socket in list(self._sockets):
+            for message in messages:
+                await socket.ws.send_str(message)
+
+    @property
+    def _trade_stream(self) -> str:
+        return f"{self._id.lower()}@trade"
+
+    async def _send_trades(self, socket: _Socket, count: int) -> None:
+        now_ms = self.now_ms()
+        forming = self.tape.forming(now_ms)
+        if forming is None:
+            return
+        open_ms = self.tape.interval.open_time_ms(now_ms)
+        for _ in range(count):
+            self.trades_sent += 1
+            self.traded[open_ms] = self.traded.get(open_ms, 0.0) + _AMOUNT
+            await socket.ws.send_str(json.dumps(self._trade(now_ms, forming.close)))
+
+    def _trade(self, now_ms: int, price: float) -> dict[str, Any]:
+        return {
+            "e": "trade",
+            "E": now_ms,
+            "s": self._id,
+            "t": self.trades_sent,
+            "p": _text(price),
+            "q": _text(_AMOUNT),
+            "T": now_ms,
+            "m": False,
+            "M": True,
+        }
+
+
+_AMOUNT = 64.0
+"""More than the tape's own volume, and exact when summed: so the candles of trades are told from the others."""

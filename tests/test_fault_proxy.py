@@ -1,0 +1,154 @@
+"""The bad line itself: each toxic does what it says, and is gone when it is taken off."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.support.fault_proxy import Bandwidth, FaultProxy, Latency, Refuse, Reset, SlowClose, Stall
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Sends everything back until it is told `bye`."""
+    while (line := await reader.readline()) and line != b"bye\n":
+        writer.write(line)
+    writer.close()
+
+
+class Line:
+    """A client of an echo behind the proxy."""
+
+    writer: asyncio.StreamWriter | None = None
+
+    def __init__(self, proxy: FaultProxy) -> None:
+        self.proxy = proxy
+
+    async def connect(self) -> None:
+        if self.writer is not None:
+            self.writer.close()
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.proxy.port)
+
+    async def say(self, text: bytes = b"hello\n", within_s: float = 5.0) -> float:
+        """Send it and wait for it. Returns the seconds that took; raises TimeoutError."""
+        began_s = time.monotonic()
+        self.writer.write(text)
+        async with asyncio.timeout(within_s):
+            answer = await self.reader.readline()
+        if answer != text:
+            raise ConnectionError(f"came {answer!r}")
+        return time.monotonic() - began_s
+
+
+@asynccontextmanager
+async def a_line() -> AsyncIterator[Line]:
+    async with await asyncio.start_server(echo, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        proxy = FaultProxy(lambda: port)
+        await proxy.start()
+        line = Line(proxy)
+        await line.connect()
+        assert await line.say() < 0.5
+        try:
+            yield line
+        finally:
+            line.writer.close()
+            await proxy.stop()
+
+
+def played(story: Callable[[Line], Coroutine[Any, Any, None]]) -> None:
+    async def scenario() -> None:
+        async with a_line() as line:
+            await story(line)
+
+    asyncio.run(scenario())
+
+
+def test_latency_delays_each_way_and_not_the_throughput() -> None:
+    async def story(line: Line) -> None:
+        line.proxy.put(Latency(0.1))
+        assert 0.2 <= await line.say() < 0.6
+        began_s = time.monotonic()
+        line.writer.writelines([b"one\n"] * 50)
+        for _ in range(50):
+            assert await line.reader.readline() == b"one\n"
+        assert time.monotonic() - began_s < 1.0, "fifty delays one after the other"
+        line.proxy.heal()
+        assert await line.say() < 0.1
+
+    played(story)
+
+
+def test_bandwidth_is_a_rate() -> None:
+    async def story(line: Line) -> None:
+        line.proxy.put(Bandwidth(20_000.0))
+        assert 0.3 < await line.say(b"x" * 8_000 + b"\n") < 3.0
+
+    played(story)
+
+
+def test_a_stall_is_silent_and_loses_nothing() -> None:
+    async def story(line: Line) -> None:
+        stall = Stall()
+        line.proxy.put(stall)
+        with pytest.raises(TimeoutError):
+            await line.say(within_s=0.2)
+        line.proxy.take(stall)
+        assert await line.reader.readline() == b"hello\n"
+
+    played(story)
+
+
+def test_a_reset_comes_after_so_many_bytes() -> None:
+    async def story(line: Line) -> None:
+        line.proxy.put(Reset(after_bytes=100))
+        await line.say()
+        with pytest.raises(ConnectionResetError):
+            await line.say(b"x" * 200 + b"\n")
+            await line.say()
+        line.proxy.heal()
+        await line.connect()
+        await line.say()
+
+    played(story)
+
+
+def test_nobody_listens_while_it_refuses_and_the_address_stays_the_same() -> None:
+    async def story(line: Line) -> None:
+        port = line.proxy.port
+        line.proxy.put(Refuse())
+        with pytest.raises(ConnectionError):
+            await line.say()
+        with pytest.raises(ConnectionRefusedError):
+            await line.connect()
+        line.proxy.heal()
+        await asyncio.sleep(0)
+        async with asyncio.timeout(2.0):
+            await line.connect()
+        assert line.proxy.port == port
+        await line.say()
+
+    played(story)
+
+
+def test_a_goodbye_passes_late() -> None:
+    async def story(line: Line) -> None:
+        line.proxy.put(SlowClose(0.3))
+        began_s = time.monotonic()
+        line.writer.write(b"bye\n")
+        assert await line.reader.read() == b""
+        assert time.monotonic() - began_s >= 0.3
+
+    played(story)
+
+
+def test_several_lie_on_the_line_together() -> None:
+    async def story(line: Line) -> None:
+        line.proxy.put(Latency(0.05), Latency(0.05))
+        assert await line.say() >= 0.2
+
+    played(story)

@@ -1,0 +1,215 @@
+"""A real feed through real ccxt, over a bad line, into a real SQLite; and what must hold afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from core.clock import Clock, SystemClock
+from core.market.candle import Candle, Interval, Market
+from core.market.feeds.backoff import Backoff
+from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
+from core.market.feeds.urls import ExchangeUrls
+from core.market.pipeline import FeedTold, MarketPipeline
+from core.market.validate import Rejection
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from tests.support.exchange.clock import AcceleratedClock
+from tests.support.exchange.server import LoopbackExchange
+from tests.support.loopback_exchange import FaultyVenue
+from tests.support.tape import generated_tape
+
+SECOND = Interval.parse("1s")
+STEP_MS = SECOND.duration_ms
+MARKET = Market("binance", "BTC/USDT", SECOND)
+_TIMES = {
+    "request_s": 1.0,
+    "first_look_s": 0.02,
+    "grace_s": 0.2,
+    "patience_s": 2.0,
+    "retry_s": 0.02,
+    "silence_s": 0.5,
+    "doubt_s": 0.2,
+    "vitals_s": 0.1,
+    "check_s": 0.2,
+    "check_every_s": 0.1,
+    "confirm_s": 0.05,
+    "check_pause_s": 0.1,
+}
+LOOKS_BACK = "check_s" in {each.name for each in fields(ExchangeTimes)}
+"""Whether the feed compares what it passed on with the exchange's own list."""
+FAST = ExchangeTimes(
+    **{name: value for name, value in _TIMES.items() if name in {each.name for each in fields(ExchangeTimes)}}
+)
+CATCH_UP = 10
+_HISTORY = 40
+_FUTURE = 4000
+_CLOSE_WITHIN_S = 3.0
+
+
+@dataclass(slots=True)
+class Heard:
+    """What the pipeline told."""
+
+    closed: list[Candle] = field(default_factory=list)
+    live: list[Candle] = field(default_factory=list)
+    forming: list[Candle] = field(default_factory=list)
+    corrected: list[Candle] = field(default_factory=list)
+    statuses: list[FeedStatus] = field(default_factory=list)
+    told: list[FeedTold] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
+    news: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        self.closed.extend(candles)
+        self.live.extend(candle for candle in candles if candle.open_time_ms in live_open_times_ms)
+        self.news.set()
+
+    def on_forming(self, candle: Candle) -> None:
+        self.forming.append(candle)
+        self.news.set()
+
+    def on_status(self, status: FeedStatus) -> None:
+        self.statuses.append(status)
+        self.news.set()
+
+    def on_catch_up(self, progress: CatchUpProgress) -> None: ...
+
+    def on_corrected(self, candle: Candle) -> None:
+        self.corrected.append(candle)
+        self.news.set()
+
+    def on_told(self, told: FeedTold) -> None:
+        self.told.append(told)
+
+    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        self.rejected.append(rejection)
+
+    @property
+    def state(self) -> FeedState | None:
+        return self.statuses[-1].state if self.statuses else None
+
+    def sentences(self, state: FeedState) -> str:
+        """Everything that was said with this state."""
+        return " | ".join(status.sentence for status in self.statuses if status.state is state)
+
+
+@dataclass(slots=True)
+class Rig:
+    """One market that is watched over a line that may be bad."""
+
+    venue: FaultyVenue
+    heard: Heard
+    store: CandleStore
+
+    @property
+    def exchange(self) -> LoopbackExchange:
+        return self.venue.exchange
+
+    async def until(self, condition: Callable[[], bool], what: str, timeout_s: float = 15.0) -> None:
+        deadline_s = time.monotonic() + timeout_s
+        while not condition():
+            if time.monotonic() > deadline_s:
+                said = [f"{status.state.value}: {status.sentence}" for status in self.heard.statuses]
+                raise AssertionError(f"waited {timeout_s:g} s for {what}; the feed said {said}")
+            self.heard.news.clear()
+            try:
+                await asyncio.wait_for(self.heard.news.wait(), 0.02)
+            except TimeoutError:
+                continue
+
+    async def live(self, more: int = 3) -> None:
+        """It says that it is live, and so many further candles come live."""
+        wanted = len(self.heard.live) + more
+        await self.until(
+            lambda: self.heard.state is FeedState.LIVE and len(self.heard.live) >= wanted, f"{more} live candles"
+        )
+
+    async def passed(self, candles: int) -> None:
+        """So many candles pass at the exchange, whatever comes of them here."""
+        until_ms = self.exchange.now_ms() + candles * STEP_MS
+        await self.until(lambda: self.exchange.now_ms() >= until_ms, f"{candles} candles' time")
+
+    async def trouble(self, *words: str) -> None:
+        """It says that it reconnects, with these words."""
+        await self.until(
+            lambda: all(word in self.heard.sentences(FeedState.RECONNECTING) for word in words),
+            f"'{' '.join(words)}' to be said",
+        )
+
+    def is_true(self) -> bool:
+        """What is stored is by now as the exchange has it."""
+        return all(candle == self.exchange.truth(candle.open_time_ms) for candle in self.store.load(MARKET))
+
+    def assert_whole(self) -> None:
+        """Stored candles are the exchange's, without a hole; each was passed on once, in order."""
+        stored = self.store.load(MARKET)
+        times = [candle.open_time_ms for candle in stored]
+        assert {later - earlier for earlier, later in itertools.pairwise(times)} == {STEP_MS}, "a hole"
+        assert stored == [self.exchange.truth(time_ms) for time_ms in times], "not the exchange's candle"
+        passed_on = [candle.open_time_ms for candle in self.heard.closed]
+        assert passed_on == times, "passed on more than once, or out of order"
+
+
+def an_exchange(speed: float = 10.0, trades: int = 31, **options: Any) -> LoopbackExchange:
+    clock = AcceleratedClock(time.time_ns() // 1_000_000, speed)
+    tape = generated_tape(SECOND, clock(), _HISTORY, _FUTURE, trades=trades)
+    return LoopbackExchange(tape, clock, push_s=0.01, **options)
+
+
+def a_feed(
+    urls: ExchangeUrls, times: ExchangeTimes = FAST, clock: Clock | None = None, catch_up: int = CATCH_UP
+) -> ExchangeFeed:
+    backoff = Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
+    return ExchangeFeed(MARKET, clock or SystemClock(), catch_up=catch_up, urls=urls, times=times, backoff=backoff)
+
+
+def pipeline_of(feed: ExchangeFeed, store: CandleStore, heard: Heard) -> MarketPipeline:
+    """From the feed into the table, as the product has it."""
+    return MarketPipeline(feed, store, SystemClock(), heard)
+
+
+@asynccontextmanager
+async def watched(
+    root: Path,
+    exchange: LoopbackExchange | None = None,
+    times: ExchangeTimes = FAST,
+    clock: Clock | None = None,
+    catch_up: int = CATCH_UP,
+    is_to_fail: bool = False,
+) -> AsyncIterator[Rig]:
+    """A market that is watched. At the end it is closed in time, its sockets are gone, and what is stored is whole.
+
+    is_to_fail: the feed ends with a sentence; it may have stored nothing.
+    """
+    db = open_database(root / "candles.sqlite3")
+    before = asyncio.all_tasks()
+    try:
+        async with FaultyVenue(exchange or an_exchange()) as venue:
+            feed = a_feed(venue.urls, times, clock, catch_up)
+            rig = Rig(venue, Heard(), CandleStore(db))
+            pipeline = asyncio.create_task(pipeline_of(feed, rig.store, rig.heard).run())
+            try:
+                yield rig
+            finally:
+                began_s = time.monotonic()
+                await feed.aclose()
+                await asyncio.wait_for(pipeline, _CLOSE_WITHIN_S)
+                assert time.monotonic() - began_s < _CLOSE_WITHIN_S, "closing hung"
+            venue.heal()
+            await asyncio.wait_for(venue.exchange.is_deserted.wait(), _CLOSE_WITHIN_S)
+            assert is_to_fail is (rig.heard.state is FeedState.FAILED), rig.heard.statuses
+            if rig.heard.closed or not is_to_fail:
+                rig.assert_whole()
+        left = asyncio.all_tasks() - before
+        assert not left, f"tasks left running: {left}"
+    finally:
+        db.close()

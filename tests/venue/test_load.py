@@ -1,0 +1,124 @@
+"""A busy market: 1,000 trades a second through real ccxt, from an exchange in another process."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from core.market.feeds.base import FeedState, FeedVitals, RejectedMessage
+from core.market.feeds.exchange import ExchangeTimes
+from core.market.feeds.urls import ExchangeUrls
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from tests.support.loopback_exchange import FaultyVenue, loopback_process, loopback_thread
+from tests.venue.clients import client
+from tests.venue.rig import MARKET, STEP_MS, Heard, a_feed, an_exchange, pipeline_of
+
+pytestmark = pytest.mark.venue
+
+PER_SECOND = 1_000
+_LOOK_S = 0.005
+_WARM_S = 3.0
+_MOST_GROWTH_BYTES = 32 * 2**20
+LENGTHS = [10, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(180)])]
+
+
+@dataclass(slots=True)
+class Load:
+    """What came, how late the event loop was, and how much memory the process held."""
+
+    ids: list[int] = field(default_factory=list)
+    lags_s: list[float] = field(default_factory=list)
+    resident: list[int] = field(default_factory=list)
+
+    async def watch(self, urls: ExchangeUrls, seconds: float) -> None:
+        async with client(urls) as exchange:
+            looking = asyncio.create_task(self._look())
+            try:
+                until_s = time.monotonic() + seconds
+                while time.monotonic() < until_s:
+                    trades = await exchange.watch_trades("BTC/USDT")
+                    self.ids.extend(int(trade["id"]) for trade in trades)
+            finally:
+                looking.cancel()
+                await asyncio.gather(looking, return_exceptions=True)
+
+    async def feed(self, venue: FaultyVenue, store: CandleStore, heard: Heard, seconds: float) -> None:
+        feed = a_feed(venue.urls, ExchangeTimes())
+        looking = asyncio.create_task(self._look())
+        running = asyncio.create_task(pipeline_of(feed, store, heard).run())
+        try:
+            await asyncio.sleep(seconds)
+        finally:
+            await feed.aclose()
+            await running
+            looking.cancel()
+            await asyncio.gather(looking, return_exceptions=True)
+
+    @property
+    def growth(self) -> int:
+        """Of the process's memory, after it was warm, in bytes."""
+        return self.resident[-1] - self.resident[0]
+
+    @property
+    def machine(self) -> str:
+        """How it went for the event loop and the memory, in words."""
+        p50, p99, most = (float(np.quantile(self.lags_s, share)) * 1000.0 for share in (0.5, 0.99, 1.0))
+        return (
+            f"event loop late by {p50:.1f} ms in the median, {p99:.1f} ms p99, {most:.1f} ms at most; "
+            f"memory {self.growth / 2**20:+.1f} MiB after the first {_WARM_S:g} s"
+        )
+
+    async def _look(self) -> None:
+        process, began_s = psutil.Process(), time.monotonic()
+        while True:
+            asked_s = time.monotonic()
+            await asyncio.sleep(_LOOK_S)
+            self.lags_s.append(time.monotonic() - asked_s - _LOOK_S)
+            if time.monotonic() - began_s > _WARM_S + len(self.resident):
+                self.resident.append(process.memory_info().rss)
+
+
+@pytest.mark.parametrize("seconds", LENGTHS)
+def test_a_thousand_trades_a_second_lose_none_and_hold_no_memory(
+    seconds: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = Load()
+    with loopback_process("--trades", str(PER_SECOND), "--push-seconds", "0.01", "--history", "20") as urls:
+        asyncio.run(load.watch(urls, seconds))
+    with capsys.disabled():
+        print(f"\n{len(load.ids):,} trades through ccxt in {seconds} s; {load.machine}")
+    assert load.ids == list(range(load.ids[0], load.ids[0] + len(load.ids))), "some were lost, doubled or disordered"
+    assert len(load.ids) > 0.9 * PER_SECOND * seconds, "the load was not reached"
+    assert load.growth < _MOST_GROWTH_BYTES
+
+
+@pytest.mark.parametrize("seconds", LENGTHS)
+def test_the_feed_under_that_load_passes_every_candle_on_and_counts_every_trade(
+    seconds: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the exchange on a thread of this process, so that both share the interpreter: the worse case."""
+    venue, heard, load = FaultyVenue(an_exchange(speed=1.0, trades=PER_SECOND)), Heard(), Load()
+    with loopback_thread(venue), open_database(tmp_path / "candles.sqlite3") as db:
+        asyncio.run(load.feed(venue, CandleStore(db), heard, seconds))
+        stored = CandleStore(db).load(MARKET)
+    vitals = [told for told in heard.told if isinstance(told, FeedVitals)]
+    counted, sent = (vitals[-1].trades if vitals else 0), venue.exchange.trades_sent
+    with capsys.disabled():
+        print(f"\n{counted:,} of {sent:,} trades counted by the feed in {seconds} s; {load.machine}")
+    times = [candle.open_time_ms for candle in stored]
+    assert times == list(range(times[0], times[-1] + 1, STEP_MS)) and times == [
+        each.open_time_ms for each in heard.closed
+    ]
+    assert stored == [venue.exchange.truth(time_ms) for time_ms in times]
+    assert len(heard.live) >= seconds - 3
+    assert heard.sentences(FeedState.RECONNECTING) == ""
+    assert counted >= sent - 3 * PER_SECOND, "the newest vitals are a second old, and the stream goes on to the end"
+    assert [each.raw for each in heard.told if isinstance(each, RejectedMessage)] == []
+    assert load.growth < _MOST_GROWTH_BYTES

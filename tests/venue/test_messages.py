@@ -1,0 +1,102 @@
+"""Messages that are doubled, shuffled, lost, broken, strange, late or wrong: the stored candles are the exchange's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.exchange.toxics import (
+    ClockSkew,
+    CorruptJson,
+    Drop,
+    Duplicate,
+    Late,
+    MessageToxic,
+    MisquotedClose,
+    Reorder,
+    UnknownFields,
+    WrongTypes,
+    missing_finals,
+)
+from tests.support.fault_proxy import Latency
+from tests.venue.rig import watched
+
+pytestmark = pytest.mark.venue
+
+TOXICS: dict[str, Callable[[], list[MessageToxic]]] = {
+    "duplicate": lambda: [Duplicate()],
+    "reorder": lambda: [Reorder(of=8)],
+    "drop": lambda: [Drop(share=0.5)],
+    "corrupt JSON": lambda: [CorruptJson(share=0.3)],
+    "unknown fields": lambda: [UnknownFields()],
+    "wrong types": lambda: [WrongTypes(share=0.3)],
+    "no closing message": lambda: [missing_finals()],
+    "late trades": lambda: [Late(0.25)],
+    "all late": lambda: [Late(0.25, concerns=lambda message: True)],
+    "a closing message from before the end": lambda: [MisquotedClose()],
+    "another close than the final one": lambda: [MisquotedClose(factor=1.1)],
+    "the clock ahead": lambda: [ClockSkew(400)],
+    "the clock behind": lambda: [ClockSkew(-400)],
+    "many at once": lambda: [Duplicate(), Reorder(of=5), Drop(share=0.2), UnknownFields(share=0.2), WrongTypes(0.1)],
+}
+
+
+@pytest.mark.parametrize("name", list(TOXICS))
+def test_whatever_becomes_of_the_messages_the_candles_are_right(tmp_path: Path, name: str) -> None:
+    async def scenario() -> None:
+        async with watched(tmp_path) as rig:
+            await rig.live(2)
+            toxics = TOXICS[name]()
+            rig.exchange.toxics.extend(toxics)
+            await rig.passed(10)
+            assert name == "late trades" or any(toxic.done for toxic in toxics), "it did nothing"
+            rig.venue.heal()
+            await rig.live(3)
+            await rig.until(rig.is_true, "the candles to be those of the exchange")
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.3])
+def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_path: Path, after_s: float) -> None:
+    async def scenario() -> None:
+        async with watched(tmp_path) as rig:
+            await rig.live(2)
+            if after_s:
+                rig.exchange.shut_down(after_s)
+            else:
+                rig.exchange.end_of_day()
+            await rig.until(lambda: rig.exchange.sockets_opened >= 2, "another stream")
+            await rig.live(3)
+
+    asyncio.run(scenario())
+
+
+def test_a_stream_that_goes_silent_while_requests_are_answered_is_replaced(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with watched(tmp_path) as rig:
+            await rig.live(2)
+            rig.exchange.stall()
+            await rig.trouble("any more")
+            rig.venue.heal()
+            await rig.live(3)
+
+    asyncio.run(scenario())
+
+
+def test_bad_messages_on_a_bad_line(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with watched(tmp_path) as rig:
+            await rig.live(2)
+            rig.venue.proxy.put(Latency(0.03, jitter_s=0.05))
+            rig.exchange.toxics.extend([Duplicate(), Drop(share=0.3), CorruptJson(share=0.05)])
+            await rig.passed(10)
+            rig.exchange.cut()
+            await rig.passed(5)
+            rig.venue.heal()
+            await rig.live(3)
+
+    asyncio.run(scenario())
