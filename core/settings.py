@@ -17,12 +17,16 @@ from pydantic.dataclasses import dataclass
 
 from core.indicators.spec import IndicatorSpec
 from core.market import time_zones
+from core.market.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
 from core.storage.durable import write_durably
 
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
 """Marks a setting that is changed where it is used: no form offers it."""
 
 ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
+
+VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
+"""An exchange's ccxt id."""
 
 _CONFIG = ConfigDict(extra="forbid")
 
@@ -46,14 +50,24 @@ class MarketSettings:
     catch_up_candles: int = Field(
         default=1000, ge=0, le=20_000, description="Closed candles learned from at the start."
     )
-    fallback_venues: str = Field(
-        default="binance, kraken, coinbase",
-        description="Exchanges that are offered, in this order, where the chosen one is the trouble; never by itself.",
+    fallback_venues: Annotated[tuple[VenueId, ...], Field(max_length=20)] = Field(
+        default=("binance", "kraken", "coinbase"),
+        description="Exchanges offered, in this order, where one fails. None is switched to by itself.",
+        json_schema_extra=OWN_DIALOG,
     )
 
-    def fallback_order(self) -> tuple[str, ...]:
-        """The ids in `fallback_venues`, each once."""
-        return tuple(dict.fromkeys(name.strip().lower() for name in self.fallback_venues.split(",") if name.strip()))
+    @field_validator("fallback_venues")
+    @classmethod
+    def _each_venue_once(cls, venues: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(venues)) < len(venues):
+            raise ValueError("an exchange stands in the fall-back order more than once")
+        return venues
+
+    def next_venue(self) -> str | None:
+        """The exchange to offer where this one fails; None where no other is in the fall-back order."""
+        order = self.fallback_venues
+        start = order.index(self.venue) + 1 if self.venue in order else 0
+        return next((venue for venue in (*order[start:], *order[:start]) if venue != self.venue), None)
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
@@ -262,6 +276,22 @@ class ChartSettings:
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class WatchlistSettings:
+    """The markets whose prices the watchlist shows."""
+
+    markets: Annotated[tuple[WatchedMarket, ...], Field(max_length=MOST_WATCHED)] = Field(
+        default=DEFAULT_WATCHLIST, description="The watched markets, in order.", json_schema_extra=OWN_DIALOG
+    )
+
+    @field_validator("markets")
+    @classmethod
+    def _each_market_once(cls, markets: tuple[WatchedMarket, ...]) -> tuple[WatchedMarket, ...]:
+        if len(set(markets)) < len(markets):
+            raise ValueError("a market stands in the watchlist more than once")
+        return markets
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class NotificationSettings:
     """What is told on the desktop and in the tray."""
 
@@ -286,6 +316,7 @@ class Settings:
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
     chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
+    watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)
     notifications: NotificationSettings = field(default_factory=NotificationSettings)
 
 

@@ -141,6 +141,13 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
         (ActionId.SHOW_BEST, "&Best checkpoint", "The checkpoint with the highest score", "trophy-outline"),
         (ActionId.SHOW_CHECKPOINTS, "&Checkpoints", "All checkpoints that are kept", "history"),
         (ActionId.SHOW_INCIDENTS, "&Incidents", "What went wrong, and what was done", "alert-outline"),
+        (ActionId.SHOW_FEED, "&Feed", "How the connection to the exchange does, and what it told", "lan-connect"),
+        (
+            ActionId.SHOW_WATCHLIST,
+            "&Watchlist",
+            "Prices of other markets; a click shows one on the chart",
+            "eye-outline",
+        ),
     )
     menu = (_VIEW, _PANELS)
     toggles = (
@@ -211,4 +218,34 @@ def incident_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
             place="Incidents",
         ),
+    )
+
+
+def feed_actions() -> tuple[ActionInfo, ...]:
+    """What can be done in the feed's panel."""
+    return (
+        ActionInfo(
+            ActionId.FEED_COPY,
+            "&Copy",
+            "Copy what is selected, rejected messages as they came",
+            "Ctrl+C",
+            "content-copy",
+            is_in_tool_bar=True,
+            place="Feed",
+        ),
+    )
+
+
+def watchlist_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with the markets of the watchlist, in its panel."""
+    rows = (
+        (ActionId.WATCH_OPEN, "&Show on the chart", "Show this market on the chart; its run goes on", "Return", "eye"),
+        (ActionId.WATCH_UP, "Move &up", "Move this market up", "Alt+Up", "arrow-up"),
+        (ActionId.WATCH_DOWN, "Move &down", "Move this market down", "Alt+Down", "arrow-down"),
+        (ActionId.WATCH_REMOVE, "&Remove", "Take this market off the list; what was learned stays", "Del", "close"),
+        (ActionId.WATCH_UNDO, "U&ndo", "Take the last change of the list back", "Ctrl+Shift+Z", "undo"),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Watchlist")
+        for id_, text, tooltip, keys, name in rows
     )

@@ -74,6 +74,8 @@ class ActionId(StrEnum):
     SHOW_BEST = "show_best"
     SHOW_CHECKPOINTS = "show_checkpoints"
     SHOW_INCIDENTS = "show_incidents"
+    SHOW_FEED = "show_feed"
+    SHOW_WATCHLIST = "show_watchlist"
     RESET_LAYOUT = "reset_layout"
     SHORTCUTS = "shortcuts"
     ABOUT = "about"
@@ -83,6 +85,12 @@ class ActionId(StrEnum):
     CHECKPOINT_NOTE = "checkpoint_note"
     CHECKPOINT_DELETE = "checkpoint_delete"
     INCIDENT_COPY = "incident_copy"
+    FEED_COPY = "feed_copy"
+    WATCH_OPEN = "watch_open"
+    WATCH_UP = "watch_up"
+    WATCH_DOWN = "watch_down"
+    WATCH_REMOVE = "watch_remove"
+    WATCH_UNDO = "watch_undo"
 
 
 @dataclass(frozen=True, slots=True)

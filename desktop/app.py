@@ -53,6 +53,7 @@ from desktop.single_instance import SingleInstance
 from desktop.state import INCIDENTS_KEPT, RunState
 from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
+from desktop.watch.watching import Watching
 from desktop.window import MainWindow
 
 _SHARE_OF_SCREEN = 0.92
@@ -92,6 +93,7 @@ class Application(QObject):
             new_run=context.new_run,
             parent=self,
         )
+        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self._market: Market | None = None
         self._connect_user()
@@ -131,6 +133,7 @@ class Application(QObject):
         self.history_visits.close()
         history = self.charting.history
         history.cancel()
+        await self.watching.close()
         await self.runs.close()
         history.cancel()  # a market that was just being opened may have begun to load
         if not history.wait():
@@ -197,6 +200,7 @@ class Application(QObject):
         window.clip_norm_changed.connect(lambda norm: send(SetClipNorm(norm)))
         window.duty_changed.connect(lambda percent: send(SetDuty(percent)))
         window.market_chosen.connect(lambda _market: self._open_market())
+        window.try_again_requested.connect(self.runs.try_again)
         window.settings_changed.connect(self._save_settings)
 
     def _connect_run(self) -> None:
@@ -206,6 +210,7 @@ class Application(QObject):
         runs.corrected.connect(charting.correct)
         runs.forming.connect(charting.set_forming)
         runs.feed_event.connect(self._on_feed_event)
+        self._connect_feed_record()
         runs.batch.connect(state.apply)
         runs.training_begins.connect(state.trainer_starts)
         runs.training_over.connect(state.trainer_is_over)
@@ -216,6 +221,15 @@ class Application(QObject):
         visits.progressed.connect(state.apply)
         visits.shown.connect(self.charting.candles.reload)
         visits.told.connect(lambda sentence: self.window.tell(sentence, key="history command"))
+
+    def _connect_feed_record(self) -> None:
+        runs, record = self.runs, self.state.feed_record
+        runs.opening.connect(record.begin)
+        runs.opened.connect(record.opened)
+        runs.notice.connect(record.fell_back)
+        runs.told.connect(record.add_told)
+        runs.rejected.connect(record.add_rejected)
+        runs.corrected.connect(record.add_corrected)
 
     @Slot()
     def _on_start(self) -> None:

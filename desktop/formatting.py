@@ -201,3 +201,14 @@ def format_countdown(milliseconds: int) -> str:
     if days:
         return f"{days}d {hours:02d}:{minutes:02d}:{seconds:02d}"
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes:02d}:{seconds:02d}"
+
+
+def format_milliseconds(milliseconds: float | None, *, signed: bool = False) -> str:
+    """``84 ms``, ``1.2 s``; signed: ``+12 ms``, ``−1.2 s``."""
+    if milliseconds is None or not math.isfinite(milliseconds):
+        return MISSING
+    size = abs(milliseconds)
+    text = f"{size:.0f} ms" if size < 999.5 else format_duration(size / 1000.0)
+    if size < 0.5:
+        return "0 ms" if size == 0.0 else "below 1 ms"
+    return f"{MINUS if milliseconds < 0 else '+' if signed else ''}{text}"

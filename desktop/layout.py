@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-LAYOUT_VERSION = 2
+LAYOUT_VERSION = 3
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
 
 
@@ -54,13 +54,15 @@ def arrange_docks(
     best: QDockWidget,
     checkpoints: QDockWidget,
     incidents: QDockWidget,
+    feed: QDockWidget,
+    watchlist: QDockWidget,
 ) -> None:
-    """The default. Right: loss before gradients, accuracy, the best checkpoint. Below the chart: checkpoints before
-    incidents."""
+    """The default. Right: loss before gradients and the watchlist, accuracy, the best checkpoint. Below the chart:
+    checkpoints before incidents and the feed."""
     areas = Qt.DockWidgetArea
     window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
     window.setCorner(Qt.Corner.TopRightCorner, areas.RightDockWidgetArea)
-    docks = (loss, gradients, accuracy, best, checkpoints, incidents)
+    docks = (loss, gradients, accuracy, best, checkpoints, incidents, feed, watchlist)
     for dock in docks:
         dock.setFloating(False)
         window.removeDockWidget(dock)
@@ -68,8 +70,10 @@ def arrange_docks(
     window.splitDockWidget(loss, accuracy, Qt.Orientation.Vertical)
     window.splitDockWidget(accuracy, best, Qt.Orientation.Vertical)
     window.tabifyDockWidget(loss, gradients)
+    window.tabifyDockWidget(gradients, watchlist)
     window.addDockWidget(areas.BottomDockWidgetArea, checkpoints)
     window.tabifyDockWidget(checkpoints, incidents)
+    window.tabifyDockWidget(incidents, feed)
     for dock in docks:
         dock.show()
     loss.raise_()
@@ -79,7 +83,7 @@ def arrange_docks(
 
 def size_docks(window: QMainWindow, *docks: QDockWidget) -> None:
     """Sizes that fit the window it is in; they hold only once it is shown."""
-    loss, _gradients, accuracy, best, checkpoints, _incidents = docks
+    loss, _gradients, accuracy, best, checkpoints, *_others = docks
     width, height = window.width(), window.height()
     right = min(max(round(width * 0.315), 372), 520)
     bottom = min(max(round(height * 0.26), 180), 280)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -13,10 +14,12 @@ from core.clock import Clock
 from core.commands import RescoreCandle, TrainerCommand
 from core.events import EventBatch, TrainerFailed
 from core.market.candle import Candle, Market
+from core.market.feeds.auto import BuiltFeed
 from core.market.feeds.base import FeedError, FeedState, FeedStatus
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import CandleFileError
-from core.settings import Settings
+from core.market.venue_names import venue_name
+from core.settings import MarketSettings, Settings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.training.spec import SessionSpec
@@ -30,6 +33,8 @@ _log = logging.getLogger("ghostcandle")
 class RunController(QObject):
     """Owns the feed's task and the worker. Lives in the window's thread; its coroutines run on the window's loop."""
 
+    opening = Signal(object)
+    """MarketSettings: looked for from now on; what belonged to the former market has ended."""
     opened = Signal(object)
     """Market: it is watched from now on; its candles follow in `closed`."""
     notice = Signal(str)
@@ -40,6 +45,10 @@ class RunController(QObject):
     """Sequence of Candle, stored."""
     corrected = Signal(object)
     """Candle: stored in place of a closed one, because the feed tells it differently now."""
+    told = Signal(object)
+    """FeedTold: what the feed says about itself."""
+    rejected = Signal(object, object)
+    """Candle, Rejection"""
     forming = Signal(object)
     """Candle"""
     feed_event = Signal(object)
@@ -85,6 +94,10 @@ class RunController(QObject):
         """Watch the market that the settings name, instead of the one that is watched now."""
         self._spawn(self._open(settings))
 
+    def try_again(self) -> None:
+        """Connect anew at once. Training goes on meanwhile where the market is the one that was asked for."""
+        self._spawn(self._try_again())
+
     def start_training(self, settings: Settings) -> None:
         """Train on the watched market, unless that goes on already. One that is just ending is waited for."""
         self._settings = settings
@@ -107,27 +120,52 @@ class RunController(QObject):
 
     async def _open(self, settings: Settings) -> None:
         async with self._turn:
-            await self._close_market()
-            self._settings = settings
-            self._say(FeedState.CONNECTING, "Looking for candles …")
+            await self._open_market(settings)
+
+    async def _open_market(self, settings: Settings) -> None:
+        await self._close_market()
+        self._settings = settings
+        self.opening.emit(settings.market)
+        self._say(FeedState.CONNECTING, "Looking for candles …")
+        feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
+        built = await self._build(feed, settings.market)
+        if built is None:
+            return
+        self._adopt(feed)
+        self._market = built.feed.market
+        self.opened.emit(self._market)
+        if built.notice is not None:
+            self.notice.emit(built.notice)
+        self._start_worker(self._market)
+        self._run_feed(feed)
+
+    async def _build(self, feed: MarketFeed, market: MarketSettings) -> BuiltFeed | None:
+        """None where there is no feed to be had; that has been said then."""
+        try:
+            return await feed.build(market, self._settings.training.seed, self._limit)
+        except (FeedError, CandleFileError, StorageError) as error:
+            self._give_up(str(error))
+        except Exception as error:  # other people's code: the window must not go on looking for candles for ever
+            _log.exception("the market could not be opened")
+            self._give_up(f"The market could not be opened ({type(error).__name__}: {error}). The log says more.")
+        return None
+
+    def _run_feed(self, feed: MarketFeed) -> None:
+        self._task = asyncio.ensure_future(feed.run())
+        self._task.add_done_callback(self._on_feed_done)
+
+    async def _try_again(self) -> None:
+        async with self._turn:
+            asked = self._settings.market
+            if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
+                await self._open_market(self._settings)
+                return
+            await self._close_feed()
+            self._say(FeedState.CONNECTING, f"Trying {venue_name(asked.venue)} again …")
             feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
-            try:
-                built = await feed.build(settings.market, settings.training.seed, self._limit)
-            except (FeedError, CandleFileError, StorageError) as error:
-                self._give_up(str(error))
-                return
-            except Exception as error:  # other people's code: the window must not go on looking for candles for ever
-                _log.exception("the market could not be opened")
-                self._give_up(f"The market could not be opened ({type(error).__name__}: {error}). The log says more.")
-                return
-            self._adopt(feed)
-            self._market = built.feed.market
-            self.opened.emit(self._market)
-            if built.notice is not None:
-                self.notice.emit(built.notice)
-            self._start_worker(self._market)
-            self._task = asyncio.ensure_future(feed.run())
-            self._task.add_done_callback(self._on_feed_done)
+            if await self._build(feed, replace(asked, feed="live")) is not None:
+                self._adopt(feed)
+                self._run_feed(feed)
 
     def _give_up(self, sentence: str) -> None:
         self._say(FeedState.FAILED, sentence)
@@ -147,6 +185,8 @@ class RunController(QObject):
         feed.status.connect(self.feed_event)
         feed.catch_up.connect(self.feed_event)
         feed.corrected.connect(self._on_corrected)
+        feed.told.connect(self.told)
+        feed.rejected.connect(self.rejected)
 
     def _start_worker(self, market: Market) -> None:
         spec = SessionSpec(self._folder.root, market, self._settings, self._new_run)
@@ -160,14 +200,25 @@ class RunController(QObject):
         worker.start()
 
     async def _close_market(self) -> None:
+        await self._end_feed()
+        await self._end_worker()
+        self._forget_feed()
+        self._market = None
+
+    async def _close_feed(self) -> None:
+        await self._end_feed()
+        self._forget_feed()
+
+    async def _end_feed(self) -> None:
         task, self._task = self._task, None
         if task is not None:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
-        await self._end_worker()
+
+    def _forget_feed(self) -> None:
         if self._feed is not None:
             self._feed.deleteLater()
-        self._feed = self._market = None
+        self._feed = None
 
     async def _end_worker(self) -> None:
         """Ask it to stop and wait, on a thread of its own: the window goes on painting meanwhile."""

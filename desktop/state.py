@@ -26,8 +26,10 @@ from core.events import (
     TrainerStatus,
 )
 from core.market.feeds.base import CatchUpProgress, FeedStatus
+from desktop.feed_record import FeedRecord
 from desktop.history import RecentGradients, StepHistory
 from desktop.jobs import JobList
+from desktop.watch.quotes import QuoteBook
 
 INCIDENTS_KEPT = 500
 _CATCH_UP_JOB = "feed catch-up"
@@ -72,6 +74,10 @@ class RunState(QObject):
         self.status: TrainerStatus | None = None
         self.forecast: ForecastMade | None = None
         self.feed: FeedStatus | None = None
+        self.feed_record = FeedRecord(clock, self)
+        """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
+        self.quotes = QuoteBook(self)
+        """The watchlist's prices."""
         self.failure: TrainerFailed | None = None
         self.is_starting = False
         """A trainer was started and does not stand yet."""
@@ -230,6 +236,7 @@ class RunState(QObject):
     @_take.register
     def _(self, event: FeedStatus) -> None:
         self.feed = event
+        self.feed_record.add_status(event)
         self.feed_changed.emit()
 
     @_take.register

@@ -10,8 +10,15 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.events import SettingChange, Severity, TrainerState
+from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings
-from desktop.action_table import checkpoint_actions, incident_actions, standard_actions
+from desktop.action_table import (
+    checkpoint_actions,
+    feed_actions,
+    incident_actions,
+    standard_actions,
+    watchlist_actions,
+)
 from desktop.actions import ActionId, ActionRegistry
 from desktop.charting.gestures import chart_gestures
 from desktop.dialogs.market import MarketDialog
@@ -27,11 +34,13 @@ from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.panels.checkpoint_source import CheckpointLibrary, CheckpointSource
 from desktop.panels.checkpoints import CheckpointsPanel
 from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume, make_tool_bar
+from desktop.panels.feed import FeedPanel
 from desktop.panels.gradients import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.notices import NoticeWriter
 from desktop.panels.status import StatusPanel
+from desktop.panels.watchlist import WatchlistPanel
 from desktop.state import RunState
 from desktop.theme import Mode, Palette, Theme
 
@@ -65,6 +74,8 @@ class MainWindow(QMainWindow):
     """In percent of the time."""
     market_chosen = Signal(object)
     """MarketSettings. `settings_changed` comes too, with the same market in it."""
+    try_again_requested = Signal()
+    """Connect to the exchange anew, now."""
     settings_shown = Signal(object)
     """Settings: the whole tree, as the window now shows it, from wherever the change came."""
     settings_changed = Signal(object)
@@ -168,7 +179,8 @@ class MainWindow(QMainWindow):
         return dialog
 
     def reset_layout(self) -> None:
-        """Right: loss and gradients, accuracy, the best checkpoint. Below the chart: checkpoints and incidents."""
+        """Right: loss, gradients and the watchlist, accuracy, the best checkpoint. Below the chart: checkpoints,
+        incidents, the feed."""
         arrange_docks(self, *self.docks.values())
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -192,6 +204,8 @@ class MainWindow(QMainWindow):
         self.best_checkpoint = BestCheckpointPanel(self.source, theme)
         self.checkpoints = CheckpointsPanel(self.source, theme)
         self.gradients = GradientsPanel(state, theme, self._settings)
+        self.feed = FeedPanel(state, theme)
+        self.watchlist = WatchlistPanel(state, theme, self._settings.watchlist.markets)
         panels: dict[ActionId, tuple[str, Panel]] = {
             ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
             ActionId.SHOW_GRADIENTS: ("Gradients", self.gradients),
@@ -199,6 +213,8 @@ class MainWindow(QMainWindow):
             ActionId.SHOW_BEST: ("Best checkpoint", self.best_checkpoint),
             ActionId.SHOW_CHECKPOINTS: ("Checkpoints", self.checkpoints),
             ActionId.SHOW_INCIDENTS: ("Incidents", IncidentsPanel(state, theme)),
+            ActionId.SHOW_FEED: ("Feed", self.feed),
+            ActionId.SHOW_WATCHLIST: ("Watchlist", self.watchlist),
         }
         docks = {}
         for action_id, (title, panel) in panels.items():
@@ -207,6 +223,7 @@ class MainWindow(QMainWindow):
             dock.setWidget(panel)
             dock.visibilityChanged.connect(panel.mark_stale)
             docks[action_id] = dock
+        docks[ActionId.SHOW_WATCHLIST].visibilityChanged.connect(self.watchlist.set_seen)
         return docks
 
     def _build(self) -> None:
@@ -238,6 +255,10 @@ class MainWindow(QMainWindow):
         self.gradients.change_requested.connect(self._on_change)
         self.best_checkpoint.restore_requested.connect(self.restore_requested)
         self.checkpoints.restore_requested.connect(self.restore_requested)
+        self.feed.try_again_requested.connect(self.try_again_requested)
+        self.feed.venue_requested.connect(self._on_venue)
+        self.watchlist.market_requested.connect(self._on_watched)
+        self.watchlist.markets_changed.connect(self._on_watchlist)
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
 
@@ -312,6 +333,18 @@ class MainWindow(QMainWindow):
         self._store(replace(self._settings, market=market))
         self.market_chosen.emit(market)
 
+    def _on_venue(self, venue: str) -> None:
+        self._on_market(replace(self._settings.market, venue=venue))
+
+    def _on_watched(self, watched: WatchedMarket) -> None:
+        """A market of the watchlist is to be on the chart. It is an exchange's: a replay ends with it."""
+        market = self._settings.market
+        where = replace(market, venue=watched.venue, symbol=watched.symbol, interval=watched.interval)
+        self._on_market(where if market.feed in ("auto", "live") else replace(where, feed="live"))
+
+    def _on_watchlist(self, markets: Watchlist) -> None:
+        self._store(replace(self._settings, watchlist=replace(self._settings.watchlist, markets=markets)))
+
     def change_settings(self, settings: Settings) -> None:
         """The user wants these settings: show, store and announce them."""
         before = self._settings
@@ -348,6 +381,7 @@ class MainWindow(QMainWindow):
         self.inputs.show_values(self._settings.training.learning_rate, self._settings.gradients.clip_norm)
         self.inputs.show_duty(self._settings.training.duty_percent)
         self.gradients.show_settings(self._settings)
+        self.watchlist.show_markets(self._settings.watchlist.markets)
         self.settings_shown.emit(self._settings)
 
     def _open_data_folder(self) -> None:
@@ -355,5 +389,6 @@ class MainWindow(QMainWindow):
             self.tell(f"No file manager answered. The data folder is {self._data_folder}.", key="data folder")
 
     def _open_shortcuts(self) -> None:
-        infos = (*self.actions_of_window.infos(), *checkpoint_actions(), *incident_actions())
+        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions)
+        infos = (*self.actions_of_window.infos(), *(info for table in of_panels for info in table()))
         open_shortcuts(self, (*shortcut_lines(infos), *chart_gestures()))

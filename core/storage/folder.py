@@ -48,6 +48,11 @@ class DataFolder:
         return self.root / "threads.json"
 
     @property
+    def symbols(self) -> Path:
+        """The lists of the exchanges' markets."""
+        return self.root / "symbols"
+
+    @property
     def quarantine(self) -> Path:
         """Damaged files are moved here, never deleted."""
         return self.root / "quarantine"

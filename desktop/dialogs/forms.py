@@ -69,9 +69,13 @@ def make_editor(info: FieldInfo) -> FieldEditor:
 
 def field_infos(group: type) -> dict[str, FieldInfo]:
     """The fields of a settings class that a form offers, in their order."""
+    return {name: info for name, info in all_field_infos(group).items() if info.json_schema_extra != OWN_DIALOG}
+
+
+def all_field_infos(group: type) -> dict[str, FieldInfo]:
+    """The fields of a settings class in their order, also those that have a dialog of their own."""
     described = cast(dict[str, FieldInfo], vars(group)["__pydantic_fields__"])
-    named = ((field.name, described[field.name]) for field in fields(group))
-    return {name: info for name, info in named if info.json_schema_extra != OWN_DIALOG}
+    return {field.name: described[field.name] for field in fields(group)}
 
 
 class GroupForm(QWidget, Generic[T]):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from pydantic import ValidationError
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
@@ -23,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from core.market.candle import Interval
 from core.settings import MarketSettings
-from desktop.dialogs.forms import field_infos
+from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.messages import open_dialog
 
 _FEEDS = (
@@ -36,8 +38,8 @@ _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", 
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
 _INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
 _USED = {
-    "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles"}),
-    "live": frozenset({"venue", "symbol", "interval", "catch_up_candles"}),
+    "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
+    "live": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
     "replay": frozenset({"file", "speed", "catch_up_candles"}),
     "simulate": frozenset({"interval", "speed", "catch_up_candles"}),
 }
@@ -51,6 +53,7 @@ class MarketDialog(QDialog):
     def __init__(self, market: MarketSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Choose market")
+        self._market = market
         self.feed = QComboBox()
         for value, text in _FEEDS:
             self.feed.addItem(text, value)
@@ -67,7 +70,8 @@ class MarketDialog(QDialog):
         self.catch_up.setSingleStep(100)
         self.catch_up.setGroupSeparatorShown(True)
         self.catch_up.setValue(market.catch_up_candles)
-        self._fallback_venues = market.fallback_venues
+        self.fallback = QLineEdit(", ".join(market.fallback_venues))
+        self.fallback.setPlaceholderText("None is offered")
         self._message = QLabel()
         self._message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
@@ -92,7 +96,8 @@ class MarketDialog(QDialog):
         if "file" in used and not Path(self.file.text().strip()).is_file():
             named = self.file.text().strip()
             raise ValueError(f"There is no file {named}." if named else "Choose the file of candles to replay.")
-        return MarketSettings(
+        return replace(
+            self._market,
             feed=feed,
             venue=self.venue.currentText().strip().lower(),
             symbol=self.symbol.currentText().strip().upper(),
@@ -100,8 +105,19 @@ class MarketDialog(QDialog):
             file=self.file.text().strip() or None,
             speed=self.speed.value(),
             catch_up_candles=self.catch_up.value(),
-            fallback_venues=self._fallback_venues,
+            fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
         )
+
+    def _fallback(self) -> tuple[str, ...]:
+        names = (name.strip().lower() for name in self.fallback.text().split(","))
+        venues = tuple(name for name in names if name)
+        try:
+            replace(self._market, fallback_venues=venues)
+        except ValidationError as error:
+            raise ValueError(
+                "Write each exchange to fall back to once, by its ccxt id, for example: binance, kraken, coinbase."
+            ) from error
+        return venues
 
     def ask_for_file(self) -> None:
         """Choose the replay of a file, which is named next."""
@@ -132,9 +148,19 @@ class MarketDialog(QDialog):
             "file": file,
             "speed": self.speed,
             "catch_up_candles": self.catch_up,
+            "fallback_venues": self.fallback,
         }
-        titles = ("Candles", "Exchange", "Symbol", "Interval", "File", "Speed", "Learn first from")
-        infos = field_infos(MarketSettings)
+        titles = (
+            "Candles",
+            "Exchange",
+            "Symbol",
+            "Interval",
+            "File",
+            "Speed",
+            "Learn first from",
+            "If it fails, offer",
+        )
+        infos = all_field_infos(MarketSettings)
         for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
             self._form.addRow(title, widget)
             widget.setToolTip(infos[name].description or "")
@@ -150,7 +176,8 @@ class MarketDialog(QDialog):
         self.feed.currentIndexChanged.connect(lambda _index: self._on_change())
         for box in (self.venue, self.symbol, self.interval):
             box.currentTextChanged.connect(lambda _text: self._on_change())
-        self.file.textChanged.connect(lambda _text: self._on_change())
+        for line in (self.file, self.fallback):
+            line.textChanged.connect(lambda _text: self._on_change())
 
     def _on_change(self) -> None:
         used = _USED[self.feed.currentData()]

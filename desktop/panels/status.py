@@ -7,11 +7,11 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from core.events import TrainerState
-from core.market.feeds.base import FeedState
 from desktop.formatting import MISSING, format_count, format_number, format_percent
 from desktop.icons import tabular
 from desktop.jobs import JobBar
 from desktop.panels.base import Panel, paragraphs, set_text
+from desktop.panels.feed_words import state_colour, state_word
 from desktop.state import RunState
 from desktop.theme import Theme
 
@@ -132,15 +132,8 @@ class StatusPanel(Panel):
             self.feed.setText("No feed yet")
             self._dot.show_colour(palette.muted_text)
             return
-        colours = {
-            FeedState.LIVE: palette.good,
-            FeedState.REPLAYING: palette.accent,
-            FeedState.SIMULATED: palette.accent,
-            FeedState.FAILED: palette.bad,
-            FeedState.ENDED: palette.muted_text,
-        }
-        self._dot.show_colour(colours.get(feed.state, palette.warning))
-        set_text(self.feed, f"{feed.state.value.capitalize()}: {feed.sentence}")
+        self._dot.show_colour(state_colour(feed.state, palette))
+        set_text(self.feed, f"{state_word(feed.state)}: {feed.sentence}")
         self.feed.setToolTip(feed.sentence)
 
     def _trainer_words(self, trainer_state: TrainerState | None) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from core.settings import GradientSettings, MarketSettings, Settings, from_dict, load, save, to_dict
+from core.settings import GradientSettings, Settings, from_dict, load, save, to_dict
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -98,10 +98,3 @@ def test_a_power_cut_leaves_the_old_settings_or_the_new_ones(tmp_path: Path, mon
     assert synced[0] == path.stat().st_ino
     assert os.name == "nt" or synced[1] == path.parent.stat().st_ino
     assert [each.name for each in path.parent.iterdir()] == ["settings.json"]
-
-
-def test_the_order_of_venues_is_read_as_people_write_it() -> None:
-    assert MarketSettings().fallback_order() == ("binance", "kraken", "coinbase")
-    written = MarketSettings(fallback_venues=" Kraken,, okx ,kraken")
-    assert written.fallback_order() == ("kraken", "okx")
-    assert MarketSettings(fallback_venues="").fallback_order() == ()

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from desktop.window import MainWindow
 from tests.desktop import scenario
+from tests.support.loopback_tickers import LoopbackTickers
 
 
 @dataclass
@@ -106,3 +109,24 @@ def shown_panel(qtbot: QtBot, panel: QWidget, width: int = 400, height: int = 30
 def _settings(mode: Mode) -> Settings:
     defaults = Settings()
     return replace(defaults, appearance=replace(defaults.appearance, theme=mode))
+
+
+@pytest.fixture
+def exchange() -> Iterator[LoopbackTickers]:
+    """An exchange's prices on a thread of their own, for tests whose main thread is Qt's."""
+    served = LoopbackTickers({"BTC/USDT": 64_000.0, "ETH/USDT": 3_200.0})
+    loop = asyncio.new_event_loop()
+    started, ended = threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with served:
+            started.set()
+            await ended.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="loopback tickers")
+    thread.start()
+    assert started.wait(timeout=5.0)
+    yield served
+    loop.call_soon_threadsafe(ended.set)
+    thread.join(timeout=5.0)
+    loop.close()

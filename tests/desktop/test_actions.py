@@ -6,12 +6,18 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
 from pytestqt.qtbot import QtBot
 
-from desktop.action_table import checkpoint_actions, incident_actions, standard_actions
+from desktop.action_table import (
+    checkpoint_actions,
+    feed_actions,
+    incident_actions,
+    standard_actions,
+    watchlist_actions,
+)
 from desktop.actions import ActionId, ActionInfo, ActionRegistry
 from desktop.icons import icon
 from desktop.theme import Theme
 
-ALL = (*standard_actions(), *checkpoint_actions(), *incident_actions())
+ALL = (*standard_actions(), *checkpoint_actions(), *incident_actions(), *feed_actions(), *watchlist_actions())
 
 
 def make_registry(qtbot: QtBot) -> tuple[QMainWindow, ActionRegistry]:
@@ -67,7 +73,16 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Quit",
     ]
     assert texts(menus["View"])[-3:] == ["-", "Panels", "Reset layout"]
-    assert texts(menus["Panels"]) == ["Loss", "Gradients", "Accuracy", "Best checkpoint", "Checkpoints", "Incidents"]
+    assert texts(menus["Panels"]) == [
+        "Loss",
+        "Gradients",
+        "Accuracy",
+        "Best checkpoint",
+        "Checkpoints",
+        "Incidents",
+        "Feed",
+        "Watchlist",
+    ]
 
 
 def test_the_tool_bar_holds_those_that_are_meant_for_it(qtbot: QtBot) -> None:

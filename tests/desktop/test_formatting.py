@@ -184,3 +184,21 @@ def test_numbers_of_any_size_keep_their_first_digits(value: float | None, text: 
 def test_a_plain_significant_number_is_the_number_to_its_digits(value: float, digits: int) -> None:
     text = formatting.format_significant(value, digits).replace(",", "")
     assert float(text) == pytest.approx(value, rel=0.51 * 10.0 ** (1 - digits))
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "signed", "text"),
+    [
+        (None, False, "–"),
+        (math.nan, True, "–"),
+        (0.0, True, "0 ms"),
+        (0.2, False, "below 1 ms"),
+        (84.2, False, "84 ms"),
+        (84.2, True, "+84 ms"),
+        (-212.4, True, "−212 ms"),
+        (1234.0, False, "1.2 s"),
+        (-90_000.0, True, "−1 min 30 s"),
+    ],
+)
+def test_milliseconds(milliseconds: float | None, signed: bool, text: str) -> None:
+    assert formatting.format_milliseconds(milliseconds, signed=signed) == text

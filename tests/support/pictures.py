@@ -27,6 +27,7 @@ from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.chart.data.measurement import Mark
 from desktop.commands.options import Context
+from tests.support import watching
 
 _NO_VENUE = "no-exchange"
 """Answers nowhere, so that the shipped sample is shown: the pictures are the same on every machine."""
@@ -72,6 +73,8 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
     finally:
         application.window.close()
         await application.close()
+    with tempfile.TemporaryDirectory() as second:
+        await watching.shoot(qt, folder, Path(second))
 
 
 def _is_caught_up(application: Application, steps: int) -> bool:

@@ -84,7 +84,7 @@ def _exchange(settings: MarketSettings, clock: Clock, limit: int | None, urls: E
         catch_up=settings.catch_up_candles,
         limit=limit,
         urls=urls,
-        fallback_venues=settings.fallback_order(),
+        fallback_venues=settings.fallback_venues,
     )
 
 

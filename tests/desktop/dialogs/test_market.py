@@ -58,6 +58,16 @@ def test_what_cannot_be_watched_is_refused_in_words(
     assert not dialog.buttons.button(OK).isEnabled()
 
 
+def test_the_fall_back_order_is_set_and_one_that_makes_no_sense_refused(qtbot: QtBot, dialog: MarketDialog) -> None:
+    dialog.fallback.selectAll()
+    qtbot.keyClicks(dialog.fallback, "OKX, kraken")
+    assert dialog.market().fallback_venues == ("okx", "kraken")
+    qtbot.keyClicks(dialog.fallback, ", kraken")
+    assert "once" in dialog._message.text() and not dialog.buttons.button(OK).isEnabled()
+    choose_feed(dialog, "simulate")
+    assert dialog.market().fallback_venues == MarketSettings().fallback_venues
+
+
 def test_only_what_the_feed_uses_is_shown(dialog: MarketDialog) -> None:
     choose_feed(dialog, "replay")
     assert dialog.file.isVisible() and dialog.speed.isVisible() and not dialog.venue.isVisible()

@@ -1,0 +1,216 @@
+"""The watchlist's prices, kept fresh: one task an exchange, each with its own patience, all under one supervisor."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core.clock import Clock
+from core.market.feeds.backoff import Backoff
+from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
+from core.market.feeds.trouble import VenueError
+from core.market.feeds.urls import ExchangeUrls
+from core.market.venue_names import venue_name
+
+MarketKey = tuple[str, str]
+"""An exchange's ccxt id and a symbol."""
+
+_log = logging.getLogger("ghostcandle.feed")
+
+
+@dataclass(frozen=True, slots=True)
+class PollTimes:
+    """How often and how patiently, in seconds."""
+
+    every_s: float = 5.0
+    day_every_s: float = 300.0
+    """Between two requests for a market's day of prices."""
+    request_s: float = 10.0
+    hopeless_s: float = 900.0
+    """Before another try where waiting does not help: the user may have changed the network."""
+    renew_s: float = 20 * 3600.0
+    """The exchange's object is made anew after so long: ccxt's are known to grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """New prices of one exchange, by symbol; `unknown` has a sentence for each symbol that it does not have."""
+
+    venue: str
+    quotes: Mapping[str, Quote]
+    unknown: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PollTrouble:
+    """An exchange gives no prices: why, in a sentence, and when it is asked again."""
+
+    venue: str
+    sentence: str
+    next_try_ms: int
+
+
+PollEvent = Quoted | PollTrouble
+
+
+@dataclass(slots=True)
+class _Known:
+    """What outlives a source: it is not asked for again, and nobody is asked more often than agreed."""
+
+    markets: tuple[Mapping[str, Any], ...] = ()
+    polled_s: float | None = None
+    days: dict[str, tuple[float, DayOfPrices | None]] = field(default_factory=dict)
+    prices: dict[str, Quote] = field(default_factory=dict)
+    hold_until_s: float = 0.0
+
+    def day(self, symbol: str) -> DayOfPrices | None:
+        return self.days[symbol][1] if symbol in self.days else None
+
+    def day_is_due(self, symbol: str, now_s: float) -> bool:
+        return symbol not in self.days or now_s >= self.days[symbol][0]
+
+
+class TickerPoller:
+    """`run` polls until it is cancelled, and may be run again later. Everything else happens on its loop."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        tell: Callable[[PollEvent], None],
+        times: PollTimes | None = None,
+        make_backoff: Callable[[], Backoff] = Backoff,
+    ) -> None:
+        """tell: called on the loop that `run` is awaited on."""
+        self._clock = clock
+        self._urls = urls
+        self._tell = tell
+        self._times = times or PollTimes()
+        self._make_backoff = make_backoff
+        self._symbols: dict[str, tuple[str, ...]] = {}
+        self._known: dict[str, _Known] = {}
+        self._changes: dict[str, asyncio.Event] = {}
+        self._list_changed: asyncio.Event | None = None
+
+    def watch(self, keys: Iterable[MarketKey]) -> None:
+        """Ask for these from now on."""
+        by_venue: dict[str, dict[str, None]] = {}
+        for venue, symbol in keys:
+            by_venue.setdefault(venue, {})[symbol] = None
+        self._symbols = {venue: tuple(symbols) for venue, symbols in by_venue.items()}
+        for event in (self._list_changed, *self._changes.values()):
+            if event is not None:
+                event.set()
+
+    async def run(self) -> None:
+        """Keep a task for each exchange of the list."""
+        changed = self._list_changed = asyncio.Event()
+        tasks: dict[str, asyncio.Task[None]] = {}
+        try:
+            while True:
+                changed.clear()
+                for venue in set(tasks) - set(self._symbols):
+                    await _end([tasks.pop(venue)])
+                for venue in self._symbols:
+                    if venue not in tasks:
+                        self._changes[venue] = asyncio.Event()
+                        tasks[venue] = asyncio.create_task(self._attend(venue))
+                await changed.wait()
+        finally:
+            self._list_changed = None
+            self._changes.clear()
+            await _end(tasks.values())
+
+    async def _attend(self, venue: str) -> None:
+        """Poll one exchange, whatever happens."""
+        backoff, known = self._make_backoff(), self._known.setdefault(venue, _Known())
+        while True:
+            await asyncio.sleep(max(0.0, known.hold_until_s - self._clock.monotonic_s()))
+            try:
+                await self._poll(venue, known, backoff)
+            except VenueError as trouble:
+                wait_s = self._times.hopeless_s if trouble.is_final else backoff.next_s(trouble.wait_s)
+                self._hold(venue, known, str(trouble), wait_s)
+            except Exception as error:  # ccxt is other people's code: one odd answer must not end the polling
+                _log.exception("the prices of %s could not be asked for", venue)
+                sentence = f"The prices of {venue_name(venue)} could not be read ({type(error).__name__}: {error})."
+                self._hold(venue, known, sentence, backoff.next_s(self._times.every_s))
+
+    def _hold(self, venue: str, known: _Known, sentence: str, wait_s: float) -> None:
+        known.hold_until_s = self._clock.monotonic_s() + wait_s
+        self._tell(PollTrouble(venue, sentence, self._clock.now_ms() + round(wait_s * 1000.0)))
+
+    async def _poll(self, venue: str, known: _Known, backoff: Backoff) -> None:
+        """From opening the exchange to the first trouble, or until it is to be made anew."""
+        source = TickerSource(venue, self._urls, self._times.request_s, known.markets)
+        renew_at_s = self._clock.monotonic_s() + self._times.renew_s
+        try:
+            while self._clock.monotonic_s() < renew_at_s:
+                await self._until_due(venue, known)
+                symbols = self._symbols.get(venue, ())
+                known.polled_s = self._clock.monotonic_s()
+                unknown = await source.learn(symbols)
+                known.markets = source.markets
+                asked = [symbol for symbol in symbols if symbol not in unknown]
+                self._take(venue, known, await source.last_prices(asked), unknown)
+                backoff.reset()
+                await self._days(venue, known, source, asked)
+        finally:
+            await source.close()
+
+    async def _until_due(self, venue: str, known: _Known) -> None:
+        """Until the next round; a change of the list brings it forward, but not to less than a second after one."""
+        if known.polled_s is None:
+            return
+        changed = self._changes[venue]
+        since_s = self._clock.monotonic_s() - known.polled_s
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(changed.wait(), max(0.0, self._times.every_s - since_s))
+        changed.clear()
+        least_s = min(1.0, self._times.every_s)
+        await asyncio.sleep(max(0.0, least_s - (self._clock.monotonic_s() - known.polled_s)))
+
+    def _take(self, venue: str, known: _Known, prices: Mapping[str, float], unknown: Mapping[str, str]) -> None:
+        now_ms = self._clock.now_ms()
+        quotes = {symbol: Quote(price, now_ms, known.day(symbol)) for symbol, price in prices.items()}
+        known.prices.update(quotes)
+        self._tell(Quoted(venue, quotes, unknown))
+
+    async def _days(self, venue: str, known: _Known, source: TickerSource, symbols: Iterable[str]) -> None:
+        """Days of prices that are due: one a round, and as many more as there is time for."""
+        until_s = self._clock.monotonic_s() + self._times.every_s
+        due = [symbol for symbol in symbols if known.day_is_due(symbol, self._clock.monotonic_s())]
+        for number, symbol in enumerate(due):
+            now_s = self._clock.monotonic_s()
+            if number and now_s >= until_s:
+                return
+            known.days[symbol] = (now_s + self._times.day_every_s, known.day(symbol))
+            day = await _day_or_none(source, symbol)
+            if day is None:
+                continue
+            known.days[symbol] = (now_s + self._times.day_every_s, day)
+            if symbol in known.prices:
+                known.prices[symbol] = replace(known.prices[symbol], day=day)
+                self._tell(Quoted(venue, {symbol: known.prices[symbol]}, {}))
+
+
+async def _day_or_none(source: TickerSource, symbol: str) -> DayOfPrices | None:
+    """None where this market's candles alone cannot be had. Raises VenueError where the exchange asks to be left."""
+    try:
+        return await source.day(symbol)
+    except VenueError as trouble:
+        if trouble.is_final or trouble.wait_s > 0.0:
+            raise
+        _log.info("no day of prices of %s: %s", symbol, trouble)
+        return None
+
+
+async def _end(tasks: Iterable[asyncio.Task[None]]) -> None:
+    ending = list(tasks)
+    for task in ending:
+        task.cancel()
+    await asyncio.gather(*ending, return_exceptions=True)

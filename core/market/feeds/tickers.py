@@ -1,0 +1,180 @@
+"""Prices of many markets of one exchange by request: the last one, and those of a day for a spark line."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import math
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from core.market.candle import Candle, Interval, Market
+from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market
+from core.market.feeds.trouble import Answer, VenueError, explain
+from core.market.feeds.urls import ExchangeUrls
+
+DAY_MS = 86_400_000
+_SPARK_INTERVALS = ("15m", "30m", "1h")
+_LONGEST_GAP_MS = 3_600_000
+"""A price that is older than this before the day began is not taken for that of a day ago."""
+_MARGIN = 6
+"""Candles beyond a day, so that the one before its beginning is there."""
+
+_log = logging.getLogger("ghostcandle.feed")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfPrices:
+    """The last day's closes, ascending, and the price a day before the newest of them; None where it is not known."""
+
+    closes: tuple[float, ...]
+    day_ago: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What is known of one market's price. at_ms: when it was told, by this computer's clock."""
+
+    last: float
+    at_ms: int
+    day: DayOfPrices | None = None
+
+    @property
+    def change(self) -> float | None:
+        """Against a day ago, as a fraction, to a quarter of an hour; None where the price of a day ago is not known."""
+        if self.day is None or self.day.day_ago is None:
+            return None
+        return self.last / self.day.day_ago - 1.0
+
+
+class TickerSource:
+    """One ccxt exchange, asked for prices. All methods raise VenueError; `close` raises nothing."""
+
+    def __init__(
+        self,
+        venue: str,
+        urls: ExchangeUrls | None,
+        request_s: float,
+        markets: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        """markets: ccxt's descriptions that are known from an earlier source of this venue."""
+        self._venue = venue
+        self._answer = Answer()
+        self._exchange = make_exchange(venue, urls, request_s, self._answer)
+        self._described: dict[str, Mapping[str, Any]] = {}
+        if markets:
+            self._describe(markets)
+
+    @property
+    def name(self) -> str:
+        """As people know it: ``Binance``."""
+        return str(self._exchange.name)
+
+    @property
+    def markets(self) -> tuple[Mapping[str, Any], ...]:
+        """ccxt's descriptions of all markets that were learned."""
+        return tuple(self._described.values())
+
+    async def learn(self, symbols: Iterable[str]) -> dict[str, str]:
+        """Learn what these markets are. Returns those that the exchange does not have, each with a sentence."""
+        unknown: dict[str, str] = {}
+        for symbol in symbols:
+            if symbol in self._described:
+                continue
+            only = only_this_market(Market(self._venue, symbol, Interval(DAY_MS)))
+            if only or not self._described:
+                await self._load(only)
+            if symbol not in self._described:
+                unknown[symbol] = no_such_market(self.name, symbol, self._described)
+        return unknown
+
+    async def last_prices(self, symbols: Sequence[str]) -> dict[str, float]:
+        """The last price of each that has one."""
+        if not symbols:
+            return {}
+        if self._exchange.has.get("fetchTickers"):
+            tickers = await self._ask(self._exchange.fetch_tickers(list(symbols)))
+        else:
+            tickers = {symbol: await self._ask(self._exchange.fetch_ticker(symbol)) for symbol in symbols}
+        prices = {symbol: _price(ticker.get("last")) for symbol, ticker in tickers.items()}
+        return {symbol: price for symbol, price in prices.items() if price is not None and symbol in symbols}
+
+    async def day(self, symbol: str) -> DayOfPrices:
+        """The closes of the last day before the newest candle."""
+        name, interval_ms = self._spark_interval()
+        count = DAY_MS // interval_ms + _MARGIN
+        rows = await self._ask(self._exchange.fetch_ohlcv(symbol, name, None, count))
+        return day_of(_candles(rows), interval_ms)
+
+    async def close(self) -> None:
+        """Let go of the sockets."""
+        with contextlib.suppress(Exception):
+            await self._exchange.close()
+
+    async def _load(self, only: Mapping[str, str]) -> None:
+        from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
+
+        try:
+            self._describe(await self._ask(self._exchange.fetch_markets(dict(only)), passes=BadSymbol))
+        except BadSymbol:
+            _log.info("%s has no market %s", self.name, only)
+
+    def _describe(self, markets: Iterable[Mapping[str, Any]]) -> None:
+        self._described.update({str(market["symbol"]): market for market in markets if market.get("spot")})
+        self._exchange.set_markets(list(self._described.values()))
+
+    def _spark_interval(self) -> tuple[str, int]:
+        names = self._exchange.timeframes or {}
+        name = next((each for each in _SPARK_INTERVALS if each in names), None)
+        if name is None or not self._exchange.has.get("fetchOHLCV"):
+            raise VenueError(f"{self.name} has no candles to draw a day's prices from.")
+        return name, Interval.parse(name).duration_ms
+
+    async def _ask(self, work: Awaitable[T], passes: type[Exception] | tuple[type[Exception], ...] = ()) -> T:
+        self._answer.status = None
+        try:
+            return await work
+        except passes:
+            raise
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            raise explain(error, self.name, self._answer) from error
+
+
+def day_of(candles: Sequence[Candle], interval_ms: int) -> DayOfPrices:
+    """The last day of ascending candles, by the newest one's time: this computer's clock may be wrong."""
+    sound = [candle for candle in candles if _price(candle.close) is not None and _price(candle.open) is not None]
+    if not sound:
+        return DayOfPrices((), None)
+    begin_ms = sound[-1].open_time_ms - DAY_MS
+    closes = tuple(candle.close for candle in sound if candle.open_time_ms > begin_ms)
+    return DayOfPrices(closes, _price_at(sound, begin_ms, interval_ms))
+
+
+def _candles(rows: Iterable[Sequence[float | None]]) -> list[Candle]:
+    """ccxt's rows as candles, ascending. A row with an empty cell is no candle."""
+    whole = [[float(cell) for cell in row[:6] if cell is not None] for row in rows]
+    return sorted((Candle(int(row[0]), *row[1:]) for row in whole if len(row) == 6), key=lambda each: each.open_time_ms)
+
+
+def _price_at(candles: Sequence[Candle], time_ms: int, interval_ms: int) -> float | None:
+    """The last price before `time_ms`, else the first one soon after it."""
+    before = [candle for candle in candles if candle.open_time_ms + interval_ms <= time_ms]
+    if before and time_ms - before[-1].open_time_ms - interval_ms <= _LONGEST_GAP_MS:
+        return before[-1].close
+    after = [candle for candle in candles if time_ms < candle.open_time_ms + interval_ms]
+    if after and after[0].open_time_ms - time_ms <= _LONGEST_GAP_MS:
+        return after[0].open
+    return None
+
+
+def _price(value: Any) -> float | None:
+    """A price that can be shown, or None."""
+    if value is None:
+        return None
+    number = float(value)
+    return number if math.isfinite(number) and number > 0.0 else None

@@ -1,0 +1,143 @@
+"""The markets that an exchange has: asked for once a day, kept in the data folder, and searched while one types."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.clock import Clock
+from core.market.feeds.ccxt_objects import make_exchange
+from core.market.feeds.trouble import Answer, VenueError, explain
+from core.market.feeds.urls import ExchangeUrls
+from core.storage.durable import write_durably
+
+FRESH_MS = 86_400_000
+"""A list that is older is asked for anew; it is used until the new one has come."""
+_REQUEST_S = 30.0
+_USUAL_QUOTES = ("USDT", "USD", "USDC", "EUR", "BTC", "ETH")
+
+_log = logging.getLogger("ghostcandle.feed")
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolList:
+    """The spot markets of one exchange, in ccxt's way of writing, and when they were told."""
+
+    venue: str
+    symbols: tuple[str, ...]
+    fetched_at_ms: int
+
+    def is_fresh(self, now_ms: int) -> bool:
+        """Whether it need not be asked for again. One from the future was written by a clock that was wrong."""
+        return 0 <= now_ms - self.fetched_at_ms < FRESH_MS
+
+
+class SymbolIndex:
+    """Finds symbols by what somebody types: ``eth``, ``ethusdt``, ``ETH/``, ``usdt``."""
+
+    def __init__(self, symbols: Iterable[str]) -> None:
+        self._rows = [_row(symbol) for symbol in sorted(set(symbols))]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def search(self, text: str, limit: int = 50) -> list[str]:
+        """The best first, at most `limit`: those whose base is the text, then begins with it, then the rest."""
+        wanted = _plain(text)
+        if not wanted:
+            return []
+        found = [(rank, row) for row in self._rows if (rank := _rank(row, wanted, text)) is not None]
+        found.sort(key=lambda pair: (pair[0], pair[1].quote_rank, len(pair[1].base), pair[1].symbol))
+        return [row.symbol for _, row in found[:limit]]
+
+
+class SymbolCache:
+    """One JSON file an exchange, in a folder of the data folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def load(self, venue: str) -> SymbolList | None:
+        """What was stored. None where there is nothing, or nothing that can be read: it is asked for again then."""
+        try:
+            data = json.loads(self._path(venue).read_text(encoding="utf-8"))
+            symbols = tuple(str(symbol) for symbol in data["symbols"])
+            return SymbolList(venue, symbols, int(data["fetched_at_ms"]))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            _log.warning("the stored list of the markets of %s cannot be read: %s", venue, error)
+            return None
+
+    def save(self, listed: SymbolList) -> None:
+        """Store it. A disk that refuses costs a request tomorrow, nothing else."""
+        data = {"venue": listed.venue, "fetched_at_ms": listed.fetched_at_ms, "symbols": listed.symbols}
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_durably(self._path(listed.venue), json.dumps(data).encode())
+        except OSError as error:
+            _log.warning("the list of the markets of %s cannot be stored: %s", listed.venue, error)
+
+    def _path(self, venue: str) -> Path:
+        if not venue.replace("_", "").isalnum():
+            raise ValueError(f"'{venue}' is not an exchange's id")
+        return self._folder / f"{venue}.json"
+
+
+async def fetch_symbols(venue: str, urls: ExchangeUrls | None, clock: Clock) -> SymbolList:
+    """Ask the exchange for all of its spot markets. Raises VenueError with a sentence.
+
+    A large exchange's answer takes seconds to read: await it on a loop that nothing else waits for.
+    """
+    answer = Answer()
+    exchange = make_exchange(venue, urls, _REQUEST_S, answer)
+    try:
+        markets = await exchange.fetch_markets()
+    except Exception as error:
+        raise explain(error, str(exchange.name), answer) from error
+    finally:
+        with contextlib.suppress(Exception):
+            await exchange.close()
+    symbols = sorted(
+        {str(market["symbol"]) for market in markets if market.get("spot") and market.get("active") is not False}
+    )
+    if not symbols:
+        raise VenueError(f"{exchange.name} named no spot market.")
+    return SymbolList(venue, tuple(symbols), clock.now_ms())
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    symbol: str
+    base: str
+    plain: str
+    quote_rank: int
+
+
+def _row(symbol: str) -> _Row:
+    base, _, quote = symbol.upper().partition("/")
+    rank = _USUAL_QUOTES.index(quote) if quote in _USUAL_QUOTES else len(_USUAL_QUOTES)
+    return _Row(symbol, base, _plain(symbol), rank)
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in text.upper() if letter.isalnum())
+
+
+def _rank(row: _Row, wanted: str, text: str) -> int | None:
+    """0 is best; None: it does not match. A slash after the base means that the base ends there."""
+    base, slash, _ = text.strip().partition("/")
+    if slash and row.base != _plain(base):
+        return None
+    if wanted in (row.base, row.plain):
+        return 0
+    for rank, is_match in enumerate(
+        (row.base.startswith(wanted), row.plain.startswith(wanted), wanted in row.base, wanted in row.plain), start=1
+    ):
+        if is_match:
+            return rank
+    return None

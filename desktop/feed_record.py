@@ -1,0 +1,199 @@
+"""What the feed has said about itself since the market was chosen: one owner, bounded; the Feed panel only reads it."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from core.clock import Clock
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
+from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
+from core.market.pipeline import FeedTold
+from core.market.validate import Rejection
+from core.settings import MarketSettings
+
+REJECTED_KEPT = 100
+CHANGES_KEPT = 200
+HOLES_KEPT = 50
+CORRECTIONS_KEPT = 50
+REASONS_KEPT = 40
+OTHER_REASONS = "other reasons"
+"""Where reasons are counted that come after `REASONS_KEPT` others."""
+
+_LONGEST_RAW = 2_000
+_TROUBLED = frozenset({FeedState.FAILED, FeedState.RECONNECTING})
+
+
+@dataclass(frozen=True, slots=True)
+class FeedChange:
+    """A line of the feed's story: when, in which state it was from then on, and the sentence."""
+
+    at_ms: int
+    state: FeedState
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Candles that the source does not have, and when it said so."""
+
+    at_ms: int
+    missing: MissingCandles
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A stored candle that was replaced by this one, and when."""
+
+    at_ms: int
+    candle: Candle
+
+
+class FeedRecord(QObject):
+    """Takes what the feed says. Lives in the window's thread; nothing in it grows without bound."""
+
+    changed = Signal()
+
+    def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._forget()
+
+    def _forget(self) -> None:
+        self.asked: MarketSettings | None = None
+        """The market that the user asked for; another may be shown, then `notice` says why."""
+        self.market: Market | None = None
+        """The market that is shown; None until the feed has been built."""
+        self.notice = ""
+        self.vitals: FeedVitals | None = None
+        self.status: FeedStatus | None = None
+        self.since_ms: int | None = None
+        """Since when the state is what it is."""
+        self.rejected_count = 0
+        self._corrected = self._missing = 0
+        self._changes: deque[FeedChange] = deque(maxlen=CHANGES_KEPT)
+        self._rejected: deque[RejectedMessage] = deque(maxlen=REJECTED_KEPT)
+        self._holes: deque[Hole] = deque(maxlen=HOLES_KEPT)
+        self._corrections: deque[Correction] = deque(maxlen=CORRECTIONS_KEPT)
+        self._reasons: Counter[str] = Counter()
+
+    @property
+    def is_exchange(self) -> bool:
+        """Whether the candles on the chart come from an exchange, not from a file or a simulation."""
+        return self.market is not None and self.market.venue not in (FILE_VENUE, SIMULATED_VENUE)
+
+    @property
+    def opening_market(self) -> Market | None:
+        """The exchange's market that is being looked for; None once it is shown, or cannot be had."""
+        asked, has_failed = self.asked, self.status is not None and self.status.state is FeedState.FAILED
+        if asked is None or self.market is not None or has_failed or asked.feed not in ("auto", "live"):
+            return None
+        try:
+            return Market(asked.venue, asked.symbol, Interval.parse(asked.interval))
+        except ValueError:
+            return None  # the feed is about to say so
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether the exchange that was asked for does not deliver: it failed, is gone, or something else is shown."""
+        return bool(self.notice) or (self.status is not None and self.status.state in _TROUBLED)
+
+    @property
+    def next_venue(self) -> str | None:
+        """The exchange to offer instead; None without trouble, where none is left, or where none was asked for."""
+        asked = self.asked
+        if asked is None or asked.feed not in ("auto", "live") or not self.is_in_trouble:
+            return None
+        return asked.next_venue()
+
+    @property
+    def changes(self) -> tuple[FeedChange, ...]:
+        """The newest first, at most `CHANGES_KEPT`."""
+        return tuple(reversed(self._changes))
+
+    @property
+    def rejected(self) -> tuple[RejectedMessage, ...]:
+        """The newest first, at most `REJECTED_KEPT`."""
+        return tuple(reversed(self._rejected))
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """The newest first, at most `HOLES_KEPT`."""
+        return tuple(reversed(self._holes))
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """The newest first, at most `CORRECTIONS_KEPT`."""
+        return tuple(reversed(self._corrections))
+
+    @property
+    def rejected_by_reason(self) -> tuple[tuple[str, int], ...]:
+        """Each reason with its count, the most frequent first."""
+        return tuple(self._reasons.most_common())
+
+    @property
+    def corrected_count(self) -> int:
+        """Vitals come once a second, corrections at once: the larger of both counts is the newer."""
+        return max(self._corrected, 0 if self.vitals is None else self.vitals.corrected)
+
+    @property
+    def missing_count(self) -> int:
+        """Candles that the source does not have."""
+        return max(self._missing, 0 if self.vitals is None else self.vitals.missing)
+
+    def begin(self, asked: MarketSettings) -> None:
+        """Another market was asked for: all that was known of the former is gone."""
+        self._forget()
+        self.asked = asked
+        self.changed.emit()
+
+    def opened(self, market: Market) -> None:
+        """This one is shown."""
+        self.market = market
+        self.changed.emit()
+
+    def fell_back(self, sentence: str) -> None:
+        """Something else is shown than what was asked for, or only what is stored: why."""
+        self.notice = sentence
+        self.changed.emit()
+
+    def add_status(self, status: FeedStatus) -> None:
+        """The feed changed its state, or says more of the one it is in."""
+        if self.status is None or self.status.state is not status.state:
+            self.since_ms = status.at_ms
+        if status.state is FeedState.LIVE and self.is_exchange:
+            self.notice = ""  # it answers after all
+        self.status = status
+        self._changes.append(FeedChange(status.at_ms, status.state, status.sentence))
+        self.changed.emit()
+
+    def add_told(self, told: FeedTold) -> None:
+        """Vitals, a hole or a rejected message."""
+        match told:
+            case FeedVitals():
+                self.vitals = told
+            case MissingCandles():
+                self._missing += told.count
+                self._holes.append(Hole(self._clock.now_ms(), told))
+            case RejectedMessage():
+                self._reject(told)
+        self.changed.emit()
+
+    def add_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        """A candle that the feed passed on, and that was not believed here."""
+        self._reject(RejectedMessage(self._clock.now_ms(), rejection.reason.value, repr(candle)))
+        self.changed.emit()
+
+    def add_corrected(self, candle: Candle) -> None:
+        """A stored candle was replaced by this one."""
+        self._corrected += 1
+        self._corrections.append(Correction(self._clock.now_ms(), candle))
+        self.changed.emit()
+
+    def _reject(self, message: RejectedMessage) -> None:
+        self.rejected_count += 1
+        is_known = message.reason in self._reasons or len(self._reasons) < REASONS_KEPT
+        self._reasons[message.reason if is_known else OTHER_REASONS] += 1
+        self._rejected.append(RejectedMessage(message.at_ms, message.reason, message.raw[:_LONGEST_RAW]))

@@ -1,0 +1,85 @@
+"""The feed in numbers: names on the left, values that end at one line, in as many pairs a row as there is room for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from desktop.feed_record import FeedRecord
+from desktop.formatting import MISSING, format_age, format_count, format_milliseconds
+from desktop.icons import tabular
+from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.theme import Palette
+
+_TWO_PAIRS_FROM = 340
+_TERMS = {
+    "Last message": "When the exchange last sent anything over the stream.",
+    "Last trade": "When a trade of this market last came. A quiet market has none for minutes.",
+    "Request time": "How long the newest request took, there and back.",
+    "Clock offset": "The exchange's clock minus this computer's. Candles close by the exchange's.",
+    "Close delay": "From the end of the newest candle to its arrival here.",
+    "Reconnects": "How often the connection was opened again since this market was chosen.",
+    "Candles back-filled": "Candles that were fetched after a break, since this market was chosen.",
+    "Candles corrected": "Candles that the exchange told differently later. They are stored and drawn anew, and not "
+    "learned from again.",
+    "Candles missing": "Candles that the exchange was asked for and does not have. They stay a hole.",
+    "Messages rejected": "What came and was not believed. The list beside has the reasons and the newest messages.",
+}
+
+
+class FeedNumbers(QWidget):
+    """Reads a FeedRecord. What is not known is a dash."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(8)
+        self._grid.setVerticalSpacing(1)
+        self._pairs = 0
+        self._names: dict[str, QLabel] = {}
+        self.values: dict[str, QLabel] = {}
+        for name, meaning in _TERMS.items():
+            self._names[name], self.values[name] = QLabel(name), QLabel(MISSING)
+            self.values[name].setFont(tabular(self.font(), bold=True))
+            self.values[name].setAccessibleName(name)
+            for label in (self._names[name], self.values[name]):
+                label.setToolTip(paragraphs(meaning))
+        self.arrange(0)
+
+    def show_record(self, record: FeedRecord, now_ms: int) -> None:
+        """Show what is known."""
+        vitals = record.vitals
+        texts = {
+            "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),
+            "Last trade": format_age(None if vitals is None else vitals.last_trade_ms, now_ms),
+            "Request time": format_milliseconds(None if vitals is None else vitals.request_ms),
+            "Clock offset": format_milliseconds(None if vitals is None else vitals.clock_offset_ms, signed=True),
+            "Close delay": format_milliseconds(None if vitals is None else vitals.close_delay_ms),
+            "Reconnects": format_count(None if vitals is None else vitals.reconnects),
+            "Candles back-filled": format_count(None if vitals is None else vitals.back_filled),
+            "Candles corrected": format_count(record.corrected_count),
+            "Candles missing": format_count(record.missing_count),
+            "Messages rejected": format_count(record.rejected_count),
+        }
+        for name, text in texts.items():
+            set_text(self.values[name], text)
+
+    def apply_palette(self, palette: Palette) -> None:
+        for label in self._names.values():
+            colour_text(label, palette.muted_text)
+
+    def arrange(self, width: int) -> None:
+        """Use a width: what lasts on the left, what is counted on the right."""
+        pairs = 2 if width >= _TWO_PAIRS_FROM else 1
+        if pairs == self._pairs:
+            return
+        self._pairs = pairs
+        rows = len(_TERMS) // pairs
+        for index, name in enumerate(_TERMS):
+            pair, row = divmod(index, rows)
+            self._grid.addWidget(self._names[name], row, 3 * pair)
+            self._grid.addWidget(self.values[name], row, 3 * pair + 1, Qt.AlignmentFlag.AlignRight)
+        self._grid.setColumnMinimumWidth(2, 10 if pairs == 2 else 0)
+        for column, stretch in enumerate((0, 1, 0, 0, 1 if pairs == 2 else 0)):
+            self._grid.setColumnStretch(column, stretch)

@@ -1,0 +1,296 @@
+"""The watchlist panel: prices of the markets that the user keeps an eye on. A click shows one on the chart."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from pydantic import ValidationError
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
+
+from core.market.candle import Market
+from core.market.symbols import SymbolList
+from core.market.venue_names import venue_name
+from core.market.watchlist import WatchedMarket, Watchlist, added, moved, without
+from desktop.action_table import watchlist_actions
+from desktop.actions import ActionId, ActionRegistry
+from desktop.formatting import format_age, format_count, format_duration
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.panels.watchlist_adder import MarketAdder
+from desktop.panels.watchlist_model import Row, WatchlistModel
+from desktop.panels.watchlist_table import WatchTable
+from desktop.state import RunState
+from desktop.theme import Palette, Theme
+
+_CHANGES_KEPT = 50
+_TOLD_FOR_MS = 8_000
+_MINUTE_S = 60
+_EMPTY = "No market is watched.\nType a few letters of a symbol above, and press Enter."
+
+
+class WatchlistPanel(Panel):
+    """`market_requested` carries a WatchedMarket for the chart, `markets_changed` the list as it is to be kept,
+    `prices_wanted` whether prices are to be asked for now."""
+
+    market_requested = Signal(object)
+    markets_changed = Signal(object)
+    prices_wanted = Signal(bool)
+
+    def __init__(self, state: RunState, theme: Theme, markets: Watchlist, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._record, self._quotes, self._clock = state.feed_record, state.quotes, state.clock
+        self._markets: Watchlist = ()
+        self._former: deque[Watchlist] = deque(maxlen=_CHANGES_KEPT)
+        self._message = self._search_message = ""
+        self._told_until_ms = 0
+        self._is_seen = self._is_wanted = False
+        self._window: QWidget | None = None
+        self.model = WatchlistModel(theme, self)
+        self.table = WatchTable(self.model, theme)
+        self.adder = MarketAdder()
+        self.note = QLabel()
+        self.actions_of_panel = ActionRegistry(watchlist_actions(), self.table)
+        self._build_layout()
+        self._empty = EmptyState(_EMPTY, self.table.viewport())
+        self._connect()
+        self.apply_palette(theme.palette)
+        self.show_markets(markets)
+
+    @property
+    def wants_prices(self) -> bool:
+        """Only where somebody looks, and the chart shows an exchange's market."""
+        return self._is_wanted
+
+    def show_markets(self, markets: Watchlist) -> None:
+        """The list as the settings have it."""
+        if markets == self._markets:
+            return
+        current = self.current()
+        self._markets = markets
+        self._quotes.keep_only({(market.venue, market.symbol) for market in markets})
+        self.adder.offer_venues([market.venue for market in markets])
+        self.refresh()
+        if current in markets:
+            self._select(markets.index(current))
+
+    def show_symbols(self, listed: SymbolList) -> None:
+        """The markets of an exchange, for the search."""
+        self.adder.take_symbols(listed)
+        age = format_age(listed.fetched_at_ms, self._clock.now_ms())
+        self._tell_search(f"{format_count(len(listed.symbols))} markets of {venue_name(listed.venue)}, asked {age}.")
+
+    def show_fetching(self, venue: str) -> None:
+        """The markets of an exchange are on their way."""
+        self._tell_search(f"Asking {venue_name(venue)} for its markets …")
+
+    def show_no_symbols(self, venue: str, sentence: str) -> None:
+        """They cannot be had now."""
+        self._tell_search(f"{sentence} A symbol may be typed in full, such as BTC/USDT.")
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Whether the dock is open, and before those that share its place."""
+        self._is_seen = is_seen
+        self._update_wanted()
+
+    def current(self) -> WatchedMarket | None:
+        """The row that keys and buttons are about."""
+        row = self.table.currentIndex().row()
+        return self._markets[row] if 0 <= row < len(self._markets) else None
+
+    def refresh(self) -> None:
+        self._update_wanted()
+        now_ms, market = self._clock.now_ms(), self._record.market
+        self.model.show([self._row(each, market, now_ms) for each in self._markets])
+        self._empty.tell(is_empty=not self._markets, is_loading=False)
+        self._show_note()
+        self._update_actions()
+
+    def tick(self) -> None:
+        self.refresh()
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.actions_of_panel.apply_palette(palette)
+        self.adder.apply_palette(palette)
+        self.model.repaint()
+        for label in (self.note, self._empty):
+            colour_text(label, palette.muted_text)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._window is not self.window():  # a dock that floats has a window of its own
+            self._window = self.window()
+            self._window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.WindowStateChange and watched is self._window:
+            self._update_wanted()
+        return False
+
+    def _row(self, each: WatchedMarket, on_chart: Market | None, now_ms: int) -> Row:
+        standing = self._quotes.standing((each.venue, each.symbol), now_ms, is_polled=self._is_wanted)
+        age_s = None if standing.quote is None else max(0, (now_ms - standing.quote.at_ms) // 10_000 * 10)
+        if each.market != on_chart:
+            return Row(each, standing, age_s)
+        status = self._record.status
+        return Row(each, standing, age_s, True, None if status is None else status.state)
+
+    def _update_wanted(self) -> None:
+        is_wanted = (
+            self._is_seen and not self.window().isMinimized() and self._record.is_exchange and bool(self._markets)
+        )
+        if is_wanted != self._is_wanted:
+            self._is_wanted = is_wanted
+            self.prices_wanted.emit(is_wanted)
+            self.mark_stale()
+
+    def _show_note(self) -> None:
+        """What was just done, then how the search does while there is one, then what is wrong."""
+        is_new = self._clock.now_ms() < self._told_until_ms
+        message = self._message if is_new else ""
+        search = self._search_message if is_new or self.adder.is_searching else ""
+        set_text(self.note, message or search or self._trouble() or self._pause_reason())
+
+    def _trouble(self) -> str:
+        """The first exchange that does not answer, and when it is asked again."""
+        for venue in dict.fromkeys(market.venue for market in self._markets):
+            trouble = self._quotes.trouble(venue)
+            if trouble is not None and self._is_wanted:
+                left_s = max(0, round((trouble.next_try_ms - self._clock.now_ms()) / 1000))
+                left = format_duration(left_s if left_s < _MINUTE_S else left_s // _MINUTE_S * _MINUTE_S)
+                return f"{trouble.sentence} Asked again in {left}."
+        return ""
+
+    def _pause_reason(self) -> str:
+        if not self._markets or self._record.is_exchange or self._record.market is None:
+            return ""
+        shown = "a simulated market" if self._record.market.is_simulated else "a replay"
+        return f"Prices are not asked for while the chart shows {shown}."
+
+    def _tell(self, message: str) -> None:
+        self._message, self._told_until_ms = message, self._clock.now_ms() + _TOLD_FOR_MS
+        self._show_note()
+
+    def _tell_search(self, message: str) -> None:
+        self._message, self._search_message = "", message
+        self._told_until_ms = self._clock.now_ms() + _TOLD_FOR_MS
+        self._show_note()
+
+    def _add(self, venue: str, symbol: str, interval: str) -> None:
+        try:
+            market = WatchedMarket(venue, symbol, interval)
+            markets = added(self._markets, market)
+        except ValidationError:
+            self._tell("Write the symbol as BASE/QUOTE, for example BTC/USDT.")
+            return
+        except ValueError as error:
+            self._tell(str(error))
+            return
+        self.adder.search.clear()
+        self._keep(markets)
+        self._select(len(markets) - 1)
+        self._tell(f"{market.symbol} of {venue_name(venue)} was added.")
+
+    def _remove(self) -> None:
+        market = self.current()
+        if market is None:
+            return
+        row = self._markets.index(market)
+        self._keep(without(self._markets, market))
+        self._select(min(row, len(self._markets) - 1))
+        undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
+        self._tell(f"{market.symbol} of {venue_name(market.venue)} was taken off the list. {undo} brings it back.")
+
+    def _move(self, row: int, place: int) -> None:
+        if 0 <= row < len(self._markets) and 0 <= place < len(self._markets):
+            self._keep(moved(self._markets, self._markets[row], place))
+            self._select(place)
+
+    def _move_by(self, step: int) -> None:
+        row = self.table.currentIndex().row()
+        self._move(row, row + step)
+
+    def _undo(self) -> None:
+        if self._former:
+            markets = self._former.pop()
+            self._take(markets)
+            self._tell("The last change of the list was taken back.")
+
+    def _keep(self, markets: Watchlist) -> None:
+        if markets != self._markets:
+            self._former.append(self._markets)
+            self._take(markets)
+
+    def _take(self, markets: Watchlist) -> None:
+        self.show_markets(markets)
+        self.markets_changed.emit(markets)
+
+    def _select(self, row: int) -> None:
+        if row >= 0:
+            self.table.selectRow(row)
+
+    def _open(self, row: int) -> None:
+        """Show it on the chart, unless it is there."""
+        if not 0 <= row < len(self._markets):
+            return
+        market = self._markets[row]
+        if market.market not in (self._record.market, self._record.opening_market):
+            self.market_requested.emit(market)
+
+    def _update_actions(self) -> None:
+        actions, row, count = self.actions_of_panel, self.table.currentIndex().row(), len(self._markets)
+        is_row = 0 <= row < count
+        can = {
+            ActionId.WATCH_OPEN: is_row and self._markets[row].market != self._record.market,
+            ActionId.WATCH_UP: is_row and row > 0,
+            ActionId.WATCH_DOWN: is_row and row < count - 1,
+            ActionId.WATCH_REMOVE: is_row,
+            ActionId.WATCH_UNDO: bool(self._former),
+        }
+        for action_id, is_possible in can.items():
+            actions[action_id].setEnabled(is_possible)
+
+    def _open_menu(self, position: QPoint) -> None:
+        if not self.table.indexAt(position).isValid():
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(self.actions_of_panel.actions())
+        menu.popup(self.table.viewport().mapToGlobal(position))
+
+    def _connect(self) -> None:
+        for signal in (self._quotes.changed, self._record.changed):
+            signal.connect(self.mark_stale)
+        self._record.changed.connect(self._update_wanted)
+        self.table.opened.connect(self._open)
+        self.table.dropped.connect(self._move)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.table.selectionModel().currentRowChanged.connect(lambda _new, _old: self._update_actions())
+        self.adder.chosen.connect(self._add)
+        self.adder.told.connect(self._tell)
+        self.actions_of_panel.wire(
+            {
+                ActionId.WATCH_OPEN: lambda: self._open(self.table.currentIndex().row()),
+                ActionId.WATCH_UP: lambda: self._move_by(-1),
+                ActionId.WATCH_DOWN: lambda: self._move_by(1),
+                ActionId.WATCH_REMOVE: self._remove,
+                ActionId.WATCH_UNDO: self._undo,
+            }
+        )
+
+    def _build_layout(self) -> None:
+        self.note.setWordWrap(True)
+        self.note.setTextFormat(Qt.TextFormat.PlainText)
+        buttons = QToolBar()
+        buttons.setIconSize(QSize(15, 15))
+        self.actions_of_panel.fill_tool_bar(buttons)
+        foot = QHBoxLayout()
+        foot.setSpacing(6)
+        foot.addWidget(self.note, 1)
+        foot.addWidget(buttons, 0, Qt.AlignmentFlag.AlignTop)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(4)
+        layout.addWidget(self.adder)
+        layout.addWidget(self.table, 1)
+        layout.addLayout(foot)

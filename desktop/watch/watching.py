@@ -1,0 +1,56 @@
+"""What stands behind the watchlist's panel: prices while it is seen, lists of markets when they are searched."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from PySide6.QtCore import QObject
+
+from core.clock import Clock
+from core.market.feeds.ticker_poller import PollTimes
+from core.market.feeds.urls import ExchangeUrls
+from core.market.symbols import SymbolCache
+from core.settings import Settings
+from core.storage.folder import DataFolder
+from desktop.state import RunState
+from desktop.watch.quote_feed import QuoteFeed
+from desktop.watch.symbol_lists import SymbolLists
+from desktop.window import MainWindow
+
+_log = logging.getLogger("ghostcandle")
+
+
+class Watching(QObject):
+    """Connects the panel with its threads. Call `close` before the loop ends."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        state: RunState,
+        folder: DataFolder,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        times: PollTimes | None = None,
+    ) -> None:
+        super().__init__(window)
+        self.quotes = QuoteFeed(clock, urls, times, self)
+        self.lists = SymbolLists(SymbolCache(folder.symbols), clock, urls, self)
+        panel = window.watchlist
+        self.quotes.told.connect(state.quotes.take)
+        panel.prices_wanted.connect(self.quotes.set_wanted)
+        panel.adder.symbols_wanted.connect(self.lists.request)
+        self.lists.ready.connect(panel.show_symbols)
+        self.lists.fetching.connect(panel.show_fetching)
+        self.lists.failed.connect(panel.show_no_symbols)
+        window.settings_changed.connect(self._on_settings)
+        window.settings_shown.connect(self._on_settings)
+        self._on_settings(window.settings)
+
+    async def close(self) -> None:
+        """End the threads, and wait for them while the window goes on."""
+        if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in (self.quotes, self.lists)))):
+            _log.error("A thread of the watchlist did not end in time.")
+
+    def _on_settings(self, settings: Settings) -> None:
+        self.quotes.watch((market.venue, market.symbol) for market in settings.watchlist.markets)

@@ -1,0 +1,190 @@
+"""The watchlist's poller through the real ccxt, against an exchange on 127.0.0.1."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Iterable
+from random import Random
+
+import pytest
+
+from core.clock import SystemClock
+from core.market.feeds.backoff import Backoff
+from core.market.feeds.ticker_poller import MarketKey, PollEvent, PollTimes, PollTrouble, Quoted, TickerPoller
+from core.market.feeds.tickers import DAY_MS, Quote
+from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
+
+pytestmark = pytest.mark.venue
+
+FAST = PollTimes(every_s=0.1, day_every_s=60.0, request_s=2.0, hopeless_s=0.3)
+PRICES = {"BTC/USDT": 64_000.0, "ETH/USDT": 3_200.0}
+BINANCE = [("binance", symbol) for symbol in PRICES]
+
+
+class Heard:
+    """What the poller told, and a way to wait for it."""
+
+    def __init__(self) -> None:
+        self.events: list[PollEvent] = []
+        self._came = asyncio.Event()
+
+    def tell(self, event: PollEvent) -> None:
+        self.events.append(event)
+        self._came.set()
+
+    @property
+    def quotes(self) -> dict[MarketKey, Quote]:
+        told = (event for event in self.events if isinstance(event, Quoted))
+        return {(event.venue, symbol): quote for event in told for symbol, quote in event.quotes.items()}
+
+    @property
+    def troubles(self) -> list[PollTrouble]:
+        return [event for event in self.events if isinstance(event, PollTrouble)]
+
+    async def until(self, condition: Callable[[], bool], within_s: float = 15.0) -> None:
+        async with asyncio.timeout(within_s):
+            while not condition():
+                self._came.clear()
+                await self._came.wait()
+
+
+@contextlib.asynccontextmanager
+async def polling(
+    exchange: LoopbackTickers, keys: Iterable[MarketKey] = BINANCE, times: PollTimes = FAST
+) -> AsyncIterator[tuple[TickerPoller, Heard]]:
+    heard = Heard()
+    poller = TickerPoller(
+        SystemClock(), exchange.urls, heard.tell, times, lambda: Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
+    )
+    poller.watch(keys)
+    task = asyncio.create_task(poller.run())
+    try:
+        yield poller, heard
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def has_days(heard: Heard, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], bool]:
+    return lambda: all(key in heard.quotes and heard.quotes[key].day is not None for key in keys)
+
+
+def test_prices_changes_and_closes_are_those_of_the_exchange() -> None:
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (_, heard):
+            await heard.until(has_days(heard))
+            newest_ms = exchange.now_ms() // QUARTER_MS * QUARTER_MS
+            for (_, symbol), quote in heard.quotes.items():
+                assert quote.last == PRICES[symbol]
+                assert quote.day is not None and len(quote.day.closes) == 96
+                assert quote.day.closes[-1] == exchange.close_at(symbol, newest_ms)
+                day_ago = exchange.close_at(symbol, newest_ms - DAY_MS - QUARTER_MS)
+                assert quote.change == pytest.approx(PRICES[symbol] / day_ago - 1.0)
+
+    asyncio.run(scenario())
+
+
+def test_a_round_is_one_request_for_all_and_days_are_asked_for_once() -> None:
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (_, heard):
+            await heard.until(has_days(heard))
+            exchange.prices["BTC/USDT"] = 65_000.0
+            await heard.until(lambda: heard.quotes[("binance", "BTC/USDT")].last == 65_000.0)
+            assert heard.quotes[("binance", "BTC/USDT")].day is not None, "what was known of the day stays"
+            assert exchange.asked("/klines") == 2 and exchange.asked("/exchangeInfo") == 2
+            assert exchange.asked("/ticker/24hr") >= 2
+
+    asyncio.run(scenario())
+
+
+def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() -> None:
+    async def scenario() -> None:
+        keys = [*BINANCE, ("binance", "NO/SUCH")]
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys) as (_, heard):
+            await heard.until(has_days(heard))
+            named = [event.unknown for event in heard.events if isinstance(event, Quoted) and event.unknown]
+            assert "NO/SUCH" in named[0]["NO/SUCH"] and "Binance" in named[0]["NO/SUCH"]
+            assert not heard.troubles
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(("status", "word"), [(429, "fewer requests"), (418, "shut this address out")])
+def test_retry_after_is_honoured(status: int, word: str) -> None:
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (poller, heard):
+            await heard.until(has_days(heard))
+            exchange.answer(status, retry_after_s=1)
+            await heard.until(lambda: bool(heard.troubles))
+            exchange.resume()
+            asked, began_s = len(exchange.requests), asyncio.get_running_loop().time()
+            assert word in heard.troubles[0].sentence
+            poller.watch(BINANCE[:1])  # even a change of the list does not shorten what the exchange asked for
+            heard.events.clear()
+            await heard.until(lambda: bool(heard.quotes))
+            assert asyncio.get_running_loop().time() - began_s >= 0.9
+            assert len(exchange.requests) > asked
+
+    asyncio.run(scenario())
+
+
+def test_no_network_is_told_with_growing_pauses_and_ends_by_itself() -> None:
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (_, heard):
+            await heard.until(has_days(heard))
+            exchange.refuse()
+            await heard.until(lambda: len(heard.troubles) >= 3)
+            assert "Binance" in heard.troubles[0].sentence
+            exchange.resume()
+            heard.events.clear()
+            await heard.until(lambda: bool(heard.quotes))
+            assert exchange.asked("/exchangeInfo") == 2, "what is known of the markets outlives the connection"
+
+    asyncio.run(scenario())
+
+
+def test_one_exchange_in_trouble_leaves_the_others_alone() -> None:
+    async def scenario() -> None:
+        keys = [*BINANCE, ("no_exchange", "BTC/USDT")]
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys) as (_, heard):
+            await heard.until(lambda: bool(heard.troubles) and has_days(heard)())
+            assert {trouble.venue for trouble in heard.troubles} == {"no_exchange"}
+            assert "not an exchange" in heard.troubles[0].sentence
+
+    asyncio.run(scenario())
+
+
+def test_the_list_may_change_and_what_left_is_not_asked_for() -> None:
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, BINANCE[:1]) as (poller, heard):
+            await heard.until(has_days(heard, BINANCE[:1]))
+            poller.watch(BINANCE[1:])
+            await heard.until(has_days(heard, BINANCE[1:]))
+            exchange.requests.clear()
+            heard.events.clear()
+            await heard.until(lambda: len(heard.events) >= 2)
+            assert exchange.requests and not any("BTCUSDT" in each for each in exchange.requests)
+            poller.watch(())
+            await asyncio.sleep(0)
+
+    asyncio.run(scenario())
+
+
+def test_polling_again_soon_waits_for_its_turn() -> None:
+    """A dock that is shown and hidden again and again asks no more often than one that stays."""
+
+    async def scenario() -> None:
+        times = PollTimes(every_s=30.0, day_every_s=60.0, request_s=2.0)
+        async with LoopbackTickers(PRICES) as exchange:
+            heard = Heard()
+            poller = TickerPoller(SystemClock(), exchange.urls, heard.tell, times)
+            poller.watch(BINANCE)
+            for _ in range(4):
+                task = asyncio.create_task(poller.run())
+                await heard.until(has_days(heard)) if not heard.quotes else await asyncio.sleep(0.02)
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            assert exchange.asked("/ticker/24hr") == 1
+
+    asyncio.run(scenario())
