@@ -42,6 +42,11 @@ def chart_lines(db: Database) -> None:
     db.executescript(_CHART_LINES)
 
 
+def expert_losses(db: Database) -> None:
+    """What every expert's forecast lost, beside the score of what was shown."""
+    db.executescript("ALTER TABLE scores ADD COLUMN expert_losses BLOB NOT NULL DEFAULT X'';")
+
+
 _MARKETS = """
 CREATE TABLE markets (
     id INTEGER PRIMARY KEY,
@@ -222,5 +227,5 @@ CREATE TABLE chart_lines (
 CREATE INDEX chart_lines_by_market ON chart_lines (venue, symbol);
 """
 
-STEPS = (first_tables, gradients_and_known_good, chart_lines)
+STEPS = (first_tables, gradients_and_known_good, chart_lines, expert_losses)
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -52,6 +52,8 @@ class StoredScore:
     overlap: float
     reference_overlap: float
     scored_at_ms: int
+    expert_losses: bytes = b""
+    """Of every expert, see `core.forecast.experts.pack_losses`; empty in scores from before there were any."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
