@@ -6,7 +6,8 @@ has a log factor on its distance from the median: an outcome beyond the quantile
 steps whose balance point is the nominal rate (Gibbs and Candes, 2021, in the multiplicative form of quantile tracking,
 Angelopoulos et al., 2023). Both act on what is scaled by volatility already.
 
-The rates trade noise for speed; `docs/forecasts.md` has what was measured.
+The rates trade noise for speed; `docs/forecasts.md` has what was measured. Forecasts of h candles overlap, so h of
+their outcomes say little more than one: the rates are divided by h.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from core.forecast.quantities import BAND_50, LEVELS, MEDIAN, QUANTITIES, FloatA
 
 _LARGEST_LOG_FACTOR = 2.0
 _LARGEST_BIAS = 0.5
+_SHARED = 4.0
+"""What is wrong with all levels alike is learned from all of them: one level's own outcomes are few."""
 
 
 class AdaptiveCalibration:
     """Log factors [horizon, quantity, level], the median's staying 0; and biases [horizon, quantity]."""
 
-    def __init__(self, horizons: int, rate: float = 0.01, bias_rate: float = 0.002) -> None:
+    def __init__(self, horizons: int, rate: float = 0.004, bias_rate: float = 0.001) -> None:
         self._rate = rate
         self._bias_rate = bias_rate
         self._log_factor = np.zeros((horizons, QUANTITIES, len(LEVELS)))
@@ -41,10 +44,11 @@ class AdaptiveCalibration:
         is_lower, is_upper = LEVELS < 0.5, LEVELS > 0.5
         beyond = np.where(is_lower, outcome[:, None] < shown, outcome[:, None] > shown)
         nominal = np.where(is_lower, LEVELS, 1.0 - LEVELS)
-        step = self._rate * (beyond - nominal) * (is_lower | is_upper)
-        row = self._log_factor[horizon - 1] + step
+        too_often = (beyond - nominal) * (is_lower | is_upper)
+        shared = too_often.mean(axis=-1, keepdims=True) * (is_lower | is_upper)
+        row = self._log_factor[horizon - 1] + self._rate / horizon * (too_often + _SHARED * shared)
         self._log_factor[horizon - 1] = np.clip(row, -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR)
-        moved = self._bias[horizon - 1] + self._bias_rate * np.sign(outcome - shown[:, MEDIAN])
+        moved = self._bias[horizon - 1] + self._bias_rate / horizon * np.sign(outcome - shown[:, MEDIAN])
         self._bias[horizon - 1] = np.clip(moved, -_LARGEST_BIAS, _LARGEST_BIAS)
 
     def state(self) -> dict[str, NDArray[np.generic]]:

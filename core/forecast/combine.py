@@ -16,7 +16,7 @@ from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
 _LARGEST_RELATIVE_REGRET = 5.0
 """One outlier moves the weights at most this many times a usual loss."""
 _LARGEST_RATE = 0.5
-_KEEP = 0.999
+_KEEP = 0.9995
 _KEEP_USUAL_LOSS = 0.98
 _SHARED_BY_LEVELS = 0.5
 _FIXED_SHARE = 1e-3
@@ -74,9 +74,12 @@ class ExpertWeights:
         self._usual_loss[row] = np.where(usual > 0.0, blended, loss)
 
     def _rate(self, row: int) -> FloatArray:
-        """[E, Q, L]. The more an expert's gains scatter, the slower its weight moves."""
+        """[E, Q, L]. The more an expert's gains scatter, the slower its weight moves.
+
+        Forecasts of h candles overlap: h of their outcomes say little more than one.
+        """
         rate: FloatArray = np.sqrt(self._log_experts / np.maximum(self._variance[:, row], 1e-9))
-        return np.minimum(_LARGEST_RATE, rate)
+        return np.minimum(_LARGEST_RATE, rate) / (row + 1)
 
     def _weights_of(self, row: int) -> FloatArray:
         rate, prior = self._rate(row), self._prior[:, 0]
