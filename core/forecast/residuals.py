@@ -7,12 +7,15 @@ from numpy.typing import NDArray
 
 from core.forecast.quantities import LEVELS, FloatArray
 
+_LAST = np.finfo(np.float32).max
+"""In the place of residuals that are not known yet: sorting puts it behind all others."""
+
 
 class ResidualQuantiles:
     """The newest `window` residuals of each series and horizon, kept as float32."""
 
     def __init__(self, series: int, horizons: int, window: int) -> None:
-        self._newest = np.full((series, horizons, window), np.nan, dtype=np.float32)
+        self._newest = np.zeros((series, horizons, window), dtype=np.float32)
         self._seen = np.zeros(horizons, dtype=np.int64)
 
     @property
@@ -28,8 +31,9 @@ class ResidualQuantiles:
         self._seen[horizons] += 1
 
     def quantiles(self) -> FloatArray:
-        """[S, H, L], ascending; NaN where a horizon has no residual yet."""
-        ordered = np.sort(self._newest, axis=-1)  # NaN goes last
+        """[S, H, L], ascending; without a meaning where a horizon has no residual yet."""
+        is_known = np.arange(self._newest.shape[-1]) < self.known[:, None]
+        ordered = np.sort(np.where(is_known, self._newest, _LAST), axis=-1)
         position = LEVELS * np.maximum(self.known - 1, 0)[:, None]
         below = position.astype(np.int64)
         above = np.minimum(below + 1, np.maximum(self.known - 1, 0)[:, None])
