@@ -112,7 +112,7 @@ class TrainingSettings:
         lt=2**63,
         description="Makes a run repeatable: one thread, and no wall time in any decision.",
     )
-    learning_rate: float = Field(default=1e-4, gt=0.0, le=1.0, description="AdamW's learning rate.")
+    learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
     schedule: Literal["constant", "cosine", "plateau"] = Field(
         default="constant",

@@ -46,15 +46,26 @@ class CausalSelfAttention(nn.Module):
         self.project_in = nn.Linear(width, 3 * width)
         self.project_out = nn.Linear(width, width)
 
-    def forward(self, states: Tensor, may_attend: Tensor) -> Tensor:
-        """states [B, T, W], may_attend [B, 1, T, T] bool to [B, T, W]."""
+    def forward(self, states: Tensor, may_attend: Tensor, asked: int) -> Tensor:
+        """What the newest `asked` candles see: states [B, T, W], may_attend [B, 1, T, T] bool to [B, asked, W]."""
         batch, length, width = states.shape
-        projected = self.project_in(states).view(batch, length, 3, self._heads, width // self._heads)
-        query, key, value = projected.permute(2, 0, 3, 1, 4).unbind(0)
-        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=may_attend)
-        merged = attended.transpose(1, 2).reshape(batch, length, width)
+        weight, bias = self.project_in.weight, self.project_in.bias
+        query = functional.linear(states[:, length - asked :], weight[:width], bias[:width])
+        key, value = functional.linear(states, weight[width:], bias[width:]).chunk(2, dim=-1)
+        attended = functional.scaled_dot_product_attention(
+            self._by_head(query),
+            self._by_head(key),
+            self._by_head(value),
+            attn_mask=may_attend[:, :, length - asked :],
+        )
+        merged = attended.transpose(1, 2).reshape(batch, asked, width)
         out: Tensor = self.project_out(merged)
         return out
+
+    def _by_head(self, states: Tensor) -> Tensor:
+        """[B, T, W] to [B, heads, T, W / heads]."""
+        batch, length, width = states.shape
+        return states.view(batch, length, self._heads, width // self._heads).transpose(1, 2)
 
 
 class ResidualBlock(nn.Module):
@@ -69,8 +80,10 @@ class ResidualBlock(nn.Module):
         self.activation = _ACTIVATIONS[activation]()
         self.narrow = nn.Linear(4 * width, width)
 
-    def forward(self, states: Tensor, may_attend: Tensor) -> Tensor:
-        attended = states + self.attention(self.attention_norm(states), may_attend)
+    def forward(self, states: Tensor, may_attend: Tensor, asked: int) -> Tensor:
+        """The newest `asked` candles' states: [B, T, W] to [B, asked, W]."""
+        newest = states[:, states.shape[1] - asked :]
+        attended = newest + self.attention(self.attention_norm(states), may_attend, asked)
         widened = self.activation(self.widen(self.feed_forward_norm(attended)))
         transformed: Tensor = attended + self.narrow(widened)
         return transformed
@@ -103,11 +116,12 @@ class CandleTransformer(nn.Module):
         embedded = self.embed(features) + self.position
         states: Tensor = embedded
         may_attend = self._may_attend(is_real)
-        for block in self.blocks:
+        for index, block in enumerate(self.blocks, start=1):
+            asked = 1 if index == len(self.blocks) else self.shape.context  # the head reads the newest alone
             if self.shape.recompute and self.training:
-                states = checkpoint(block, states, may_attend, use_reentrant=False)
+                states = checkpoint(block, states, may_attend, asked, use_reentrant=False)
             else:
-                states = block(states, may_attend)
+                states = block(states, may_attend, asked)
         newest = self.final_norm(states[:, -1])
         shape = self.shape
         corrections: Tensor = self.head(newest)

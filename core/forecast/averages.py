@@ -49,3 +49,31 @@ class WeightedMoments:
     def restore(self, state: NDArray[np.float64]) -> None:
         """Go on from what `state` returned."""
         self._sums[:] = state
+
+
+class WeightedMeans:
+    """Exponentially weighted means of several values at once, each with a span of its own."""
+
+    def __init__(self, spans: tuple[float, ...]) -> None:
+        self._keep = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
+        self._sums = np.zeros((2, len(spans)))
+
+    def add(self, values: NDArray[np.float64]) -> None:
+        """One finite value for each mean."""
+        self._sums *= self._keep
+        self._sums[0] += 1.0
+        self._sums[1] += values
+
+    @property
+    def means(self) -> NDArray[np.float64]:
+        """In the order of the spans. At least one value must have come."""
+        means: NDArray[np.float64] = self._sums[1] / self._sums[0]
+        return means
+
+    def state(self) -> NDArray[np.float64]:
+        """All that is needed to go on: [2, means]."""
+        return self._sums.copy()
+
+    def restore(self, state: NDArray[np.generic]) -> None:
+        """Go on from what `state` returned."""
+        self._sums[:] = state

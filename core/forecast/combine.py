@@ -1,7 +1,9 @@
-"""Online aggregation of experts by exponential weights, one set of weights per horizon and quantity.
+"""Online aggregation of experts: one set of weights per horizon, quantity and level.
 
-Source: Herbster and Warmuth, Tracking the Best Expert (1998): exponential weights with a fixed share, so that an
-expert that was bad for long can come back when the market changes.
+Source: Wintenberger, Optimal learning with Bernstein online aggregation (2017), with gradients, so that the mixture
+competes with the best fixed mixture of the experts and not only with the best of them; per level as in Berrisch and
+Ziel, CRPS learning (2023). Half of what a level learns is the mean over all levels: one level's outcomes are few.
+Old outcomes fade, and a fixed share (Herbster and Warmuth, 1998) lets an expert that was bad for long come back.
 """
 
 from __future__ import annotations
@@ -9,49 +11,92 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import QUANTITIES, FloatArray
+from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
 
-_LARGEST_RELATIVE_LOSS = 5.0
+_LARGEST_RELATIVE_REGRET = 5.0
 """One outlier moves the weights at most this many times a usual loss."""
+_LARGEST_RATE = 0.5
+_KEEP = 0.9995
+_KEEP_USUAL_LOSS = 0.98
+_SHARED_BY_LEVELS = 0.5
+_FIXED_SHARE = 1e-3
 
 
 class ExpertWeights:
-    """Weights [expert, horizon, quantity], positive, summing to 1 over the experts."""
+    """Weights [expert, horizon, quantity, level], at least 0, summing to 1 over the experts.
 
-    def __init__(self, experts: int, horizons: int, learning_rate: float = 0.3, share: float = 1e-3) -> None:
-        self._learning_rate = learning_rate
-        self._share = share
-        self._weights = np.full((experts, horizons, QUANTITIES), 1.0 / experts)
+    prior: [E, Q], how much each expert is trusted before any outcome; 0 for one that is never to have a weight.
+    """
+
+    def __init__(self, prior: FloatArray, horizons: int) -> None:
+        self._prior = (prior / prior.sum(axis=0))[:, None, :, None]
+        self._log_experts = np.log(np.maximum((prior > 0.0).sum(axis=0), 2))[:, None]
+        shape = (prior.shape[0], horizons, QUANTITIES, len(LEVELS))
+        self._gain = np.zeros(shape)
+        """What each expert would have spared the mixture, second-order term taken off, in usual losses."""
+        self._variance = np.zeros(shape)
         self._usual_loss = np.zeros((horizons, QUANTITIES))
+        self._weights = np.broadcast_to(self._prior, shape).copy()
 
     @property
     def weights(self) -> FloatArray:
         return self._weights
 
-    def combine(self, quantiles: FloatArray) -> FloatArray:
-        """Weighted mean of the experts' quantiles: [expert, horizon, quantity, level] to [horizon, quantity, level].
+    @property
+    def shares(self) -> FloatArray:
+        """The weights' mean over the levels: [expert, horizon, quantity]."""
+        means: FloatArray = self._weights.mean(axis=-1)
+        return means
 
-        A mean of ascending quantiles is ascending.
-        """
-        combined: FloatArray = np.einsum("ehq,ehql->hql", self._weights, quantiles)
+    def combine(self, quantiles: FloatArray) -> FloatArray:
+        """Weighted mean of the experts' quantiles, put in ascending order: [E, H, Q, L] to [H, Q, L]."""
+        combined: FloatArray = np.sort((self._weights * quantiles).sum(axis=0), axis=-1)
         return combined
 
-    def update(self, horizon: int, losses: FloatArray) -> None:
-        """Learn from one outcome of `horizon` (1-based). losses: [expert, quantity], finite, >= 0."""
+    def update(self, horizon: int, quantiles: FloatArray, outcome: FloatArray) -> None:
+        """Learn from one outcome of `horizon` (1-based). quantiles: what the experts said [E, Q, L]; outcome: [Q]."""
         row = horizon - 1
-        mean_loss = losses.mean(axis=0)
-        seen = self._usual_loss[row] > 0.0
-        self._usual_loss[row] = np.where(seen, 0.98 * self._usual_loss[row] + 0.02 * mean_loss, mean_loss)
-        relative = losses / np.maximum(self._usual_loss[row], 1e-12)
-        excess = np.clip(relative - relative.min(axis=0), 0.0, _LARGEST_RELATIVE_LOSS)
-        unnormalised = self._weights[:, row] * np.exp(-self._learning_rate * excess)
-        total: FloatArray = unnormalised.sum(axis=0)
-        posterior = unnormalised / total
-        self._weights[:, row] = (1.0 - self._share) * posterior + self._share / posterior.shape[0]
+        mixture = np.sort((self._weights[:, row] * quantiles).sum(axis=0), axis=-1)
+        error = outcome[:, None] - mixture
+        slope = np.where(error < 0.0, 1.0 - LEVELS, -LEVELS)  # of the pinball loss, at the mixture
+        self._observe_loss(row, (-slope * error).mean(axis=-1))
+        unit = np.maximum(self._usual_loss[row], 1e-12)[:, None]
+        gain = np.clip(slope * (mixture - quantiles) / unit, -_LARGEST_RELATIVE_REGRET, _LARGEST_RELATIVE_REGRET)
+        gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
+        rate = self._rate(row)
+        self._variance[:, row] = _KEEP * self._variance[:, row] + gain**2
+        self._gain[:, row] = _KEEP * self._gain[:, row] + gain - rate * gain**2
+        self._weights[:, row] = self._weights_of(row)
+
+    def _observe_loss(self, row: int, loss: FloatArray) -> None:
+        usual = self._usual_loss[row]
+        blended = _KEEP_USUAL_LOSS * usual + (1.0 - _KEEP_USUAL_LOSS) * loss
+        self._usual_loss[row] = np.where(usual > 0.0, blended, loss)
+
+    def _rate(self, row: int) -> FloatArray:
+        """[E, Q, L]. The more an expert's gains scatter, the slower its weight moves.
+
+        Forecasts of h candles overlap: h of their outcomes say little more than one.
+        """
+        rate: FloatArray = np.sqrt(self._log_experts / np.maximum(self._variance[:, row], 1e-9))
+        return np.minimum(_LARGEST_RATE, rate) / (row + 1)
+
+    def _weights_of(self, row: int) -> FloatArray:
+        rate, prior = self._rate(row), self._prior[:, 0]
+        exponent = rate * self._gain[:, row]
+        unnormalised = prior * rate * np.exp(exponent - exponent.max(axis=0))
+        earned = unnormalised / unnormalised.sum(axis=0)
+        mixed: FloatArray = (1.0 - _FIXED_SHARE) * earned + _FIXED_SHARE * prior
+        return mixed
 
     def state(self) -> dict[str, NDArray[np.generic]]:
-        return {"weights": self._weights.copy(), "usual_loss": self._usual_loss.copy()}
+        return {
+            "gain": self._gain.copy(),
+            "variance": self._variance.copy(),
+            "usual_loss": self._usual_loss.copy(),
+            "weights": self._weights.copy(),
+        }
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        self._weights[:] = state["weights"]
-        self._usual_loss[:] = state["usual_loss"]
+        self._gain[:], self._variance[:] = state["gain"], state["variance"]
+        self._usual_loss[:], self._weights[:] = state["usual_loss"], state["weights"]

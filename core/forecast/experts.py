@@ -1,20 +1,62 @@
-"""Whose forecasts are combined, in the order of the expert axis of all arrays."""
+"""Whose forecasts are combined, in the order of the expert axis of all arrays, and on what each of them speaks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from core.forecast.quantities import FloatArray
+from core.forecast.quantities import QUANTITIES, FloatArray, Quantity
 
-EXPERTS = ("model", "reference")
-MODEL, REFERENCE = range(len(EXPERTS))
+EXPERTS = ("model", "reference", "repeat last", "reverse last", "EWMA", "HAR", "12-lag regression", "seasonal")
+MODEL, REFERENCE, REPEAT, REVERSE, EWMA, HAR, LAGS, SEASONAL = range(len(EXPERTS))
+
+_PRICES = (Quantity.CLOSE, Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK)
+_SPEAKS: dict[int, tuple[Quantity, ...]] = {
+    MODEL: tuple(Quantity),
+    REFERENCE: tuple(Quantity),
+    REPEAT: (Quantity.CLOSE, Quantity.RANGE, Quantity.VOLUME),
+    REVERSE: (Quantity.CLOSE,),
+    EWMA: (Quantity.CLOSE, Quantity.RANGE),
+    HAR: (*_PRICES, Quantity.RANGE),
+    LAGS: (Quantity.CLOSE, Quantity.RANGE, Quantity.VOLUME),
+    SEASONAL: (Quantity.VOLUME,),
+}
+
+
+def _speaks() -> NDArray[np.bool_]:
+    table = np.zeros((len(EXPERTS), QUANTITIES), dtype=np.bool_)
+    for expert, quantities in _SPEAKS.items():
+        table[expert, list(quantities)] = True
+    table.flags.writeable = False
+    return table
+
+
+SPEAKS = _speaks()
+"""[E, Q]. An expert that does not speak on a quantity repeats the reference there, and has no weight."""
+
+
+LOSS_ROWS = ("without the model", *EXPERTS)
+"""Whose losses are stored with each score: the combination's without the model's expert, then each expert's."""
+_LOSS = np.dtype("<f4")
+
+
+def pack_losses(losses: FloatArray) -> bytes:
+    """Losses [len(LOSS_ROWS), Q] as little-endian float32."""
+    return np.ascontiguousarray(losses, dtype=_LOSS).tobytes()
+
+
+def unpack_losses(packed: bytes) -> FloatArray | None:
+    """The inverse of `pack_losses`; None where none were stored, or those of other experts than today's."""
+    if len(packed) != len(LOSS_ROWS) * QUANTITIES * _LOSS.itemsize:
+        return None
+    return np.frombuffer(packed, _LOSS).reshape(len(LOSS_ROWS), QUANTITIES).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """One forecast in natural units. shown [H, Q, L], experts [E, H, Q, L]."""
+    """One forecast in natural units, as it is stored. shown [H, Q, L], experts [2, H, Q, L]: model and reference."""
 
     shown: FloatArray
     experts: FloatArray

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.events import Estimate
 from core.forecast.quantities import LEVELS, FloatArray
@@ -55,6 +56,46 @@ def skill(loss: FloatArray, reference: FloatArray) -> Estimate:
     draws = 1.0 - sums[0] / np.maximum(sums[1], np.finfo(np.float64).tiny)
     low, high = np.quantile(draws, (0.025, 0.975))
     return Estimate(1.0 - float(loss.sum()) / total, float(low), float(high), n)
+
+
+def gain(loss: FloatArray, without: FloatArray, reference: FloatArray) -> Estimate:
+    """The skill of `loss` minus that of `without`, with its block bootstrap 95 % interval. All [n], in time order."""
+    n = loss.shape[0]
+    total = float(reference.sum())
+    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+        return Estimate(None, None, None, n)
+    spared, sums = _block_sums(np.stack([without - loss, reference]))
+    draws = spared / np.maximum(sums, np.finfo(np.float64).tiny)
+    low, high = np.quantile(draws, (0.025, 0.975))
+    return Estimate(float((without - loss).sum()) / total, float(low), float(high), n)
+
+
+def diebold_mariano(loss: FloatArray, reference: FloatArray) -> float | None:
+    """How likely losses this different are where neither forecast is better, two-sided (Diebold and Mariano, 1995).
+
+    Both [n], in time order. The variance of the mean difference allows for autocorrelation up to the cube root of n
+    candles (Newey and West, 1987). None with too few losses, or where they never differ.
+    """
+    difference = reference - loss
+    n = difference.shape[0]
+    if n < FEWEST_FOR_AN_ESTIMATE:
+        return None
+    centred = difference - difference.mean()
+    lags = int(n ** (1.0 / 3.0))
+    variance = float(centred @ centred) / n
+    for lag in range(1, lags + 1):
+        variance += 2.0 * (1.0 - lag / (lags + 1.0)) * float(centred[lag:] @ centred[:-lag]) / n
+    if variance <= 0.0:
+        return None
+    statistic = float(difference.mean()) / math.sqrt(variance / n)
+    return math.erfc(abs(statistic) / math.sqrt(2.0))
+
+
+def rolling_shares(hits: NDArray[np.bool_], window: int) -> FloatArray:
+    """The share of hits in every window of this length: [n - window + 1], empty where n is less."""
+    running = np.concatenate([[0.0], np.cumsum(hits, dtype=np.float64)])
+    shares: FloatArray = (running[window:] - running[:-window]) / window
+    return shares
 
 
 def _block_sums(series: FloatArray) -> FloatArray:

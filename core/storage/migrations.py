@@ -79,6 +79,11 @@ def _copy_scores(db: Database) -> None:
     db.execute(f"INSERT INTO scores_with_versions ({names}, version) SELECT {names}, 1 FROM scores")
 
 
+def expert_losses(db: Database) -> None:
+    """What every expert's forecast lost, beside the score of what was shown."""
+    db.executescript("ALTER TABLE scores ADD COLUMN expert_losses BLOB NOT NULL DEFAULT X'';")
+
+
 _MARKETS = """
 CREATE TABLE markets (
     id INTEGER PRIMARY KEY,
@@ -328,5 +333,6 @@ STEPS = (
     alerts_known_candles,
     exchange_holes,
     score_versions,
+    expert_losses,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

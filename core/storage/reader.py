@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.events import Incident, StepDone
 from core.storage.database import select, translated
@@ -62,6 +63,16 @@ class RecordReader:
     def forecasts_of(self, origin_open_time_ms: int) -> list[StoredForecast]:
         """All horizons of the forecast made at this candle, horizon 1 first."""
         return self._forecasts("origin_open_time_ms = ? ORDER BY horizon", (origin_open_time_ms,))
+
+    def origins(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+        """Of every candle from which a forecast was made: its opening time, its close, and when that was; each [n]."""
+        sql = (
+            "SELECT origin_open_time_ms, origin_close, made_at_ms FROM forecasts "
+            "WHERE run_id = ? AND horizon = 1 ORDER BY origin_open_time_ms"
+        )
+        rows = self._select(sql)
+        opened, closes, made = zip(*rows, strict=True) if rows else ((), (), ())
+        return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
 
     def latest_origin_ms(self) -> int | None:
         """The newest candle from which a forecast was made, or None."""

@@ -56,6 +56,8 @@ class StoredScore:
     reference_overlap: float
     scored_at_ms: int
     version: int = 1
+    expert_losses: bytes = b""
+    """Of every expert, see `core.forecast.experts.pack_losses`; empty in scores from before there were any."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

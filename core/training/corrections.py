@@ -110,6 +110,7 @@ class Corrections:
             horizon,
             candle,
             natural,
+            everyone=None,  # the forecasts of the experts that are not shown are gone: their losses stay unknown
             after_gap=before.after_gap,
             run_id=reader.run_id,
             now_ms=self._clock.now_ms(),

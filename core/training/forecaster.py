@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from collections import deque
 
+import numpy as np
+
+from core.forecast.arrays import Arrays, named, part_of
+from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import ReferenceForecast
-from core.forecast.calibrate import AdaptiveCalibration
-from core.forecast.combine import ExpertWeights
-from core.forecast.experts import EXPERTS, Quantiles
+from core.forecast.combination import Combination, prior
+from core.forecast.experts import MODEL, Quantiles
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray, within_bounds
+from core.forecast.quantities import FloatArray, Quantity, within_bounds
+from core.forecast.score import pinball
 from core.training.engine.engine import TrainingEngine
 
 
 class Forecaster:
-    """Owns what turns the past into a forecast, apart from the model, which the engine owns."""
+    """Owns what turns the past into a forecast, apart from the model, which the engine owns.
+
+    For each candle: `observe`, then `forecast` or `without_model`, then `commit`.
+    """
 
     def __init__(self, history: History, engine: TrainingEngine, context: int) -> None:
         self._history = history
         self._engine = engine
         self._context = context
         self._reference = ReferenceForecast(history)
-        self.weights = ExpertWeights(len(EXPERTS), history.horizons)
-        self.calibration = AdaptiveCalibration(history.horizons)
+        self._baselines = BaselineExperts(history)
+        self._combined = Combination(prior(with_model=True), history.horizons)
+        self._model_removed = Combination(prior(with_model=False), history.horizons)
+        self._said: deque[tuple[int, FloatArray]] = deque(maxlen=history.horizons)
+        """At the newest origins, by opening time: without the model, then each expert; [1 + E, H, Q, L], natural."""
+
+    @property
+    def model_weight(self) -> float:
+        """The model's share in the shown close one step ahead."""
+        return float(self._combined.weights.shares[MODEL, 0, Quantity.CLOSE])
+
+    def observe(self) -> None:
+        """Take the history's newest candle. Once a candle, before anything is asked."""
+        self._baselines.observe()
 
     def reference(self) -> FloatArray:
         """The reference's normalised quantiles now: [H, Q, L]."""
@@ -40,32 +58,71 @@ class Forecaster:
         """The forecast where the model gives none: the reference stands in its place."""
         return self._combine(reference, reference)
 
+    def commit(self, quantiles: Quantiles, reference: FloatArray) -> None:
+        """Remember what everyone said, until its targets have closed. quantiles: what was issued, or is in the record.
+
+        reference: what `reference()` says now.
+        """
+        experts = self._baselines.quantiles(reference)
+        spared = self._model_removed.say(experts)  # the model's row has no weight there
+        said = self._natural(np.concatenate([spared[None], experts]))
+        said[1 + MODEL] = quantiles.experts[MODEL]
+        origin = self._history.last_open_time_ms
+        assert origin is not None
+        self._said.append((origin, said))
+
     def _combine(self, model: FloatArray, reference: FloatArray) -> Quantiles:
         """model, reference: normalised quantiles [H, Q, L]."""
+        experts = self._baselines.quantiles(reference)
+        experts[MODEL] = model
+        natural = self._natural(np.stack([self._combined.say(experts), model, reference]))
+        return Quantiles(natural[0], natural[1:])
+
+    def _natural(self, normalised: FloatArray) -> FloatArray:
+        """[..., H, Q, L] in units of the newest candle to natural ones."""
         newest = np.array([len(self._history) - 1], dtype=np.int64)
-        experts = np.stack([model, reference])
-        shown = self.calibration.apply(self.weights.combine(experts))
         factor, offset = (units[0][..., None] for units in self._history.units(newest))
-        return Quantiles(within_bounds(offset + factor * shown), within_bounds(offset + factor * experts))
+        return within_bounds(offset + factor * normalised)
 
-    def learn(self, origin: int, horizon: int, losses: FloatArray, shown: FloatArray, outcome: FloatArray) -> None:
-        """Take the outcome of the forecast made at row `origin`.
+    def losses(self, origin: int, horizon: int, outcome: FloatArray) -> FloatArray | None:
+        """Of everyone's forecast made at row `origin`, natural units [1 + E, Q]; None where none is remembered."""
+        said = self._said_at(origin)
+        return None if said is None else pinball(outcome[None], said[:, horizon - 1])
 
-        losses: the experts' in natural units [E, Q]; shown [Q, L] and outcome [Q] in natural units.
-        """
-        factor, _ = self._history.units(np.array([origin], dtype=np.int64))
-        self.weights.update(horizon, losses / factor[0, horizon - 1])
-        self.calibration.update(horizon, shown, outcome)
+    def learn(self, origin: int, horizon: int, shown: FloatArray, outcome: FloatArray) -> None:
+        """Take the outcome of the forecast made at row `origin`. shown [Q, L] and outcome [Q] in natural units."""
+        said = self._said_at(origin)
+        if said is None:
+            return
+        factor, offset = (units[0, horizon - 1] for units in self._history.units(np.array([origin], dtype=np.int64)))
+        now = said[:, horizon - 1]
+        spared, *experts = (now - offset[:, None]) / factor[:, None]
+        normalised, came = (shown - offset[:, None]) / factor[:, None], (outcome - offset) / factor
+        self._combined.learn(horizon, np.stack(experts), normalised, came)
+        self._model_removed.learn(horizon, np.stack(experts), spared, came)
 
-    def state(self) -> dict[str, NDArray[np.generic]]:
-        parts = {"weights": self.weights.state(), "calibration": self.calibration.state()}
-        return {f"{part}.{name}": array for part, state in parts.items() for name, array in state.items()}
+    def _said_at(self, origin: int) -> FloatArray | None:
+        opened_ms = int(self._history.open_time_ms[origin])
+        return next((said for time_ms, said in self._said if time_ms == opened_ms), None)
 
-    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        self.weights.restore(_part(state, "weights"))
-        self.calibration.restore(_part(state, "calibration"))
+    def state(self) -> Arrays:
+        """What was learned: weights and calibration."""
+        return named({"combined": self._combined.state(), "model_removed": self._model_removed.state()})
 
+    def restore(self, state: Arrays) -> None:
+        """Go on from what `state` returned, at whatever candle."""
+        self._combined.restore(part_of(state, "combined"))
+        self._model_removed.restore(part_of(state, "model_removed"))
 
-def _part(state: dict[str, NDArray[np.generic]], part: str) -> dict[str, NDArray[np.generic]]:
-    prefix = f"{part}."
-    return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}
+    def past(self) -> Arrays:
+        """What belongs to the history's state: the baselines, and what was said of candles that have not closed."""
+        times = np.array([time_ms for time_ms, _ in self._said], dtype=np.int64)
+        said = [said for _, said in self._said]
+        kept: Arrays = {"origins": times, "said": np.stack(said) if said else np.empty(0)}
+        return kept | named({"baselines": self._baselines.state()})
+
+    def restore_past(self, state: Arrays) -> None:
+        """Go on from what `past` returned, with the history that belongs to it."""
+        self._baselines.restore(part_of(state, "baselines"))
+        self._said.clear()
+        self._said.extend(zip((int(time) for time in state["origins"]), state["said"].astype(np.float64), strict=True))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost
-from core.forecast.experts import MODEL, REFERENCE, Quantiles
+from core.forecast.experts import MODEL, REFERENCE, Quantiles, pack_losses
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.forecast.score import pinball
@@ -132,10 +132,6 @@ class Outcome:
     event: ForecastScored
     losses: FloatArray
     """Of what was shown: [Q], natural units."""
-    expert_losses: FloatArray
-    """[E, Q], natural units."""
-    natural: FloatArray
-    """[Q]"""
 
 
 def score(
@@ -143,12 +139,16 @@ def score(
     horizon: int,
     candle: Candle,
     natural: FloatArray,
+    everyone: FloatArray | None,
     after_gap: bool,
     run_id: str,
     now_ms: int,
     version: int = 1,
 ) -> Outcome:
-    """Score the forecast of `horizon` against the candle that has closed. natural: the candle's quantities [Q]."""
+    """Score the forecast of `horizon` against the candle that has closed.
+
+    natural: the candle's quantities [Q]. everyone: the losses to store, in the order of LOSS_ROWS, where known.
+    """
     shown = forecast.quantiles.shown[horizon - 1]
     losses = pinball(natural, shown)
     expert_losses = pinball(natural[None], forecast.quantiles.experts[:, horizon - 1])
@@ -174,8 +174,9 @@ def score(
         reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
         scored_at_ms=now_ms,
         version=version,
+        expert_losses=b"" if everyone is None else pack_losses(everyone),
     )
-    return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses, expert_losses, natural)
+    return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:

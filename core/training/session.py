@@ -17,9 +17,9 @@ import numpy as np
 
 from core.clock import Clock
 from core.events import ForecastMode, Incident, NonFiniteOrigin, StepDone, TrainerEvent
-from core.forecast.experts import MODEL, Quantiles
+from core.forecast.experts import Quantiles
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray, Quantity
+from core.forecast.quantities import FloatArray
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredScore
@@ -106,7 +106,7 @@ class TrainingSession:
     @property
     def model_weight(self) -> float:
         """The model's share in the shown close one step ahead."""
-        return float(self.forecaster.weights.weights[MODEL, 0, Quantity.CLOSE])
+        return self.forecaster.model_weight
 
     def take_up_record(self) -> None:
         """Take from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
@@ -139,11 +139,13 @@ class TrainingSession:
         if position is not None and candle.open_time_ms <= position:
             return ()
         self.history.append(candle)
+        self.forecaster.observe()
         outcomes = self._score(candle)
         reference = self.forecaster.reference()
         step = None if self.is_paused else self._train(reference)
         rollbacks = self.ladder.known_good.restores
         forecast = self._forecast(candle, mode, reference)
+        self.forecaster.commit(forecast.quantiles, reference)
         if step is not None and self.ladder.known_good.restores > rollbacks:
             step = _left_spoiled(step)
         new_scores = self._commit(outcomes, step, forecast)
@@ -180,10 +182,11 @@ class TrainingSession:
         natural, _, usable = self.history.targets(np.array([origin], dtype=np.int64))
         after_gap = not bool(usable[0, horizon - 1])
         now_ms = self._clock.now_ms()
-        outcome = score(forecast, horizon, candle, natural[0, horizon - 1], after_gap, self.run_id, now_ms)
+        losses = self.forecaster.losses(origin, horizon, natural[0, horizon - 1])
+        outcome = score(forecast, horizon, candle, natural[0, horizon - 1], losses, after_gap, self.run_id, now_ms)
         if not after_gap:
             shown = forecast.quantiles.shown[horizon - 1]
-            self.forecaster.learn(origin, horizon, outcome.expert_losses, shown, outcome.natural)
+            self.forecaster.learn(origin, horizon, shown, natural[0, horizon - 1])
         if horizon == 1:
             self._take_prequential(None if after_gap else self._in_training_units(origin, outcome.losses))
             if not after_gap:

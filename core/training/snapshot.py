@@ -14,7 +14,7 @@ from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.session import TrainingSession
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -22,6 +22,7 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
     tensors = session.engine.tensors()
     tensors.update(_tensors("history", session.history.state()))
     tensors.update(_tensors("forecaster", session.forecaster.state()))
+    tensors.update(_tensors("past", session.forecaster.past()))
     metadata = {
         "schema": SCHEMA,
         "training_type": "online",
@@ -72,6 +73,7 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     """Take everything, the position and the past too: the session goes on as if it had never stopped."""
     unpack_learned(session, tensors, metadata)
     session.history.restore(_arrays(tensors, "history"))
+    session.forecaster.restore_past(_arrays(tensors, "past"))
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
     session.seen_until_ms = metadata.get("seen_until_ms")

@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import click
 
+from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
+from core.training.evaluation import evaluate_run
 from desktop.commands.headless import run_headless
 from desktop.commands.options import Context, common_options, print_json, with_context
 from desktop.commands.text import print_summary
@@ -39,4 +43,14 @@ def evaluate(context: Context, candle_file: Path, count: int | None) -> None:
         )
         replayed.folder.ensure()
         summary = {"file": candle_file.name, **run_headless(replayed)}
+        summary |= _evaluated(replayed, summary["run_id"])
     print_json(summary) if context.as_json else print_summary(summary)
+
+
+def _evaluated(context: Context, run_id: str) -> dict[str, Any]:
+    db = open_database(context.folder.database, readonly=True)
+    try:
+        run = RunStore(db).get(run_id)
+        return evaluate_run(db, run, context.settings.model.horizons)
+    finally:
+        db.close()

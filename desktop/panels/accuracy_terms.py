@@ -92,9 +92,9 @@ INTERVAL_MEANING = (
     "in 100. While it holds what the value is measured against, nothing is proven."
 )
 SHARE_MEANING = (
-    "The ghosts are a mixture: {model} of the model's own forecast and {rest} of “no change”. Whichever of the two was "
-    "worth more lately gets more; where the model's share is small, the ghosts are little more than “no change” with "
-    "its usual spread."
+    "The ghosts are a mixture: {model} of the model's own forecast and {rest} of simpler ones, made from the same "
+    "candles without it: “no change”, averages, regressions. What was worth more lately gets more; where the model's "
+    "share is small, the ghosts are those of the simpler forecasts."
 )
 
 

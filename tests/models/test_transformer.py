@@ -45,6 +45,14 @@ def test_padding_is_not_looked_at(real: int) -> None:
     assert torch.isfinite(net(features, is_real)).all()
 
 
+def test_the_newest_candles_state_is_the_same_whether_the_others_are_computed_or_not() -> None:
+    net = awake()
+    features, is_real = inputs(7)
+    states, may_attend = net.embed(features) + net.position, net._may_attend(is_real)
+    block = net.blocks[0]
+    torch.testing.assert_close(block(states, may_attend, 1), block(states, may_attend, 12)[:, -1:])
+
+
 def test_blocks_are_causal() -> None:
     net = awake()
     features, is_real = inputs(12)
@@ -53,7 +61,7 @@ def test_blocks_are_causal() -> None:
     states, other = (net.embed(values) + net.position for values in (features, changed))
     may_attend = net._may_attend(is_real)
     for block in net.blocks:
-        states, other = block(states, may_attend), block(other, may_attend)
+        states, other = block(states, may_attend, 12), block(other, may_attend, 12)
     assert torch.equal(states[:, :-1], other[:, :-1])
     assert not torch.equal(states[:, -1], other[:, -1])
 
@@ -96,7 +104,7 @@ def test_first_weights_by_activation_keep_the_size_of_the_stream(activation: str
     first = states.detach().std()
     may_attend = net._may_attend(is_real)
     for block in net.blocks:
-        states = block(states, may_attend)
+        states = block(states, may_attend, 12)
     assert 0.5 < float(states.detach().std() / first) < 4.0
     states.square().mean().backward()
     early, late = (net.get_parameter(f"blocks.{index}.widen.weight").grad for index in (0, 11))

@@ -39,6 +39,18 @@ def test_no_window_of_500_is_far_off_when_the_belief_drifts_from_the_truth() -> 
     assert windows.min() >= 0.84 and windows.max() <= 0.97
 
 
+def test_a_bias_is_taken_off_and_the_bands_need_not_be_wider_for_it() -> None:
+    generator = np.random.default_rng(4)
+    calibration = AdaptiveCalibration(1)
+    believed = np.tile(NORMAL, (1, QUANTITIES, 1))
+    for _ in range(4000):
+        calibration.update(1, calibration.apply(believed)[0], generator.normal(0.3, 1.0, QUANTITIES))
+    shown = calibration.apply(believed)[0]
+    np.testing.assert_allclose(shown[:, 3], 0.3, atol=0.12)
+    width = shown[:, BAND_90[1]] - shown[:, BAND_90[0]]
+    assert width.mean() < 1.05 * (NORMAL[-1] - NORMAL[0])
+
+
 def test_quantiles_never_cross() -> None:
     calibration = AdaptiveCalibration(1)
     generator = np.random.default_rng(3)

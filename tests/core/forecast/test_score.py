@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -52,3 +54,51 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
 
 def test_a_reference_without_loss_gives_no_skill() -> None:
     assert score.skill(np.ones(100), np.zeros(100)).value is None
+
+
+def test_the_gain_is_the_difference_of_two_skills() -> None:
+    generator = np.random.default_rng(6)
+    reference = generator.gamma(2.0, 1.0, 400)
+    loss, without = 0.8 * reference, 0.9 * reference + generator.normal(0.0, 0.05, 400)
+    estimate = score.gain(loss, without, reference)
+    assert estimate.value == pytest.approx(
+        (score.skill(loss, reference).value or 0.0) - (score.skill(without, reference).value or 0.0)
+    )
+    assert estimate.low is not None and estimate.high is not None
+    assert 0.0 < estimate.low < estimate.value < estimate.high
+    assert score.gain(loss[:5], without[:5], reference[:5]).value is None
+
+
+def test_diebold_mariano_equals_the_normal_test_on_the_mean_with_newey_and_wests_variance() -> None:
+    """Worked by hand: 32 losses make three lags, with weights 3/4, 1/2 and 1/4."""
+    difference = np.array([1.0, -1.0, 2.0, 0.5] * 8)
+    centred = difference - 0.625
+    covariance = [float((centred[lag:] * centred[: 32 - lag]).sum()) / 32 for lag in range(4)]
+    variance = covariance[0] + 2 * (0.75 * covariance[1] + 0.5 * covariance[2] + 0.25 * covariance[3])
+    statistic = 0.625 / (variance / 32) ** 0.5
+    expected = 2.0 * (1.0 - NormalDist().cdf(statistic))
+    assert score.diebold_mariano(np.zeros(32), difference) == pytest.approx(expected)
+
+
+def test_diebold_mariano_is_right_about_as_often_as_it_says_where_losses_hang_together() -> None:
+    generator = np.random.default_rng(7)
+    found = 0
+    for _ in range(300):
+        noise = generator.normal(size=1200)
+        difference = noise[2:] + 0.5 * noise[1:-1] + 0.25 * noise[:-2]
+        chance = score.diebold_mariano(np.zeros(difference.size), difference)
+        assert chance is not None
+        found += chance < 0.05
+    assert 5 <= found <= 30  # 15 expected; without allowing for it there would be 50
+
+
+def test_diebold_mariano_says_nothing_of_few_or_equal_losses() -> None:
+    assert score.diebold_mariano(np.ones(10), np.zeros(10)) is None
+    assert score.diebold_mariano(np.ones(100), np.ones(100)) is None
+
+
+@given(st.lists(st.booleans(), max_size=30), st.integers(1, 10))
+def test_rolling_shares_are_those_of_each_window(hits: list[bool], window: int) -> None:
+    shares = score.rolling_shares(np.array(hits, dtype=bool), window)
+    expected = [sum(hits[start : start + window]) / window for start in range(len(hits) - window + 1)]
+    np.testing.assert_allclose(shares, expected, atol=1e-12)

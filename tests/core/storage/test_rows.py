@@ -38,6 +38,7 @@ BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
     float: FINITE,
     bool: st.booleans(),
     str: TEXT,
+    bytes: st.binary(max_size=8),
     float | None: st.none() | FINITE,
     bool | None: st.none() | st.booleans(),
     str | None: st.none() | TEXT,

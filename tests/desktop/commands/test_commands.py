@@ -64,7 +64,11 @@ def test_an_altered_checkpoint_is_found(data: Path) -> None:
 
 def test_evaluate_leaves_nothing_in_the_data_folder(tmp_path: Path) -> None:
     summary = commands.run_json("evaluate", str(SAMPLE), "--candles", "40", "--data-dir", str(tmp_path / "empty"))
-    assert summary["scored"] == 39 and summary["file"] == SAMPLE.name
+    assert summary["scored"] == 39 and summary["file"] == SAMPLE.name and summary["seed"] == 0
+    wanted = {"pinball", "horizons", "direction", "coverage", "diebold_mariano_p", "candles_per_s", "device"}
+    assert wanted <= set(summary)
+    assert summary["judged"] == 39 and summary["pinball"]["close"]["skill"] is not None
+    assert summary["candles_per_s"] > 0.0 and set(summary["horizons"]) == {str(horizon) for horizon in range(1, 9)}
     assert not (tmp_path / "empty" / "ghostcandle.sqlite3").exists()
 
 

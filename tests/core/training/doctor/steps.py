@@ -70,7 +70,7 @@ def step(
 
 
 def doctor_of(steps: Iterable[StepDone], chosen: Settings | None = None) -> GradientDoctor:
-    doctor = GradientDoctor("run", NAMES, lambda: chosen or Settings())
+    doctor = GradientDoctor("run", NAMES, lambda: chosen or settings())
     for one in steps:
         doctor.observe(one)
     return doctor

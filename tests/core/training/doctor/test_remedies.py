@@ -8,14 +8,15 @@ import pytest
 
 from core.events import Disease, NonFiniteOrigin, SettingChange, StepDone
 from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
-from tests.core.training.doctor.steps import step, verdict
+from tests.core.training.doctor.steps import settings, step, verdict
 
 Build = Callable[[int], StepDone]
 MENDED = ModelSettings(initialisation="by-activation")
+USUAL = TrainingSettings(learning_rate=1e-4)
 
 
 def clipping(**chosen: object) -> Settings:
-    return Settings(gradients=GradientSettings(**chosen))  # type: ignore[arg-type]
+    return Settings(training=USUAL, gradients=GradientSettings(**chosen))  # type: ignore[arg-type]
 
 
 def at_rate(rate: float, **chosen: object) -> Settings:
@@ -84,21 +85,21 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
     (
         "then the rate",
         grown,
-        Settings(),
+        settings(),
         Disease.EXPLODING,
         SettingChange("training", "learning_rate", 1e-5),
     ),
     (
         "then the first weights, where it was so from the start",
         huge,
-        Settings(),
+        settings(),
         Disease.EXPLODING,
         SettingChange("model", "initialisation", "by-activation"),
     ),
     (
         "which are sound already",
         huge,
-        Settings(model=MENDED),
+        Settings(model=MENDED, training=USUAL),
         Disease.EXPLODING,
         SettingChange("training", "learning_rate", 1e-5),
     ),
@@ -119,7 +120,7 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
     (
         "then the first weights",
         stuck,
-        Settings(),
+        settings(),
         Disease.VANISHING,
         SettingChange("model", "initialisation", "by-activation"),
     ),
@@ -148,12 +149,12 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
     (
         "a GELU that died",
         dead,
-        Settings(),
+        settings(),
         Disease.DEAD_LAYERS,
         SettingChange("model", "initialisation", "by-activation"),
     ),
     ("and no more", dead, Settings(model=MENDED), Disease.DEAD_LAYERS, None),
-    ("no setting mends the input", spoiled(NonFiniteOrigin.INPUT), Settings(), Disease.NOT_FINITE, None),
+    ("no setting mends the input", spoiled(NonFiniteOrigin.INPUT), settings(), Disease.NOT_FINITE, None),
     (
         "too few bits",
         spoiled(NonFiniteOrigin.LOSS),
@@ -161,11 +162,11 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         Disease.NOT_FINITE,
         SettingChange("training", "precision", "float32"),
     ),
-    ("bits enough", spoiled(NonFiniteOrigin.GRADIENTS), Settings(), Disease.NOT_FINITE, None),
+    ("bits enough", spoiled(NonFiniteOrigin.GRADIENTS), settings(), Disease.NOT_FINITE, None),
     (
         "a step too long",
         spoiled(NonFiniteOrigin.PARAMETERS),
-        Settings(),
+        settings(),
         Disease.NOT_FINITE,
         SettingChange("training", "learning_rate", 1e-5),
     ),

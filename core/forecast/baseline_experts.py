@@ -1,0 +1,189 @@
+"""The baselines beside the reference: cheap forecasts from the past alone, each an expert of the combination.
+
+- repeat last: the return, log range and log volume of the newest candle come again; reverse last: its return with the
+  other sign. On the close both move the reference's quantiles.
+- EWMA: the average log range (span 10) is the next one's. HAR: a regression of the log range on averages over 1, 5, 20
+  and 200 candles (Corsi, 2009), the time of day, volume and the newest fall. What the two expect of the range also says
+  how wide the quantiles of the close are, and HAR's those of body and wicks.
+- 12-lag regression: discounted least squares on the newest 12 returns, log ranges or log volumes, shrunk to zero.
+- seasonal: the volume that is usual at the target's time of day.
+
+Where not said otherwise, quantiles are the empirical ones of an expert's newest 1,000 errors, in units of its spread.
+Until there are 30 of them, it says what the reference says.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.forecast.arrays import Arrays, named, part_of
+from core.forecast.baseline_inputs import (
+    HAR_READ,
+    LAGS_READ,
+    LARGEST_RETURN,
+    BaselineInputs,
+    Inputs,
+    newest_outcomes,
+)
+from core.forecast.baselines import FEWEST_OUTCOMES, REFERENCE_WINDOW
+from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, REPEAT, REVERSE, SEASONAL
+from core.forecast.history import History
+from core.forecast.quantities import FloatArray, Quantity
+from core.forecast.regression import DiscountedRegression
+from core.forecast.residuals import ResidualQuantiles
+from core.forecast.seasons import TimeOfDayMeans
+
+_LEARNED = (
+    (EWMA, Quantity.CLOSE),
+    (HAR, Quantity.CLOSE),
+    (HAR, Quantity.BODY),
+    (HAR, Quantity.UPPER_WICK),
+    (HAR, Quantity.LOWER_WICK),
+    (LAGS, Quantity.CLOSE),
+    (REPEAT, Quantity.RANGE),
+    (EWMA, Quantity.RANGE),
+    (HAR, Quantity.RANGE),
+    (LAGS, Quantity.RANGE),
+    (REPEAT, Quantity.VOLUME),
+    (LAGS, Quantity.VOLUME),
+    (SEASONAL, Quantity.VOLUME),
+)
+"""Whose quantiles on what are those of their own errors: a pair for each place P."""
+_PLACE = {pair: place for place, pair in enumerate(_LEARNED)}
+_QUANTITY_AT = np.array([quantity for _, quantity in _LEARNED])
+
+_LARGEST_LOG_WIDTH = 2.0
+_KEEP, _PENALTY = 0.9995, 10.0
+_KEEP_RETURNS, _PENALTY_OF_RETURNS = 0.9998, 1000.0
+"""Returns are nearly unpredictable: only after 1,000 candles is half of what they seem to say believed."""
+
+
+class BaselineExperts:
+    """All baselines but the reference. `observe` takes the history's newest candle; `quantiles` says what they say."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        horizons, places = history.horizons, len(_LEARNED)
+        self._inputs = BaselineInputs(history)
+        self._regressions = {
+            "range": DiscountedRegression(HAR_READ, horizons, keep=_KEEP, penalty=_PENALTY),
+            "width": DiscountedRegression(HAR_READ, horizons, keep=_KEEP, penalty=_PENALTY),
+            "returns": DiscountedRegression(LAGS_READ, horizons, keep=_KEEP_RETURNS, penalty=_PENALTY_OF_RETURNS),
+            "range lags": DiscountedRegression(LAGS_READ + 1, horizons, keep=_KEEP, penalty=_PENALTY),
+            "volume lags": DiscountedRegression(LAGS_READ + 1, horizons, keep=_KEEP, penalty=_PENALTY),
+        }
+        self._seasons = TimeOfDayMeans(history.interval)
+        self._residuals = ResidualQuantiles(places, horizons, REFERENCE_WINDOW)
+        self._read = {name: np.zeros((horizons, known.features)) for name, known in self._regressions.items()}
+        """By each regression at the newest origins, the newest first: [origin, K]."""
+        self._centre = np.zeros((horizons, places, horizons))
+        self._spread = np.ones((horizons, places, horizons))
+        """Said at the newest origins, the newest first: [origin, P, H]."""
+        self._newest_return = 0.0
+
+    def observe(self) -> None:
+        """Take the history's newest candle: learn from it as a target, then look ahead from it. Once a candle."""
+        self._learn()
+        self._look_ahead(self._inputs.of_newest())
+
+    def quantiles(self, reference: FloatArray) -> FloatArray:
+        """Normalised quantiles now: [E, H, Q, L], ascending. The model's row, and where an expert is silent: the
+        reference's.
+
+        reference: [H, Q, L], as `ReferenceForecast` gives them.
+        """
+        said = np.repeat(reference[None], len(EXPERTS), axis=0)
+        own = self._centre[0][..., None] + self._spread[0][..., None] * self._residuals.quantiles()
+        heard = np.flatnonzero(self._residuals.known >= FEWEST_OUTCOMES)
+        for place, (expert, quantity) in enumerate(_LEARNED):
+            said[expert, heard, quantity] = own[place, heard]
+        ahead = np.arange(1, self._history.horizons + 1)
+        step = (self._newest_return / np.sqrt(ahead))[:, None]
+        said[REPEAT, :, Quantity.CLOSE] += ahead[:, None] * step
+        said[REVERSE, :, Quantity.CLOSE] -= (ahead % 2)[:, None] * step  # every second one takes it back
+        return said
+
+    def _learn(self) -> None:
+        outcomes = newest_outcomes(self._history)
+        normalised, is_known = outcomes.normalised, outcomes.is_known
+        wanted = {
+            "range": normalised[:, Quantity.RANGE],
+            "width": outcomes.log_width,
+            "returns": np.clip(normalised[:, Quantity.CLOSE], -LARGEST_RETURN, LARGEST_RETURN),
+            "range lags": normalised[:, Quantity.RANGE],
+            "volume lags": normalised[:, Quantity.VOLUME],
+        }
+        for name, regression in self._regressions.items():
+            regression.learn(self._read[name], wanted[name], is_known)
+        if is_known[0]:
+            self._seasons.learn(int(self._history.open_time_ms[-1]), float(normalised[0, Quantity.VOLUME]))
+        age = np.arange(self._history.horizons)
+        error = normalised[:, _QUANTITY_AT] - self._centre[age, :, age]
+        self._residuals.add((error / self._spread[age, :, age]).T, is_known)
+
+    def _look_ahead(self, inputs: Inputs) -> None:
+        said = {}
+        for name, regression in self._regressions.items():
+            _push(self._read[name], inputs.regressions[name])
+            said[name] = regression.predict(inputs.regressions[name])
+        _push(self._centre, self._centres(said, inputs))
+        _push(self._spread, _spreads(said["width"], inputs.mean_log_width))
+        self._newest_return = float(inputs.newest[Quantity.CLOSE])
+
+    def _centres(self, said: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
+        """[P, H]"""
+        history, horizons = self._history, self._history.horizons
+        opens = int(history.open_time_ms[-1]) + history.interval.duration_ms * np.arange(1, horizons + 1)
+        centre = np.zeros((len(_LEARNED), horizons))
+        centre[_PLACE[LAGS, Quantity.CLOSE]] = said["returns"]
+        centre[_PLACE[REPEAT, Quantity.RANGE]] = inputs.newest[Quantity.RANGE]
+        centre[_PLACE[EWMA, Quantity.RANGE]] = inputs.mean_range
+        centre[_PLACE[HAR, Quantity.RANGE]] = said["range"]
+        centre[_PLACE[LAGS, Quantity.RANGE]] = said["range lags"]
+        centre[_PLACE[REPEAT, Quantity.VOLUME]] = inputs.newest[Quantity.VOLUME]
+        centre[_PLACE[LAGS, Quantity.VOLUME]] = said["volume lags"]
+        centre[_PLACE[SEASONAL, Quantity.VOLUME]] = self._seasons.expected(opens)
+        return centre
+
+    def state(self) -> Arrays:
+        """Everything, as arrays, for a checkpoint; it belongs to the history's state."""
+        own: Arrays = {
+            "averages": self._inputs.state(),
+            "seasons": self._seasons.state(),
+            "centre": self._centre.copy(),
+            "spread": self._spread.copy(),
+            "newest_return": np.array([self._newest_return]),
+        }
+        read: Arrays = {name: array.copy() for name, array in self._read.items()}
+        regressions = {f"regression.{name}": regression.state() for name, regression in self._regressions.items()}
+        return own | named({"read": read, "residuals": self._residuals.state(), **regressions})
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from what `state` returned."""
+        self._inputs.restore(state["averages"])
+        self._seasons.restore(state["seasons"])
+        self._centre[:], self._spread[:] = state["centre"], state["spread"]
+        self._newest_return = float(state["newest_return"][0])
+        self._residuals.restore(part_of(state, "residuals"))
+        for name, regression in self._regressions.items():
+            self._read[name][:] = state[f"read.{name}"]
+            regression.restore(part_of(state, f"regression.{name}"))
+
+
+def _spreads(log_width: FloatArray, mean_log_width: float) -> FloatArray:
+    """[P, H]. A close is as wide as all candles up to it together, in units of one."""
+    width, mean_width = (
+        np.exp(np.clip(value, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH)) for value in (log_width, mean_log_width)
+    )
+    spread = np.ones((len(_LEARNED), width.size))
+    spread[_PLACE[EWMA, Quantity.CLOSE]] = mean_width
+    spread[_PLACE[HAR, Quantity.CLOSE]] = np.sqrt(np.cumsum(width**2) / np.arange(1, width.size + 1))
+    for quantity in (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK):
+        spread[_PLACE[HAR, quantity]] = width
+    return spread
+
+
+def _push(newest_first: FloatArray, values: FloatArray) -> None:
+    """Put `values` before the others; the oldest go."""
+    newest_first[1:] = newest_first[:-1].copy()
+    newest_first[0] = values

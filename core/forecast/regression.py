@@ -1,0 +1,44 @@
+"""Least squares that forget and shrink, one regression for each horizon, brought up to date candle by candle."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.forecast.quantities import FloatArray
+
+
+class DiscountedRegression:
+    """Ridge regression on the past, weighted by keep ** age; horizons do not share coefficients.
+
+    The penalty stays what it is while old candles fade, so that a quiet regression shrinks to zero.
+    """
+
+    def __init__(self, features: int, horizons: int, *, keep: float, penalty: float) -> None:
+        self.features = features
+        self._keep = keep
+        self._penalty = penalty * np.eye(features)
+        self._products = np.zeros((horizons, features, features))
+        self._response = np.zeros((horizons, features))
+
+    def learn(self, features: FloatArray, outcomes: FloatArray, is_known: NDArray[np.bool_]) -> None:
+        """One outcome of each horizon. features [H, K]: those of its origin; outcomes [H]; is_known [H]."""
+        known = np.flatnonzero(is_known)
+        if known.size == 0:
+            return
+        row, outcome = features[known], outcomes[known]
+        self._products[known] = self._keep * self._products[known] + row[:, :, None] * row[:, None, :]
+        self._response[known] = self._keep * self._response[known] + outcome[:, None] * row
+
+    def predict(self, features: FloatArray) -> FloatArray:
+        """The expected outcome of each horizon: features [K] to [H]."""
+        coefficients = np.linalg.solve(self._products + self._penalty, self._response[..., None])[..., 0]
+        predicted: FloatArray = coefficients @ features
+        return predicted
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        return {"products": self._products.copy(), "response": self._response.copy()}
+
+    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
+        self._products[:] = state["products"]
+        self._response[:] = state["response"]

@@ -1,0 +1,49 @@
+"""How far off forecasts have lately been: the empirical quantiles of their newest residuals."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.forecast.quantities import LEVELS, FloatArray
+
+_LAST = np.finfo(np.float32).max
+"""In the place of residuals that are not known yet: sorting puts it behind all others."""
+
+
+class ResidualQuantiles:
+    """The newest `window` residuals of each series and horizon, kept as float32."""
+
+    def __init__(self, series: int, horizons: int, window: int) -> None:
+        self._newest = np.zeros((series, horizons, window), dtype=np.float32)
+        self._seen = np.zeros(horizons, dtype=np.int64)
+
+    @property
+    def known(self) -> NDArray[np.int64]:
+        """How many residuals each horizon has: [H]."""
+        return np.minimum(self._seen, self._newest.shape[-1])
+
+    def add(self, residuals: FloatArray, is_known: NDArray[np.bool_]) -> None:
+        """One residual of each series and horizon [S, H], taken where the horizon's is known [H]."""
+        horizons = np.flatnonzero(is_known)
+        places = self._seen[horizons] % self._newest.shape[-1]
+        self._newest[:, horizons, places] = residuals[:, horizons]
+        self._seen[horizons] += 1
+
+    def quantiles(self) -> FloatArray:
+        """[S, H, L], ascending; without a meaning where a horizon has no residual yet."""
+        is_known = np.arange(self._newest.shape[-1]) < self.known[:, None]
+        ordered = np.sort(np.where(is_known, self._newest, _LAST), axis=-1)
+        position = LEVELS * np.maximum(self.known - 1, 0)[:, None]
+        below = position.astype(np.int64)
+        above = np.minimum(below + 1, np.maximum(self.known - 1, 0)[:, None])
+        low, high = (np.take_along_axis(ordered, index[None], axis=-1).astype(np.float64) for index in (below, above))
+        interpolated: FloatArray = low + (position - below) * (high - low)
+        return interpolated
+
+    def state(self) -> dict[str, NDArray[np.generic]]:
+        return {"newest": self._newest.copy(), "seen": self._seen.copy()}
+
+    def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
+        self._newest[:] = state["newest"]
+        self._seen[:] = state["seen"]

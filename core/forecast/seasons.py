@@ -1,0 +1,52 @@
+"""What is usual at each time of day."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.forecast.quantities import FloatArray
+from core.market.candle import Interval
+
+_DAY_MS = 86_400_000
+_SHORTEST_BUCKET_MS = 300_000
+_KEEP = 0.98
+_KEEP_OVERALL = 0.999
+_DOUBT = 3.0
+"""A bucket counts as many candles as this are of its opinion that it is as any other."""
+
+
+class TimeOfDayMeans:
+    """Weighted means by the time of day (by the weekday where candles are days), shrunk to the mean of all."""
+
+    def __init__(self, interval: Interval) -> None:
+        self._width_ms = max(interval.duration_ms, _SHORTEST_BUCKET_MS)
+        buckets = -(-_DAY_MS // self._width_ms) if self._width_ms < _DAY_MS else 7
+        self._sums = np.zeros((2, buckets + 1))
+        """Weights and weighted values; the last column is over all times."""
+
+    def learn(self, open_time_ms: int, value: float) -> None:
+        """Take the value of the candle that opened then."""
+        bucket = int(self._bucket(np.array(open_time_ms)))
+        self._sums[:, bucket] = _KEEP * self._sums[:, bucket] + (1.0, value)
+        self._sums[:, -1] = _KEEP_OVERALL * self._sums[:, -1] + (1.0, value)
+
+    def expected(self, open_time_ms: NDArray[np.int64]) -> FloatArray:
+        """What candles that open then usually have; 0 before the first value."""
+        weight, total = self._sums[:, self._bucket(open_time_ms)]
+        overall = self._sums[1, -1] / max(self._sums[0, -1], 1.0)
+        means: FloatArray = (total + _DOUBT * overall) / (weight + _DOUBT)
+        return means
+
+    def _bucket(self, open_time_ms: NDArray[np.int64]) -> NDArray[np.int64]:
+        buckets = self._sums.shape[1] - 1
+        bucket: NDArray[np.int64] = open_time_ms // self._width_ms % buckets
+        return bucket
+
+    def state(self) -> FloatArray:
+        """All that is needed to go on."""
+        return self._sums.copy()
+
+    def restore(self, state: NDArray[np.generic]) -> None:
+        """Go on from what `state` returned."""
+        self._sums[:] = state

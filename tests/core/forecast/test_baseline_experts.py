@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.forecast.baseline_experts import BaselineExperts
+from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
+from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, REFERENCE, REPEAT, REVERSE, SEASONAL, SPEAKS
+from core.forecast.history import History
+from core.forecast.quantities import LEVELS, MEDIAN, FloatArray, Quantity
+from core.forecast.score import pinball
+from core.market.candle import Candle
+from tests.support.candles import MINUTE, START_MS, random_walk
+
+
+class Watched:
+    """A history, its reference and its baselines, fed candle by candle."""
+
+    def __init__(self, horizons: int = 2, capacity: int = 2048) -> None:
+        self.history = History(MINUTE, capacity, horizons)
+        self.reference = ReferenceForecast(self.history)
+        self.baselines = BaselineExperts(self.history)
+
+    def feed(self, candles: list[Candle]) -> None:
+        for candle in candles:
+            self.history.append(candle)
+            self.baselines.observe()
+
+    def quantiles(self) -> FloatArray:
+        return self.baselines.quantiles(self.reference.quantiles())
+
+
+def market(returns: FloatArray, widths: FloatArray, volumes: FloatArray, seed: int = 0) -> list[Candle]:
+    """Candles with these log returns, wicks in proportion to the widths, and volumes."""
+    generator = np.random.default_rng(seed)
+    closes = 100.0 * np.exp(np.cumsum(returns))
+    opens = np.concatenate([[100.0], closes[:-1]])
+    wicks = np.exp(np.abs(generator.normal(0.0, 0.5, (2, returns.size))) * widths)
+    top, bottom = np.maximum(opens, closes) * wicks[0], np.minimum(opens, closes) / wicks[1]
+    return [
+        Candle(START_MS + row * MINUTE.duration_ms, *(float(column[row]) for column in columns))
+        for columns in ((opens, top, bottom, closes, volumes),)
+        for row in range(returns.size)
+    ]
+
+
+def losses(candles: list[Candle], quantity: Quantity, skip: int) -> FloatArray:
+    """Each expert's mean loss one step ahead, after the first `skip` candles: [E]."""
+    watched = Watched(horizons=1)
+    total, said = np.zeros(len(EXPERTS)), None
+    for row, candle in enumerate(candles):
+        watched.feed([candle])
+        if said is not None and row > skip:
+            origin = np.array([len(watched.history) - 2])
+            natural, _, _ = watched.history.targets(origin)
+            factor, offset = watched.history.units(origin)
+            outcome = ((natural - offset) / factor)[0, 0, quantity]
+            total += pinball(np.full(len(EXPERTS), outcome), said[:, 0, quantity]) * factor[0, 0, quantity]
+        said = watched.quantiles()
+    return total / total[REFERENCE]
+
+
+def test_a_12_lag_regression_finds_momentum_and_repeat_last_is_better_than_reverse_last_then() -> None:
+    generator = np.random.default_rng(1)
+    noise = generator.normal(0.0, 1e-3, 3000)
+    returns = np.zeros(3000)
+    for row in range(1, 3000):
+        returns[row] = 0.4 * returns[row - 1] + noise[row]
+    lost = losses(market(returns, np.full(3000, 1e-3), np.ones(3000)), Quantity.CLOSE, 1500)
+    assert lost[LAGS] < 0.95
+    assert lost[REPEAT] < lost[REVERSE]
+
+
+def test_har_and_ewma_find_clustered_volatility_for_range_and_for_the_width_of_the_close() -> None:
+    generator = np.random.default_rng(2)
+    log_width = np.zeros(3000)
+    for row in range(1, 3000):
+        log_width[row] = 0.93 * log_width[row - 1] + generator.normal(0.0, 0.25)
+    widths = 1e-3 * np.exp(log_width)
+    candles = market(generator.normal(0.0, 1.0, 3000) * widths, widths, np.ones(3000))
+    close, spread = losses(candles, Quantity.CLOSE, 1000), losses(candles, Quantity.RANGE, 1000)
+    assert close[HAR] < 0.98 and close[EWMA] < 1.0
+    assert spread[HAR] < 0.93 and spread[EWMA] < 0.96 and spread[HAR] < spread[REPEAT]
+
+
+def test_seasonal_finds_a_busy_hour() -> None:
+    generator = np.random.default_rng(3)
+    hour = np.arange(4000) // 60 % 24
+    volumes = np.exp(np.where(hour % 6 == 0, 1.5, 0.0) + generator.normal(0.0, 0.3, 4000))
+    lost = losses(market(generator.normal(0.0, 1e-3, 4000), np.full(4000, 1e-3), volumes), Quantity.VOLUME, 2500)
+    assert lost[SEASONAL] < 0.95
+
+
+def test_ewma_equals_its_definition() -> None:
+    candles = random_walk(1300, seed=5)
+    watched = Watched()
+    watched.feed(candles)
+    spread = pd.Series([math.log(math.log(candle.high / candle.low)) for candle in candles])
+    centre = spread.ewm(span=10).mean()
+    errors = (spread - centre.shift(1)).iloc[-REFERENCE_WINDOW:]
+    level = float(watched.history.column("range_level")[-1])
+    expected = centre.iloc[-1] - level + np.quantile(errors, LEVELS)
+    np.testing.assert_allclose(watched.quantiles()[EWMA, 0, Quantity.RANGE], expected, atol=1e-5)
+
+
+def test_repeat_and_reverse_last_move_the_reference_by_the_newest_return() -> None:
+    candles = random_walk(200, seed=6)
+    watched = Watched(horizons=3)
+    watched.feed(candles)
+    said = watched.quantiles()[:, :, Quantity.CLOSE, MEDIAN]
+    scale = float(watched.history.column("scale")[-1])
+    step = math.log(candles[-1].close / candles[-2].close) / scale
+    root = np.sqrt([1.0, 2.0, 3.0])
+    np.testing.assert_allclose((said[REPEAT] - said[REFERENCE]) * root, step * np.array([1.0, 2.0, 3.0]))
+    np.testing.assert_allclose((said[REVERSE] - said[REFERENCE]) * root, -step * np.array([1.0, 0.0, 1.0]), atol=1e-12)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 29, 31, 60])
+def test_they_speak_from_the_first_candle_on(count: int) -> None:
+    watched = Watched(horizons=8)
+    watched.feed(random_walk(count))
+    said = watched.quantiles()
+    assert np.isfinite(said).all()
+    assert (np.diff(said, axis=-1) >= 0.0).all()
+    silent = ~np.broadcast_to(SPEAKS[:, None, :, None], said.shape)
+    np.testing.assert_array_equal(said[silent], np.broadcast_to(said[REFERENCE], said.shape)[silent])
+
+
+def test_flat_candles_without_volume_are_no_trouble() -> None:
+    flat = [
+        dataclasses.replace(candle, open=7.0, high=7.0, low=7.0, close=7.0, volume=0.0) for candle in random_walk(90)
+    ]
+    watched = Watched()
+    watched.feed(flat)
+    said = watched.quantiles()
+    assert np.isfinite(said).all() and (np.diff(said, axis=-1) >= 0.0).all()
+
+
+def test_a_jump_across_a_hole_teaches_nothing() -> None:
+    candles = random_walk(400, seed=8)
+    raised = {name: 1.3 * getattr(candles[300], name) for name in ("open", "high", "low", "close")}
+    jump = [dataclasses.replace(candles[300], **raised)]
+    watched, without = Watched(), Watched()
+    watched.feed(candles[:290])
+    before = watched.quantiles()
+    watched.feed(jump)
+    without.feed(candles[:290])
+    without.feed([candles[300]])
+    assert np.abs(watched.quantiles()[LAGS, 0, Quantity.CLOSE] - before[LAGS, 0, Quantity.CLOSE]).max() < 0.3
+    np.testing.assert_allclose(watched.quantiles()[:, :, :4], without.quantiles()[:, :, :4])
+
+
+def test_going_on_from_a_state_says_the_same() -> None:
+    candles = random_walk(300, seed=9)
+    whole, first = Watched(), Watched()
+    whole.feed(candles)
+    first.feed(candles[:200])
+    second = Watched()
+    second.history.restore(first.history.state())
+    second.baselines.restore(first.baselines.state())
+    second.feed(candles[200:])
+    np.testing.assert_array_equal(second.quantiles(), whole.quantiles())
+
+
+def test_a_small_history_that_is_trimmed_says_the_same_as_a_large_one() -> None:
+    candles = random_walk(700, seed=10)
+    small, large = Watched(capacity=256), Watched()
+    small.feed(candles)
+    large.feed(candles)
+    reference = large.reference.quantiles()
+    np.testing.assert_array_equal(small.baselines.quantiles(reference), large.baselines.quantiles(reference))

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import numpy as np
+
+from core.forecast.quantities import LEVELS
+from core.forecast.regression import DiscountedRegression
+from core.forecast.residuals import ResidualQuantiles
+
+
+def test_it_equals_weighted_ridge_regression_on_all_outcomes() -> None:
+    generator = np.random.default_rng(0)
+    regression = DiscountedRegression(3, 2, keep=0.98, penalty=2.0)
+    features, outcomes = generator.normal(size=(200, 2, 3)), generator.normal(size=(200, 2))
+    for row in range(200):
+        regression.learn(features[row], outcomes[row], np.array([True, row % 3 == 0]))
+    asked = np.array([0.5, -1.0, 2.0])
+    for horizon, rows in enumerate((np.arange(200), np.arange(0, 200, 3))):
+        weight = 0.98 ** np.arange(rows.size)[::-1]
+        x, y = features[rows, horizon], outcomes[rows, horizon]
+        coefficients = np.linalg.solve((x.T * weight) @ x + 2.0 * np.eye(3), (x.T * weight) @ y)
+        np.testing.assert_allclose(regression.predict(asked)[horizon], coefficients @ asked)
+
+
+def test_before_any_outcome_it_expects_nothing() -> None:
+    np.testing.assert_array_equal(DiscountedRegression(2, 3, keep=0.9, penalty=1.0).predict(np.ones(2)), np.zeros(3))
+
+
+def test_residual_quantiles_are_those_of_the_newest_window() -> None:
+    generator = np.random.default_rng(1)
+    residuals = ResidualQuantiles(2, 2, 50)
+    given = generator.normal(size=(120, 2, 2))
+    for row in range(120):
+        residuals.add(given[row], np.array([True, row % 4 == 0]))
+    assert residuals.known.tolist() == [50, 30]
+    for horizon, rows in enumerate((slice(70, 120), slice(0, 120, 4))):
+        expected = np.quantile(given[rows, :, horizon], LEVELS, axis=0).T
+        np.testing.assert_allclose(residuals.quantiles()[:, horizon], expected, atol=1e-6)
