@@ -109,20 +109,44 @@ def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
     live(qapp, context(tmp_path, host), second)
 
 
+@dataclasses.dataclass(frozen=True)
+class Start:
+    """What the window says and offers while a trainer is starting, which may be over before one looks again."""
+
+    is_loading: bool
+    state: TrainerState | None
+    can_stop: bool
+    can_start: bool
+
+
+def starts_of(application: Application) -> list[Start]:
+    """Each time from now on that the state tells of a start."""
+    state, actions = application.state, application.window.actions_of_window
+    told: list[Start] = []
+
+    def look() -> None:
+        if state.is_starting:
+            offers = (actions[action_id].isEnabled() for action_id in (ActionId.STOP, ActionId.START))
+            told.append(Start(state.is_loading, state.trainer_state, *offers))
+
+    state.status_changed.connect(look)
+    return told
+
+
 def test_the_window_says_what_it_is_waiting_for_and_that_a_forecast_is_old(qapp: QApplication, tmp_path: Path) -> None:
     """A start with nothing, a stop, a start that goes on with what there is."""
 
     async def first(application: Application) -> None:
-        await until(lambda: application.state.is_starting, "the start")
-        assert not application.state.is_loading, "there is no last run"
+        starts = starts_of(application)
         await until(lambda: step_of(application) > 5, "training")
+        assert starts, "the start was not told"
+        assert not any(start.is_loading for start in starts), "there is no last run"
 
     async def second(application: Application) -> None:
         state, actions = application.state, application.window.actions_of_window
-        await until(lambda: state.is_loading, "the last run, on its way")
-        assert state.trainer_state is TrainerState.STARTING
-        assert actions[ActionId.STOP].isEnabled() and not actions[ActionId.START].isEnabled()
+        starts = starts_of(application)
         await until(lambda: len(state.steps) > 5, "what was learned before")
+        assert starts[0] == Start(is_loading=True, state=TrainerState.STARTING, can_stop=True, can_start=False)
         assert not state.is_loading
         application.runs.stop_training()
         await until(lambda: not application.runs.is_training, "the stop")
