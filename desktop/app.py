@@ -82,7 +82,6 @@ class Application(QObject):
         self.charting = ChartEnsemble(
             self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
         )
-        self.finder = Finder(self.window, self.theme)
         RunWatch(self.window, self.state, self.window.messages)
         self.runs = RunController(
             context.folder,
@@ -94,6 +93,7 @@ class Application(QObject):
             parent=self,
         )
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
+        self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self._market: Market | None = None
         self._connect_user()

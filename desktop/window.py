@@ -257,7 +257,7 @@ class MainWindow(QMainWindow):
         self.checkpoints.restore_requested.connect(self.restore_requested)
         self.feed.try_again_requested.connect(self.try_again_requested)
         self.feed.venue_requested.connect(self._on_venue)
-        self.watchlist.market_requested.connect(self._on_watched)
+        self.watchlist.market_requested.connect(self.watch)
         self.watchlist.markets_changed.connect(self._on_watchlist)
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
@@ -336,8 +336,8 @@ class MainWindow(QMainWindow):
     def _on_venue(self, venue: str) -> None:
         self._on_market(replace(self._settings.market, venue=venue))
 
-    def _on_watched(self, watched: WatchedMarket) -> None:
-        """A market of the watchlist is to be on the chart. It is an exchange's: a replay ends with it."""
+    def watch(self, watched: WatchedMarket) -> None:
+        """Put this market on the chart. It is an exchange's: a replay ends with it."""
         market = self._settings.market
         where = replace(market, venue=watched.venue, symbol=watched.symbol, interval=watched.interval)
         self._on_market(where if market.feed in ("auto", "live") else replace(where, feed="live"))

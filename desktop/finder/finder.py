@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator
 
+from pydantic import ValidationError
 from PySide6.QtCore import QObject
 
+from core.market.watchlist import WatchedMarket
 from desktop.actions import ActionId
 from desktop.dialogs.messages import open_dialog
 from desktop.finder.dialog import FinderDialog
 from desktop.finder.search import Entry
-from desktop.finder.sources import action_entries, checkpoint_entries, setting_entries
+from desktop.finder.sources import action_entries, checkpoint_entries, market_entries, setting_entries
 from desktop.theme import Theme
 from desktop.window import MainWindow
 
-Source = Callable[[], Iterable[Entry]]
+Symbols = Callable[[str], Iterable[str]]
+"""The symbols of an exchange, as far as they are known without asking it."""
 
 
 class Finder(QObject):
-    """Sources are asked anew each time the box is opened."""
+    """What can be found is gathered anew each time the box is opened."""
 
-    def __init__(self, window: MainWindow, theme: Theme) -> None:
+    def __init__(self, window: MainWindow, theme: Theme, symbols: Symbols) -> None:
         super().__init__(window)
-        self._window, self._theme = window, theme
-        self._sources: list[Source] = []
+        self._window, self._theme, self._symbols = window, theme, symbols
         window.actions_of_window.wire({ActionId.FIND: self.open})
-
-    def add_source(self, source: Source) -> None:
-        """More that can be found; it comes after what is there."""
-        self._sources.append(source)
 
     def open(self) -> FinderDialog:
         """Show the box."""
@@ -39,10 +38,15 @@ class Finder(QObject):
     def _entries(self) -> Iterator[Entry]:
         window = self._window
         yield from action_entries(window.actions_of_window, but=frozenset({ActionId.FIND}))
-        for source in self._sources:
-            yield from source()
+        yield from market_entries(window.settings.watchlist.markets, self._of_this_exchange(), window.watch)
         yield from checkpoint_entries(window.source.checkpoints(), self._show_checkpoint)
         yield from setting_entries(window.settings, self._open_setting)
+
+    def _of_this_exchange(self) -> Iterator[WatchedMarket]:
+        market = self._window.settings.market
+        for symbol in self._symbols(market.venue):
+            with contextlib.suppress(ValidationError):  # what no watchlist could hold
+                yield WatchedMarket(market.venue, symbol, market.interval)
 
     def _show_checkpoint(self, checkpoint_id: str) -> None:
         self._window.show_dock(ActionId.SHOW_CHECKPOINTS)

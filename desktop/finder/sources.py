@@ -7,6 +7,8 @@ from dataclasses import fields
 from functools import partial
 
 from core.events import CheckpointInfo
+from core.market.venue_names import venue_name
+from core.market.watchlist import WatchedMarket
 from core.settings import Settings
 from desktop import formatting
 from desktop.actions import ActionId, ActionRegistry
@@ -29,6 +31,17 @@ def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> I
         keys = action.shortcut().toString(action.shortcut().SequenceFormat.NativeText)
         details = f"{place}{is_on}. {info.tooltip}"
         yield Entry(EntryKind.ACTION, text, action.trigger, details, keys, action.isEnabled())
+
+
+def market_entries(
+    markets: Iterable[WatchedMarket], more: Iterable[WatchedMarket], watch: Callable[[WatchedMarket], object]
+) -> Iterator[Entry]:
+    """Those of the watchlist, then `more` that are not in it; `watch` gets the one that is chosen."""
+    listed = tuple(markets)
+    for market in (*listed, *(each for each in more if each not in listed)):
+        where = " · in the watchlist" if market in listed else ""
+        details = f"{market.interval} of {venue_name(market.venue)}{where}"
+        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details)
 
 
 def setting_entries(settings: Settings, open_setting: Callable[[str, str], object]) -> Iterator[Entry]:

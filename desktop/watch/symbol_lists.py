@@ -49,6 +49,11 @@ class SymbolLists(QObject):
         if known is None or not known.is_fresh(self._clock.now_ms()):
             self._fetch(venue)
 
+    def known(self, venue: str) -> tuple[str, ...]:
+        """The symbols of this exchange as far as they are known here; asks nobody."""
+        known = self._known.get(venue) or self._cache.load(venue)
+        return () if known is None else known.symbols
+
     def close(self) -> bool:
         """Give up what is under way, and wait. False where a thread did not end in time."""
         self._is_closed = True

@@ -1,11 +1,8 @@
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.events import TrainerState
@@ -13,11 +10,11 @@ from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.finder.dialog import FinderDialog
 from desktop.finder.finder import Finder
-from desktop.finder.search import Entry, EntryKind
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 
 KEYS = Qt.Key
+SYMBOLS = {"binance": ("BTC/USDT", "DOGE/USDT", "no symbol"), "kraken": ("XMR/EUR",)}
 
 
 @pytest.fixture
@@ -29,7 +26,7 @@ def bench(make_bench: MakeBench) -> Bench:
 
 @pytest.fixture
 def finder(bench: Bench) -> Finder:
-    return Finder(bench.window, bench.theme)
+    return Finder(bench.window, bench.theme, lambda venue: SYMBOLS.get(venue, ()))
 
 
 def opened(bench: Bench, qtbot: QtBot) -> FinderDialog:
@@ -112,17 +109,26 @@ def test_a_setting_opens_the_preferences_at_itself(bench: Bench, qtbot: QtBot) -
     assert focused is editor or editor.isAncestorOf(focused)
 
 
-def test_other_sources_come_too_and_are_asked_anew(bench: Bench, finder: Finder, qtbot: QtBot) -> None:
-    ran: list[str] = []
-    names = ["BTC/USDT"]
-    finder.add_source(lambda: (Entry(EntryKind.MARKET, name, partial(ran.append, name)) for name in names))
-    opened(bench, qtbot).reject()
-    QApplication.processEvents()
-    names.append("ETH/USDT")
-    dialog = finder.open()
-    QTest.keyClicks(dialog.line, "eth")
-    QTest.keyClick(dialog.line, KEYS.Key_Return)
-    assert ran == ["ETH/USDT"]
+@pytest.mark.usefixtures("finder")
+@pytest.mark.parametrize("typed", ["eth", "doge"])
+def test_a_market_of_the_watchlist_or_of_the_exchange_is_put_on_the_chart(
+    bench: Bench, qtbot: QtBot, typed: str
+) -> None:
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, typed)
+    with qtbot.waitSignal(bench.window.market_chosen) as chosen:
+        QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert chosen.args[0].symbol == f"{typed.upper()}/USDT"
+    assert chosen.args[0].venue == "binance"
+
+
+@pytest.mark.usefixtures("finder")
+def test_a_market_is_listed_once_and_what_is_none_is_not(bench: Bench, qtbot: QtBot) -> None:
+    dialog = opened(bench, qtbot)
+    QTest.keyClicks(dialog.line, "market usdt")
+    names = [name for name in shown(dialog) if "/" in name]
+    assert names.count("BTC/USDT") == 1
+    assert "no symbol" not in names and "XMR/EUR" not in names
 
 
 @pytest.mark.usefixtures("finder")
