@@ -58,6 +58,8 @@ from desktop.window import MainWindow
 
 _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
+_FELL_BACK = "feed"
+"""The banner's key of why another market is shown than the one that was asked for."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -214,7 +216,8 @@ class Application(QObject):
         runs.batch.connect(state.apply)
         runs.training_begins.connect(state.trainer_starts)
         runs.training_over.connect(state.trainer_is_over)
-        runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key="feed"))
+        runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_FELL_BACK))
+        runs.opening.connect(lambda _market: self.window.banner.withdraw(_FELL_BACK))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
         visits = self.history_visits
@@ -228,7 +231,6 @@ class Application(QObject):
         runs.opened.connect(record.opened)
         runs.notice.connect(record.fell_back)
         runs.told.connect(record.add_told)
-        runs.rejected.connect(record.add_rejected)
         runs.corrected.connect(record.add_corrected)
 
     @Slot()

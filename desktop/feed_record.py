@@ -11,7 +11,6 @@ from core.clock import Clock
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
 from core.market.pipeline import FeedTold
-from core.market.validate import Rejection
 from core.settings import MarketSettings
 
 REJECTED_KEPT = 100
@@ -179,11 +178,6 @@ class FeedRecord(QObject):
                 self._holes.append(Hole(self._clock.now_ms(), told))
             case RejectedMessage():
                 self._reject(told)
-        self.changed.emit()
-
-    def add_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        """A candle that the feed passed on, and that was not believed here."""
-        self._reject(RejectedMessage(self._clock.now_ms(), rejection.reason.value, repr(candle)))
         self.changed.emit()
 
     def add_corrected(self, candle: Candle) -> None:

@@ -47,8 +47,6 @@ class RunController(QObject):
     """Candle: stored in place of a closed one, because the feed tells it differently now."""
     told = Signal(object)
     """FeedTold: what the feed says about itself."""
-    rejected = Signal(object, object)
-    """Candle, Rejection"""
     forming = Signal(object)
     """Candle"""
     feed_event = Signal(object)
@@ -83,6 +81,7 @@ class RunController(QObject):
         self._worker: TrainingWorker | None = None
         self._market: Market | None = None
         self._settings = Settings()
+        self._pending: Settings | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
 
@@ -91,7 +90,17 @@ class RunController(QObject):
         return self._worker is not None and self._worker.isRunning()
 
     def open(self, settings: Settings) -> None:
-        """Watch the market that the settings name, instead of the one that is watched now."""
+        """Watch the market that the settings name, instead of the one that is watched now.
+
+        Of several that are asked for while one is still being opened, the last is opened; asking twice is asking once.
+        """
+        if self._pending is not None and self._pending.market == settings.market:
+            return
+        self._pending = settings
+        if self._feed is not None:
+            self._feed.blockSignals(True)
+        self.opening.emit(settings.market)
+        self._say(FeedState.CONNECTING, "Looking for candles …")
         self._spawn(self._open(settings))
 
     def try_again(self) -> None:
@@ -120,16 +129,29 @@ class RunController(QObject):
 
     async def _open(self, settings: Settings) -> None:
         async with self._turn:
-            await self._open_market(settings)
+            if self._pending is not settings:
+                return  # another was chosen meanwhile
+            try:
+                await self._open_market(settings)
+            finally:
+                if self._pending is settings:
+                    self._pending = None
+
+    def _is_left(self, settings: Settings) -> bool:
+        """Whether another market was chosen meanwhile."""
+        return self._pending is not None and self._pending is not settings
 
     async def _open_market(self, settings: Settings) -> None:
         await self._close_market()
+        if self._is_left(settings):
+            return
         self._settings = settings
-        self.opening.emit(settings.market)
-        self._say(FeedState.CONNECTING, "Looking for candles …")
         feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
         built = await self._build(feed, settings.market)
         if built is None:
+            return
+        if self._is_left(settings):
+            await feed.aclose()
             return
         self._adopt(feed)
         self._market = built.feed.market
@@ -158,6 +180,8 @@ class RunController(QObject):
         async with self._turn:
             asked = self._settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
+                self.opening.emit(asked)
+                self._say(FeedState.CONNECTING, "Looking for candles …")
                 await self._open_market(self._settings)
                 return
             await self._close_feed()
@@ -186,7 +210,6 @@ class RunController(QObject):
         feed.catch_up.connect(self.feed_event)
         feed.corrected.connect(self._on_corrected)
         feed.told.connect(self.told)
-        feed.rejected.connect(self.rejected)
 
     def _start_worker(self, market: Market) -> None:
         spec = SessionSpec(self._folder.root, market, self._settings, self._new_run)

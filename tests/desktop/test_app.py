@@ -312,6 +312,25 @@ def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path, h
     live(qapp, context(tmp_path, host), story)
 
 
+def test_of_many_markets_that_are_chosen_quickly_the_last_is_opened(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 3, "training")
+        opened: list[str] = []
+        asked: list[str] = []
+        application.runs.opened.connect(lambda market: opened.append(str(market.interval)))
+        application.runs.opening.connect(lambda market: asked.append(market.interval))
+        before = application.window.settings
+        for interval in ("1m", "5m", "15m", "15m", "1h", "4h"):
+            market = dataclasses.replace(before.market, feed="simulate", file=None, interval=interval)
+            application.runs.open(dataclasses.replace(before, market=market))
+            await asyncio.sleep(0.02)
+        assert asked == ["1m", "5m", "15m", "1h", "4h"], "each is shown as under way at once, and twice is once"
+        await until(lambda: opened[-1:] == ["4h"] and step_of(application) > 3, "the last market")
+        assert len(opened) <= 2, "those that nobody waits for any more are not opened"
+
+    live(qapp, context(tmp_path), story)
+
+
 def test_a_missing_file_is_a_sentence_and_the_window_stays(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.window.banner.shown is not None, "the banner")

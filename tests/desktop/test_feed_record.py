@@ -10,7 +10,6 @@ from pytestqt.qtbot import QtBot
 from core.clock import ManualClock
 from core.market.candle import FILE_VENUE, Candle, Interval, Market
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
-from core.market.validate import Rejection, RejectionReason
 from core.settings import MarketSettings
 from desktop.feed_record import CHANGES_KEPT, OTHER_REASONS, REASONS_KEPT, REJECTED_KEPT, FeedRecord
 
@@ -63,12 +62,6 @@ def test_nothing_grows_without_bound(record: FeedRecord) -> None:
     assert dict(record.rejected_by_reason)[OTHER_REASONS] == CHANGES_KEPT * 3 - REASONS_KEPT
     assert max(len(message.raw) for message in record.rejected) <= 2_000
     assert (record.missing_count, record.corrected_count) == (CHANGES_KEPT * 6, CHANGES_KEPT * 3)
-
-
-def test_a_candle_that_was_not_believed_here_is_kept_with_its_numbers(record: FeedRecord) -> None:
-    record.add_rejected(CANDLE, Rejection(RejectionReason.SHAPE, "…"))
-    (kept,) = record.rejected
-    assert kept.reason == RejectionReason.SHAPE.value and "60000" in kept.raw
 
 
 def test_vitals_may_know_of_more_than_what_was_told_one_by_one(record: FeedRecord) -> None:
