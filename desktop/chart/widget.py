@@ -24,6 +24,7 @@ from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
+from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing.frame import Frame
@@ -121,6 +122,11 @@ class ChartWidget(QWidget):
         """The labels of the newest picture."""
         frame = self.frame
         return self._picture.overlay(frame, self._hands.cursor(frame), self._countdown.text(self._model))
+
+    @property
+    def key_mark(self) -> Mark | None:
+        """The candle and the close that the keys' crosshair is at; None while there is none."""
+        return self._hands.key_mark
 
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 
 from core.clock import Clock
+from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane_heights import PaneHeights
@@ -61,6 +62,11 @@ class Hands:
     def is_moving(self) -> bool:
         """Whether the view is in a hand, or runs on after a throw: then nothing else may move it."""
         return self.pointer.is_held or self._kinetic.is_running
+
+    @property
+    def key_mark(self) -> Mark | None:
+        """The candle and the close that the keys' crosshair is at; None while the crosshair is the mouse's."""
+        return self._key_cursor.mark()
 
     def cursor(self, frame: Frame) -> QPointF | None:
         """Where the crosshair belongs in this frame, in logical pixels: at the mouse, or at the keys' candle."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
+from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.framing.frame import Frame
 from desktop.chart.handling.pointer import Pointer
@@ -29,14 +30,23 @@ class KeyCursor:
         """The mouse points now, or another market is shown."""
         self._time_ms = None
 
+    @property
+    def is_pointing(self) -> bool:
+        """Whether the crosshair is the keys'."""
+        return self._time_ms is not None
+
+    def mark(self) -> Mark | None:
+        """The candle or ghost that it is at, and its close. None while it points at none."""
+        index = self._pointed_at()
+        time_ms, price = (None, None) if index is None else (self._model.time_at(index), self._close(index))
+        return None if time_ms is None or price is None else Mark(time_ms, price)
+
     def position(self, shown: Frame) -> QPointF | None:
         """Where it is in this frame, in logical pixels: at its candle's close. None while it points at none."""
         index = self._pointed_at()
         if index is None:
             return None
-        candle = self._model.candle(index)
-        placed = next((each for each in self._model.ghosts() if each.index == index), None)
-        price = candle.close if candle is not None else None if placed is None else placed.ghost.close
+        price = self._close(index)
         row = shown.layout.price_bottom // 2 if price is None else shown.y(price)
         return QPointF((shown.x(index) + 0.5) / shown.ratio, (row + 0.5) / shown.ratio)  # the middle of the pixel
 
@@ -59,6 +69,11 @@ class KeyCursor:
 
     def _pointed_at(self) -> int | None:
         return None if self._time_ms is None else self._model.index_from(self._time_ms)
+
+    def _close(self, index: int) -> float | None:
+        candle = self._model.candle(index)
+        placed = next((each for each in self._model.ghosts() if each.index == index), None)
+        return candle.close if candle is not None else None if placed is None else placed.ghost.close
 
     def _first(self, shown: Frame) -> int:
         """Where reading begins: at the newest candle, or the newest one in view."""

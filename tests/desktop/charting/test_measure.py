@@ -16,7 +16,7 @@ from tests.desktop.chart.support import forming_after, random_series
 from tests.desktop.charting.tools import ToolBench, opened
 from tests.desktop.conftest import MakeBench
 
-SHIFT = Qt.KeyboardModifier.ShiftModifier
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.fixture
@@ -122,6 +122,19 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     assert shown(bench) == found and bench.bench.chart.scale.right < right, "the arrows are the view's again"
     bench.key(Qt.Key.Key_Escape)
     assert bench.tools.measure.tool.shown is None
+
+
+def test_it_begins_at_the_keys_crosshair(bench: ToolBench) -> None:
+    bench.hover(bench.middle())
+    bench.key(Qt.Key.Key_Left, CONTROL)
+    bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
+    chart = bench.bench.chart
+    cross = chart.overlay.cross
+    assert cross is not None
+    pointed_at = bench.candles[chart.frame.index_at(cross.x())]
+    bench.key(Qt.Key.Key_M)
+    bench.key(Qt.Key.Key_Right)
+    assert shown(bench).start == Mark(pointed_at.open_time_ms, pointed_at.close)
 
 
 def test_from_the_menu_it_follows_the_mouse(bench: ToolBench) -> None:
