@@ -159,7 +159,7 @@ class ChartWidget(QWidget):
     def set_series(self, series: CandleSeries | None, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         self._model.set_series(series, market_title)
-        self._hands.let_go()
+        self._hands.let_go(keeps_crosshair=is_same_market)
         self._anchor.forget()
         self._scale.set_count(0)
         self._scale.set_count(self._model.count)

@@ -100,7 +100,8 @@ class ChartMeasure(QObject):
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.tool.finish()
             return True
-        if key not in _ARROWS:
+        others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+        if key not in _ARROWS or event.modifiers() & others:  # those of the crosshair and the price axis
             return False
         candles, prices = _ARROWS[key]
         times = _STEPS_WITH_SHIFT if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
