@@ -127,7 +127,7 @@ class ChartLines(QObject):
             self.add(self._placing, price)
 
     def line_at(self, at: ChartPoint) -> PriceLine | None:
-        return self._layer.line_at(at.frame, at.pixel)
+        return self._layer.line_at(at.frame, at.pixel, self._chart.overlay.taken)
 
     def select(self, line: PriceLine | None) -> None:
         self._selected = None if line is None else line.line_id

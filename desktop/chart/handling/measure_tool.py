@@ -63,7 +63,7 @@ class MeasureTool:
         if self._start is None:
             return
         end = self._start if self.shown is None else self.shown.end
-        index = max((self._model.index_from(end.time_ms) or 0) + candles, 0)
+        index = max((self._model.index_around(end.time_ms) or 0) + candles, 0)
         tick = 10.0 ** -self._model.decimals()
         step = max(at_hand / _NUDGES_PER_HEIGHT, tick)
         price = floored(round(end.price + prices * step, self._model.decimals()), tick)

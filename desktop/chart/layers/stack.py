@@ -55,17 +55,23 @@ class LayerStack:
         paint_forming(painter, frame, model)
         paint_last_price_line(painter, frame, overlay.last_price_line)
         painter.restore()
-        self._paint_live(painter, frame, model)
+        self._paint_live(painter, frame, model, overlay)
         _paint_crosshair(painter, frame, overlay)
         painter.restore()
         self._paint_labels(painter, frame, overlay, model, wanted)
 
-    def _paint_live(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
+    def _paint_live(self, painter: QPainter, frame: Frame, model: ChartModel, overlay: Overlay) -> None:
         for layer in self._layers:
             pane = frame.pane(layer.pane)
             painter.save()
             painter.setClipRect(pane.rect, Qt.ClipOperation.IntersectClip)
             layer.paint_live(painter, frame, pane, model)
+            painter.restore()
+        if overlay.plot_labels:
+            painter.save()
+            painter.setClipRect(frame.price_pane.rect, Qt.ClipOperation.IntersectClip)
+            for labeller in self._layers.labellers:
+                labeller.paint_labels(painter, frame, model, overlay.taken)
             painter.restore()
 
     def _paint_labels(

@@ -37,7 +37,7 @@ def labels(chart: ChartWidget, layer: PriceLinesLayer) -> dict[int, tuple[int, i
     frame, found = chart.frame, {}
     x = frame.scaled(16)
     for y in range(frame.layout.price_bottom):
-        line = layer.line_at(frame, QPoint(x, y))
+        line = layer.line_at(frame, QPoint(x, y), chart.overlay.taken)
         if line is not None and line.line_id is not None:
             first, _ = found.get(line.line_id, (y, y))
             found[line.line_id] = (first, y)
