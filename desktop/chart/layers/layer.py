@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QPoint, QRect
@@ -66,10 +66,12 @@ class AxisTagger(Protocol):
 
 @dataclass(frozen=True)
 class PlotLabel:
-    """Words over the plot: the device pixels that they touch, and what they depend on beside the view."""
+    """Words over the prices, laid out with the other labels: a paint between two frames must not say more than those.
+    `area` are the device pixels that they touch, `shows` is what they depend on beside the view."""
 
     area: QRect
-    shows: object = None
+    shows: object
+    paint: Callable[[QPainter], None] = field(compare=False)
 
 
 @runtime_checkable
@@ -77,10 +79,7 @@ class Labeller(Protocol):
     """A layer with words over the prices that keep out of the way of what is `taken`: the readout, in device pixels."""
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
-        """Where they stand."""
-
-    def paint_labels(self, painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> None:
-        """Paint them, over what all layers paint live. Clipped to the prices' pane."""
+        """In the order in which they are painted, over what all layers paint live. Clipped to the prices' pane."""
 
 
 @runtime_checkable
@@ -176,11 +175,6 @@ class LayerSet:
                 if isinstance(layer, Handled):
                     stack.enter_context(layer.at_rest())
             yield
-
-    @property
-    def labellers(self) -> tuple[Labeller, ...]:
-        """Those with words over the plot, in the order in which they are painted."""
-        return tuple(self._labellers)
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[Box]:
         """What layers mark on the price axis."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
@@ -51,12 +52,7 @@ class MeasureLayer:
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
         box = self._numbers(frame, model, taken)
-        return () if box is None else (PlotLabel(box.rect, box.rows),)
-
-    def paint_labels(self, painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> None:
-        box = self._numbers(frame, model, taken)
-        if box is not None:
-            paint_box(painter, box, frame.fonts)
+        return () if box is None else (PlotLabel(box.rect, box, partial(paint_box, box=box, fonts=frame.fonts)),)
 
     def _numbers(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Box | None:
         """None while what was measured is out of view."""

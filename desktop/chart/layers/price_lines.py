@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -78,14 +79,13 @@ class PriceLinesLayer:
                 self._paint_line(painter, frame, line, row)
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
-        return [PlotLabel(each.label, each.line) for each in self._placed(frame, taken)]
+        return [self._plot_label(frame, each) for each in self._placed(frame, taken)]
 
-    def paint_labels(self, painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> None:
-        """After all lines: none runs through another's words."""
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        for each in self._placed(frame, taken):
-            is_selected, is_hovered = self._is(self.shown.selected, each.line), self._is(self.shown.hovered, each.line)
-            _paint_label(painter, frame, each, is_filled=is_selected, is_tinted=is_hovered)
+    def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
+        is_selected = self._is(self.shown.selected, placed.line)
+        is_hovered = self._is(self.shown.hovered, placed.line)
+        paint = partial(_paint_label, frame=frame, placed=placed, is_filled=is_selected, is_tinted=is_hovered)
+        return PlotLabel(placed.label, (placed.line, is_selected, is_hovered), paint)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         if self.shown.hint:
@@ -227,6 +227,7 @@ def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
 
 def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled: bool, is_tinted: bool) -> None:
     line, area = placed.line, placed.label
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     colour = _colour(frame, line)
     edge = QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5)
     round_px = frame.scaled(4)

@@ -55,23 +55,18 @@ class LayerStack:
         paint_forming(painter, frame, model)
         paint_last_price_line(painter, frame, overlay.last_price_line)
         painter.restore()
-        self._paint_live(painter, frame, model, overlay)
+        self._paint_live(painter, frame, model)
+        _paint_plot_labels(painter, frame, overlay, wanted)
         _paint_crosshair(painter, frame, overlay)
         painter.restore()
         self._paint_labels(painter, frame, overlay, model, wanted)
 
-    def _paint_live(self, painter: QPainter, frame: Frame, model: ChartModel, overlay: Overlay) -> None:
+    def _paint_live(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
         for layer in self._layers:
             pane = frame.pane(layer.pane)
             painter.save()
             painter.setClipRect(pane.rect, Qt.ClipOperation.IntersectClip)
             layer.paint_live(painter, frame, pane, model)
-            painter.restore()
-        if overlay.plot_labels:
-            painter.save()
-            painter.setClipRect(frame.price_pane.rect, Qt.ClipOperation.IntersectClip)
-            for labeller in self._layers.labellers:
-                labeller.paint_labels(painter, frame, model, overlay.taken)
             painter.restore()
 
     def _paint_labels(
@@ -91,6 +86,17 @@ class LayerStack:
         for box in (*on_axes, overlay.readout, overlay.note, overlay.tooltip):
             if box is not None and box.rows and wanted.intersects(box.rect):
                 paint_box(painter, box, frame.fonts)
+
+
+def _paint_plot_labels(painter: QPainter, frame: Frame, overlay: Overlay, wanted: QRegion) -> None:
+    """Those that touch the `wanted` device pixels."""
+    labels = [label for label in overlay.plot_labels if wanted.intersects(label.area)]
+    if labels:
+        painter.save()
+        painter.setClipRect(frame.price_pane.rect, Qt.ClipOperation.IntersectClip)
+        for label in labels:
+            label.paint(painter)
+        painter.restore()
 
 
 def _paint_crosshair(painter: QPainter, frame: Frame, overlay: Overlay) -> None:
