@@ -135,7 +135,10 @@ class PriceLinesLayer:
         order = sorted(range(len(rows)), key=lambda place: -rows[place][0].price)
         still = [place for place in order if rows[place][0] is not self.shown.preview]
         _part([labels[place] for place in still], pane.top, pane.bottom, taken)
-        _part([labels[place] for place in order if place not in still], pane.top, pane.bottom, taken)
+        for place in set(order).difference(still):
+            if any(labels[place].intersects(each) for each in taken):
+                around = (*taken, *(labels[other] for other in still))
+                _part([labels[place]], pane.top, pane.bottom, around)
         _part([tags[place].rect for place in still], 0, axis.height(), taken)
         return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
 

@@ -143,18 +143,18 @@ def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench) -> None:
     """No part of the box lies where a tick paints anew by itself."""
     chart, newest = bench.bench.chart, bench.newest
     opens = newest.open_time_ms + MARKET.interval.duration_ms
-    chart.set_forming(Candle(opens, *[newest.close] * 4, volume=1_000.0))
+    chart.set_forming(Candle(opens, *[newest.close] * 4, volume=1.0))
     end = bench.point(len(bench.candles), newest.close)
     bench.drag(bench.middle(0.3), end, SHIFT)
     said = texts(box(bench).rows)
     QApplication.processEvents()
     painted = PaintedRegion(chart)
     chart.installEventFilter(painted)
-    chart.set_forming(Candle(opens, *[newest.close] * 4, volume=9_000_000.0))
+    chart.set_forming(Candle(opens, *[newest.close] * 4, volume=3.0))
     chart.flush()
     QApplication.processEvents()
     assert texts(box(bench).rows) != said
-    assert painted.newest.contains(box(bench).rect.center()) and not painted.newest.contains(QPoint(300, 20))
+    assert painted.newest.contains(box(bench).rect.center()) and not painted.newest.contains(QPoint(300, 200))
 
 
 def test_less_than_a_candle_is_told_as_such() -> None:
