@@ -90,12 +90,12 @@ class LayerStack:
 
 def _paint_plot_labels(painter: QPainter, frame: Frame, overlay: Overlay, wanted: QRegion) -> None:
     """Those that touch the `wanted` device pixels."""
-    labels = [label for label in overlay.plot_labels if wanted.intersects(label.area)]
-    if labels:
+    for label in overlay.plot_labels:
+        if not wanted.intersects(label.area):
+            continue
         painter.save()
         painter.setClipRect(frame.price_pane.rect, Qt.ClipOperation.IntersectClip)
-        for label in labels:
-            label.paint(painter)
+        label.paint(painter)
         painter.restore()
 
 
