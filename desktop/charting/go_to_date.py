@@ -72,9 +72,7 @@ class GoToDate(QObject):
 def _nothing_text(chart: ChartWidget) -> str:
     if chart.model.is_empty:
         return "There is no candle on the chart yet."
-    return (
-        "No candle has closed on this chart yet, so there is no date to go to. Try again when the first one has."
-    )
+    return "No candle has closed on this chart yet, so there is no date to go to. Try again when the first one has."
 
 
 def _in_view(chart: ChartWidget) -> QDateTime:
