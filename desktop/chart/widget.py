@@ -24,6 +24,7 @@ from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
+from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing.frame import Frame
@@ -122,6 +123,11 @@ class ChartWidget(QWidget):
         frame = self.frame
         return self._picture.overlay(frame, self._hands.cursor(frame), self._countdown.text(self._model))
 
+    @property
+    def key_mark(self) -> Mark | None:
+        """The candle and the close that the keys' crosshair is at; None while there is none."""
+        return self._hands.key_mark
+
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""
         self._layers.add(layer)
@@ -153,7 +159,7 @@ class ChartWidget(QWidget):
     def set_series(self, series: CandleSeries | None, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         self._model.set_series(series, market_title)
-        self._hands.let_go()
+        self._hands.let_go(keeps_crosshair=is_same_market)
         self._anchor.forget()
         self._scale.set_count(0)
         self._scale.set_count(self._model.count)

@@ -164,7 +164,7 @@ def _tools() -> tuple[ActionInfo, ...]:
         (
             ActionId.ADD_ALERT,
             "&Alert…",
-            "Set a price alert: click where; at the last price by keys alone",
+            "Set a price alert: click where; by keys alone at the crosshair or the last price",
             "A",
             "bell-plus-outline",
         ),
@@ -179,11 +179,11 @@ def _tools() -> tuple[ActionInfo, ...]:
         (
             ActionId.NEXT_LINE,
             "Select ne&xt line",
-            "Select the next alert or note; the arrows move it, with Shift by ten",
+            "Select the next alert or note; the arrows move it, with Shift by ten steps, with Ctrl by the smallest",
             "L",
             "page-next-outline",
         ),
-        (ActionId.EDIT_LINE, "Edit &text…", "Change the words of the selected line", "F2", "pencil-outline"),
+        (ActionId.EDIT_LINE, "Edit &price and text…", "Type another price or other words", "F2", "pencil-outline"),
         (ActionId.DELETE_LINE, "&Remove line", "Take the selected line away", "Del", "delete-outline"),
         (ActionId.UNDO_LINE, "&Undo line change", "Take the last change of a line back", "Ctrl+Z", "undo"),
     )

@@ -16,9 +16,10 @@ _TIMELESS = (FILE_VENUE, SIMULATED_VENUE)
 
 
 class AlertDesk:
-    """Each candle that forms or closes goes through here, once. `on_crossed` gets the lines that went off."""
+    """Each candle that forms or closes goes through here, once. `on_crossed` gets the lines that one candle or tick
+    set off."""
 
-    def __init__(self, book: LineBook, clock: Clock, on_crossed: Callable[[PriceLine], object]) -> None:
+    def __init__(self, book: LineBook, clock: Clock, on_crossed: Callable[[Sequence[PriceLine]], object]) -> None:
         self._book, self._clock, self._on_crossed = book, clock, on_crossed
         self._watch: PriceWatch | None = None
         self._newest: Candle | None = None
@@ -45,13 +46,16 @@ class AlertDesk:
             seen = self._watch.look(candle)
             if seen.is_newest:
                 self._newest, self._seen_at_s = candle, self._clock.monotonic_s()
+            crossed = []
             for line in self._book.lines:
                 after = judge(line, seen, tick=tick, now_ms=self._clock.now_ms())
                 if after is not line:
                     has_changed = True
                     self._book.note(after)
                     if after.crossed_at_ms is not None:
-                        self._on_crossed(after)
+                        crossed.append(after)
+            if crossed:
+                self._on_crossed(crossed)
         return has_changed
 
     def armed(self, line: PriceLine, *, is_again: bool = False) -> PriceLine:

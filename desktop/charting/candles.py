@@ -135,9 +135,19 @@ class ChartCandles(QObject):
         self._wanted = settings.chart.interval
         scale, model = self._chart.scale, self._chart.model
         looked_at = None if scale.is_newest_in_view else model.time_at(round((scale.left + scale.right) / 2))
+        was_seen = self._is_crosshair_in_view()
         self._show(is_same_market=True)
         if looked_at is not None:
             self._chart.go_to_time(looked_at)
+        mark = self._chart.key_mark
+        if was_seen and mark is not None and not self._is_crosshair_in_view():
+            self._chart.go_to_time(mark.time_ms)
+
+    def _is_crosshair_in_view(self) -> bool:
+        """Whether the keys' crosshair can be seen."""
+        scale, mark = self._chart.scale, self._chart.key_mark
+        index = None if mark is None else self._chart.model.index_from(mark.time_ms)
+        return index is not None and scale.left <= index <= scale.right
 
     def _present_actions(self) -> None:
         """Offer what can be made of the market's candles, and mark what is shown."""

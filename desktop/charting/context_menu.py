@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QMenu
 
+from desktop.chart.data.measurement import Mark
 from desktop.chart.handling.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 
@@ -48,21 +49,27 @@ class ChartMenu(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if not isinstance(event, QContextMenuEvent) or self._chart.model.is_empty:
             return False
-        position = QPointF(event.pos())
+        position, at = QPointF(event.pos()), None
         if event.reason() is QContextMenuEvent.Reason.Keyboard:
-            position = self._place_of_newest()
-        menu = self.build(self._chart.point_at(position))
+            at = self._place_of_keys()
+            position = at.position
+        menu = self.build(at or self._chart.point_at(position))
         if menu.isEmpty():
             menu.deleteLater()
             return False
         menu.popup(self._chart.mapToGlobal(position.toPoint()))
         return True
 
-    def _place_of_newest(self) -> QPointF:
-        """Where the newest candle closes, or the middle of the plot while that is out of view."""
+    def _place_of_keys(self) -> ChartPoint:
+        """Where a candle closes, exactly: that of the keys' crosshair, or the newest. The middle of the plot while
+        neither is in view."""
         frame, model = self._chart.frame, self._chart.model
-        newest, index = model.newest, model.count if model.forming is not None else model.count - 1
-        if newest is not None and frame.left <= index <= frame.right:
-            return QPointF(frame.x(index) / frame.ratio, frame.y(newest.close) / frame.ratio)
+        newest, pointed_at = model.newest, self._chart.key_mark
+        if pointed_at is None and newest is not None:
+            pointed_at = Mark(newest.open_time_ms, newest.close)
+        index = None if pointed_at is None else model.index_from(pointed_at.time_ms)
+        if pointed_at is not None and index is not None and frame.left <= index <= frame.right:
+            place = QPointF(frame.x(index) / frame.ratio, frame.y(pointed_at.price) / frame.ratio)
+            return self._chart.point_at(place, Qt.KeyboardModifier.ControlModifier)  # as a hand snaps to a candle
         middle = frame.layout.plot.center()
-        return QPointF(middle.x() / frame.ratio, middle.y() / frame.ratio)
+        return self._chart.point_at(QPointF(middle.x() / frame.ratio, middle.y() / frame.ratio))

@@ -62,11 +62,17 @@ class GoToDate(QObject):
     def open(self) -> DateDialog | None:
         """Ask for a date. None where there is no candle to go to."""
         if self._chart.model.count == 0:
-            self._window.tell("There is no candle on the chart yet.", key="go to date")
+            self._window.tell(_nothing_text(self._chart), key="go to date")
             return None
         dialog = DateDialog(self._chart, self._window)
         open_dialog(dialog)
         return dialog
+
+
+def _nothing_text(chart: ChartWidget) -> str:
+    if chart.model.is_empty:
+        return "There is no candle on the chart yet."
+    return "No candle has closed on this chart yet, so there is no date to go to. Try again when the first one has."
 
 
 def _in_view(chart: ChartWidget) -> QDateTime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt
@@ -16,6 +16,7 @@ from core.market.price_lines import Direction, LineKind, PriceLine
 from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.handling.line_tool import LineTool, snapped_price
+from desktop.chart.handling.price_steps import floored, price_step
 from desktop.chart.handling.tool import ChartPoint
 from desktop.chart.layers.price_lines import LinesShown, PriceLinesLayer
 from desktop.chart.widget import ChartWidget
@@ -27,8 +28,13 @@ from desktop.icons import icon
 from desktop.panels.banner import Notice
 from desktop.window import MainWindow
 
-_STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
-_STEPS_WITH_SHIFT = 10
+_DIRECTIONS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
+_STEPS_AT_ONCE = {
+    Qt.KeyboardModifier.NoModifier: 1,
+    Qt.KeyboardModifier.ShiftModifier: 10,
+    Qt.KeyboardModifier.ControlModifier: None,
+}
+"""None: the market's smallest step."""
 _NAMES = {LineKind.ALERT: "alert", LineKind.NOTE: "note"}
 
 
@@ -80,9 +86,13 @@ class ChartLines(QObject):
             self._show()
 
     def begin(self, kind: LineKind) -> None:
-        """The next click sets a line. While the mouse is elsewhere one is set at the last price at once, for the
-        arrows to move."""
+        """The next click sets a line. At the keys' crosshair one is set at once, and so it is at the last price while
+        the mouse is elsewhere, for the arrows to move."""
         if self._chart.model.newest is None or not self.book.is_open:
+            return
+        pointed_at = self._chart.key_mark
+        if pointed_at is not None:
+            self.add(kind, pointed_at.price)
             return
         if self._cursor is None or not self._point(self._cursor).is_on_prices:
             self.add(kind, self._chart.model.newest.close)
@@ -99,10 +109,12 @@ class ChartLines(QObject):
             return
         self._preview = line
         self._show()
-        home, title = self.book.market, self._title(line)
-        dialog = open_line_text(
-            self._window, title, "Words on the line:", "", lambda text: self._add(replace(line, text=text), home)
-        )
+        home = self.book.market
+
+        def put(typed: float | None, text: str) -> None:
+            self._add(replace(line, price=line.price if typed is None else typed, text=text), home)
+
+        dialog = self._ask(line, put)
         dialog.rejected.connect(self._end_preview)
 
     def end(self) -> None:
@@ -115,14 +127,14 @@ class ChartLines(QObject):
             self.add(self._placing, price)
 
     def line_at(self, at: ChartPoint) -> PriceLine | None:
-        return self._layer.line_at(at.frame, at.pixel)
+        return self._layer.line_at(at.frame, at.pixel, self._chart.overlay.taken)
 
     def select(self, line: PriceLine | None) -> None:
         self._selected = None if line is None else line.line_id
         self._show()
 
     def drag(self, line: PriceLine, price: float) -> None:
-        self._dragged = replace(line, price=price)
+        self._dragged = replace(line, price=floored(price, self._tick))
         self._show()
 
     def drop(self, line: PriceLine) -> None:
@@ -139,13 +151,7 @@ class ChartLines(QObject):
 
     def edit(self, line: PriceLine) -> None:
         home = self.book.market
-        open_line_text(
-            self._window,
-            self._title(line),
-            "Words on the line:",
-            line.text,
-            lambda text: self._reword(line, text, home),
-        )
+        self._ask(line, lambda typed, text: self._rewrite(line, typed, text, home))
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
         """Watch an alert again, or no longer."""
@@ -222,6 +228,10 @@ class ChartLines(QObject):
     def _title(self, line: PriceLine) -> str:
         return f"{_NAMES[line.kind].capitalize()} on {self._symbol} at {self._price_text(line.price)}"
 
+    def _ask(self, line: PriceLine, on_done: Callable[[float | None, str], object]) -> LineTextDialog:
+        decimals = self._chart.model.decimals()
+        return open_line_text(self._window, self._title(line), line.price, decimals, line.text, on_done)
+
     def _end_preview(self) -> None:
         """The words of a note were not given. Another line may be being set by now."""
         if self._placing is None:
@@ -239,16 +249,21 @@ class ChartLines(QObject):
 
     def _move(self, line: PriceLine, price: float, *, merges: bool = False) -> None:
         """An alert is armed anew where it is put: what it went off at is not there any more."""
-        there = replace(line, price=price)
+        there = replace(line, price=floored(price, self._tick))
         self.book.put(self._alerts.armed(there) if line.kind is LineKind.ALERT else there, merges=merges)
         self._show()
 
-    def _reword(self, line: PriceLine, text: str, home: tuple[str, str] | None) -> None:
+    def _rewrite(self, line: PriceLine, typed: float | None, text: str, home: tuple[str, str] | None) -> None:
+        """Other words, and another price where one was `typed`: as one change."""
         if home is not None and home != self.book.market and line.line_id is not None:
             self.book.reword_elsewhere(home, line.line_id, text)
             return
         now = self.book.get(line.line_id)
-        if now is not None and now.text != text:
+        if now is None:
+            return
+        if typed is not None and typed != now.price:
+            self._move(replace(now, text=text), typed)
+        elif now.text != text:
             self.book.put(replace(now, text=text))
             self._show()
 
@@ -292,15 +307,24 @@ class ChartLines(QObject):
         if self.is_placing and self._preview is not None and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.place(self._preview.price)
             return True
-        step, modifiers = _STEPS.get(Qt.Key(event.key())), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         line = self.selected
-        if step is None or line is None or self._tool.is_held:
+        if line is None or self._tool.is_held or modifiers not in _STEPS_AT_ONCE:
             return False
-        if modifiers not in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ShiftModifier):
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.edit(line)
+            return True
+        direction = _DIRECTIONS.get(Qt.Key(event.key()))
+        if direction is None:
             return False
-        steps = step * (_STEPS_WITH_SHIFT if modifiers else 1)
-        self._move(line, round(line.price + steps * self._tick, self._chart.model.decimals()), merges=True)
+        self._step(line, direction, modifiers)
         return True
+
+    def _step(self, line: PriceLine, direction: int, modifiers: Qt.KeyboardModifier) -> None:
+        """By what can be told in this view, or by the market's smallest step."""
+        times = _STEPS_AT_ONCE[modifiers]
+        step = self._tick if times is None else times * price_step(self._chart.frame.prices, line.price, self._tick)
+        self._move(line, round(line.price + direction * step, self._chart.model.decimals()), merges=True)
 
     def _on_escape(self) -> bool:
         """Ends what is under way; a line in the hand is let go by the chart itself."""
@@ -317,7 +341,7 @@ class ChartLines(QObject):
     def _add_line_to_menu(self, menu: QMenu, line: PriceLine) -> None:
         ink = self._chart.style_shown.palette.text
         self.select(line)
-        menu.addAction(icon("pencil-outline", ink), "&Edit text…").triggered.connect(lambda: self.edit(line))
+        menu.addAction(icon("pencil-outline", ink), "&Edit price and text…").triggered.connect(lambda: self.edit(line))
         if line.kind is LineKind.ALERT and line.is_armed:
             entry = menu.addAction(icon("bell-off-outline", ink), "&Switch off")
             entry.triggered.connect(lambda: self.arm(line, is_armed=False))
@@ -326,14 +350,19 @@ class ChartLines(QObject):
             entry.triggered.connect(lambda: self.arm(line, is_armed=True))
         menu.addAction(icon("delete-outline", ink), "&Remove").triggered.connect(lambda: self.remove(line))
 
-    def _on_crossed(self, line: PriceLine) -> None:
-        if not self._window.settings.notifications.price_alerts:
-            return
-        verb = "rose to" if line.direction is Direction.UP else "fell to"
-        text = f"{self._symbol} {verb} {self._price_text(line.price)}."
-        if line.text:
-            text += f" {line.text}"
-        key, crossed_at_ms = f"alert {line.line_id}", line.crossed_at_ms
+    def _on_crossed(self, lines: Sequence[PriceLine]) -> None:
+        """Told once for each price, however many alerts stand there."""
+        told: dict[str, list[PriceLine]] = {}
+        for line in lines if self._window.settings.notifications.price_alerts else ():
+            verb = "rose to" if line.direction is Direction.UP else "fell to"
+            told.setdefault(f"{self._symbol} {verb} {self._price_text(line.price)}", []).append(line)
+        for said, together in told.items():
+            self._tell_crossed(said, together)
+
+    def _tell_crossed(self, said: str, lines: Sequence[PriceLine]) -> None:
+        count = f" ({len(lines)} alerts)" if len(lines) > 1 else ""
+        text = " ".join((f"{said}{count}.", *dict.fromkeys(line.text for line in lines if line.text)))
+        key, crossed_at_ms = f"alert {lines[0].line_id}", lines[0].crossed_at_ms
         self._window.banner.tell(
             Notice(key, Severity.INFO, text, action="Show on chart", on_action=lambda: self._show_moment(crossed_at_ms))
         )

@@ -43,7 +43,7 @@ class ChartMeasure(QObject):
         window.actions_of_window.wire({ActionId.MEASURE: self.begin})
 
     def begin(self) -> None:
-        """The next drag measures; arrows begin at the mouse, or at the newest close while it is elsewhere."""
+        """The next drag measures; arrows begin at the crosshair, or at the newest close while there is none."""
         start = self._start()
         if start is not None:
             self.tool.begin(start)
@@ -73,6 +73,9 @@ class ChartMeasure(QObject):
         return False
 
     def _start(self) -> Mark | None:
+        pointed_at = self._chart.key_mark
+        if pointed_at is not None:
+            return pointed_at
         if self._cursor is not None:
             at = self._chart.point_at(self._cursor)
             if at.is_on_prices:
@@ -97,7 +100,8 @@ class ChartMeasure(QObject):
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.tool.finish()
             return True
-        if key not in _ARROWS:
+        others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+        if key not in _ARROWS or event.modifiers() & others:  # those of the crosshair and the price axis
             return False
         candles, prices = _ARROWS[key]
         times = _STEPS_WITH_SHIFT if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1

@@ -46,6 +46,8 @@ class ChartSaving(QObject):
 
     def ask_for_csv(self) -> QFileDialog | None:
         """Ask where the candles in view go. None where there are none."""
+        if self._has_no_closed():
+            return None
         return self._ask("Export candles in view", "CSV tables (*.csv)", ".csv", self.save_csv)
 
     def copy_picture(self) -> None:
@@ -66,7 +68,7 @@ class ChartSaving(QObject):
             self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
             return
         series, frame = self._chart.model.series, self._chart.frame
-        if series is None:
+        if series is None or self._has_no_closed():
             return
         view = slice(frame.first, frame.stop)
         self._writer = CsvWriter(path, series.open_time_ms[view].copy(), series.values[:, view].copy(), self)
@@ -129,6 +131,18 @@ class ChartSaving(QObject):
         if not self._chart.model.is_empty:
             return False
         self._window.tell("There is no candle on the chart yet.", key=_NOTICE)
+        return True
+
+    def _has_no_closed(self) -> bool:
+        """Whether a table would have no row; what to do is said then."""
+        if self._is_empty():
+            return True
+        frame = self._chart.frame
+        if frame.first < frame.stop:
+            return False
+        missing = "in view" if self._chart.model.count else "on the chart yet: the first one is still forming"
+        advice = "Move the chart to some" if self._chart.model.count else "Export when it has closed"
+        self._window.tell(f"There is no closed candle {missing}. {advice}.", Severity.WARNING, key=_NOTICE)
         return True
 
     def _suggested_name(self) -> str:

@@ -1,45 +1,102 @@
-"""Asks for the words of a price line."""
+"""Asks for the price and the words of a price line."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from core.market.price_lines import LONGEST_TEXT
+from desktop import formatting
 from desktop.dialogs.messages import open_dialog
+
+_LONGEST_PRICE = 24
+_DIGITS = re.compile(r"(?P<sign>[-−+]?)(?P<whole>\d{1,3}(,\d{3})+|\d*)(\.(?P<part>\d*))?")
+
+
+def read_price(text: str, decimals: int) -> float | str:
+    """The price that was typed, or a sentence on what is wrong with it. Thousands may be parted by commas.
+
+    decimals: how many the market's prices have; more of them are no price of it.
+    """
+    found = _DIGITS.fullmatch(text.strip().replace(" ", ""))
+    if found is None or not (found["whole"] or found["part"]):
+        return f"“{text.strip()}” is not a price. Write digits with a point before decimals, such as 1250.5."
+    whole, part = found["whole"].replace(",", "") or "0", (found["part"] or "").rstrip("0")
+    price = float(f"{whole}.{part or 0}")
+    if found["sign"] in ("-", "−") or price <= 0:
+        return "A price is above zero."
+    if len(part) > max(decimals, 0):
+        smallest = formatting.format_price(10.0**-decimals, decimals)
+        return f"Prices of this market have steps of {smallest}. Write fewer decimals."
+    return price
 
 
 class LineTextDialog(QDialog):
-    """Open it with `open_dialog`; `on_text` gets the words when they are accepted."""
+    """Open it with `open_dialog`; `on_done` gets price and words when they are accepted. The price is None where it
+    was left as it stood. It stays open over a price that is none."""
 
     def __init__(
-        self, title: str, question: str, text: str, on_text: Callable[[str], object], parent: QWidget | None = None
+        self,
+        title: str,
+        price: float,
+        decimals: int,
+        text: str,
+        on_done: Callable[[float | None, str], object],
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
+        self._decimals, self._on_done = decimals, on_done
+        self._price_before = formatting.format_price(price, decimals)
+        self.price_edit = QLineEdit(self._price_before)
+        self.price_edit.setMaxLength(_LONGEST_PRICE)
         self.edit = QLineEdit(text)
         self.edit.setMaxLength(LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
         self.edit.setPlaceholderText("What it is for (may stay empty)")
-        label = QLabel(question)
-        label.setBuddy(self.edit)
+        self.message = QLabel()
+        self.message.setWordWrap(True)
+        self.message.hide()
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(label)
-        layout.addWidget(self.edit)
-        layout.addWidget(self.buttons)
+        self._lay_out()
         self.edit.selectAll()
-        self.accepted.connect(lambda: on_text(self.edit.text().strip()))
+        self.edit.setFocus()
+
+    def accept(self) -> None:
+        price = self._typed()
+        if isinstance(price, str):
+            self.message.setText(price)
+            self.message.show()
+            self.price_edit.setFocus()
+            self.price_edit.selectAll()
+            return
+        super().accept()
+        self._on_done(price, self.edit.text().strip())
+
+    def _typed(self) -> float | str | None:
+        """The price, None for the one that stood there, or what is wrong."""
+        text = self.price_edit.text()
+        return None if text == self._price_before else read_price(text, self._decimals)
+
+    def _lay_out(self) -> None:
+        fields = QFormLayout()
+        fields.addRow("&Price:", self.price_edit)
+        fields.addRow("&Words on the line:", self.edit)
+        layout = QVBoxLayout(self)
+        layout.addLayout(fields)
+        layout.addWidget(self.message)
+        layout.addWidget(self.buttons)
 
 
 def open_line_text(
-    parent: QWidget, title: str, question: str, text: str, on_text: Callable[[str], object]
+    parent: QWidget, title: str, price: float, decimals: int, text: str, on_done: Callable[[float | None, str], object]
 ) -> LineTextDialog:
     """Ask, and return at once."""
-    dialog = LineTextDialog(title, question, text, on_text, parent)
+    dialog = LineTextDialog(title, price, decimals, text, on_done, parent)
     open_dialog(dialog)
     return dialog

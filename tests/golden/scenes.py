@@ -311,6 +311,27 @@ def lines_together(stage: Stage, scale: ScaleKind = ScaleKind.LINEAR) -> None:
     stage.chart.add_layer(layer)
 
 
+def lines_aside(stage: Stage) -> None:
+    """Lines where the readout and the last price stand, and a measure whose numbers would lie under the readout."""
+    series = random_series(COUNT)
+    stage.chart.set_series(series, TITLE)
+    stage.settle()
+    frame, newest = stage.chart.frame, series[-1]
+    stage.chart.hold_prices(frame.prices)
+    top = frame.price_at(4.0)
+    shown = (
+        PriceLine(top, LineKind.ALERT, "under the readout", is_armed=True, line_id=1),
+        PriceLine(newest.close + 0.5, LineKind.ALERT, "just above", is_armed=True, line_id=2),
+        PriceLine(newest.close - 0.5, LineKind.NOTE, "just below", line_id=3),
+    )
+    price_lines, measure = PriceLinesLayer(), MeasureLayer()
+    price_lines.shown = replace(price_lines.shown, lines=shown)
+    start, end = series[round(frame.left) + 12], series[round(frame.left) + 30]
+    measure.shown = Measurement(Mark(start.open_time_ms, start.low), Mark(end.open_time_ms, frame.price_at(50.0)))
+    stage.chart.add_layer(price_lines)
+    stage.chart.add_layer(measure)
+
+
 SCENES: tuple[Scene, ...] = (
     *_each_style(),
     Scene("colour-blind-dark", ghosts, colours="blue-orange"),
@@ -364,5 +385,6 @@ SCENES: tuple[Scene, ...] = (
     Scene("small", ghosts, size=(240, 160)),
     Scene("studies-hindsight-narrow", narrow, size=(420, 520)),
     Scene("lines-together", lines_together, scales=EVERY_SCALE),
+    Scene("lines-aside", lines_aside, scales=EVERY_SCALE),
     Scene("lines-percent", partial(lines_together, scale=ScaleKind.PERCENT), "light"),
 )

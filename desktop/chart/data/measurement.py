@@ -31,23 +31,31 @@ class Measured:
     share: float | None
     """The change as a share of the start's price; None where that is zero."""
     candles: int
-    """Steps from one candle to the other, 0 for the same."""
+    """Steps from one candle to the other, 0 for the same, and for less time than a candle lasts."""
     duration_ms: int
-    volume: float
-    """Of all candles that are touched, both ends too."""
+    volume: float | None
+    """Of all candles that are touched, both ends too. None for less time than a candle lasts, as when what was
+    measured over short candles is shown over long ones: the volume of a whole one would not be its."""
+
+    @property
+    def is_within_candle(self) -> bool:
+        """Whether it lasts, but less than a candle."""
+        return self.volume is None
 
 
 def measured(measurement: Measurement, model: ChartModel) -> Measured:
     """The numbers of a measurement. Ahead of the newest candle nothing has been traded."""
     start, end = measurement.start, measurement.end
     change = end.price - start.price
-    first, last = sorted((model.index_from(start.time_ms) or 0, model.index_from(end.time_ms) or 0))
+    first, last = sorted((model.index_around(start.time_ms) or 0, model.index_around(end.time_ms) or 0))
+    duration_ms = abs(end.time_ms - start.time_ms)
+    is_short = model.series is not None and 0 < duration_ms < model.series.interval.duration_ms
     return Measured(
         change=change,
         share=change / start.price if start.price else None,
-        candles=last - first,
-        duration_ms=abs(end.time_ms - start.time_ms),
-        volume=_volume(model, first, last),
+        candles=0 if is_short else last - first,
+        duration_ms=duration_ms,
+        volume=None if is_short else _volume(model, first, last),
     )
 
 

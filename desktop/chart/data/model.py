@@ -155,6 +155,10 @@ class ChartModel:
             return None
         return self.count + max(0, -((next_time - time_ms) // self._series.interval.duration_ms))
 
+    def index_around(self, time_ms: int) -> int | None:
+        """The index of the candle that a time lies in; in a gap that of the next."""
+        return None if self._series is None else self.index_from(self._series.interval.open_time_ms(time_ms))
+
     def index_of(self, time_ms: int) -> int | None:
         """The index of the candle that opens, or will open, at exactly this time; None in a gap."""
         index = self.index_from(time_ms)

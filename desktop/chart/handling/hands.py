@@ -9,10 +9,12 @@ from PySide6.QtCore import QObject, QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
 
 from core.clock import Clock
+from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane_heights import PaneHeights
 from desktop.chart.handling.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
+from desktop.chart.handling.axis_keys import AxisKeys
 from desktop.chart.handling.key_cursor import KeyCursor
 from desktop.chart.handling.navigation import Navigation
 from desktop.chart.handling.pan import Kinetic, PanTool
@@ -56,11 +58,17 @@ class Hands:
         for tool in (edges, PriceAxisTool(held), TimeAxisTool(scale), self._pan):
             self.pointer.add(tool, first=False)
         self._key_cursor = KeyCursor(model, scale, self.pointer)
+        self._axis_keys = AxisKeys(held, heights, (self._key_cursor, self.pointer), on_panes_resized)
 
     @property
     def is_moving(self) -> bool:
         """Whether the view is in a hand, or runs on after a throw: then nothing else may move it."""
         return self.pointer.is_held or self._kinetic.is_running
+
+    @property
+    def key_mark(self) -> Mark | None:
+        """The candle and the close that the keys' crosshair is at; None while the crosshair is the mouse's."""
+        return self._key_cursor.mark()
 
     def cursor(self, frame: Frame) -> QPointF | None:
         """Where the crosshair belongs in this frame, in logical pixels: at the mouse, or at the keys' candle."""
@@ -71,10 +79,12 @@ class Hands:
         """Ask this tool first when the mouse is pressed."""
         self.pointer.add(tool)
 
-    def let_go(self) -> None:
-        """Of everything: another market, or the view goes elsewhere."""
+    def let_go(self, *, keeps_crosshair: bool = False) -> None:
+        """Of everything: another market, or the view goes elsewhere. keeps_crosshair: the same market at another
+        interval, at which the keys' crosshair stays at its time."""
         self.pointer.cancel()
-        self._key_cursor.let_go()
+        if not keeps_crosshair:
+            self._key_cursor.let_go()
         self._kinetic.stop()
 
     def stop(self) -> None:
@@ -127,12 +137,21 @@ class Hands:
     def key(self, event: QKeyEvent) -> bool:
         if event.key() == Qt.Key.Key_Escape and self.pointer.is_held:
             self.pointer.cancel()
-        elif self._navigation.key(event) or self._key_cursor.key(event, self._surface.fresh_frame):
+        elif event.key() == Qt.Key.Key_Escape and self._key_cursor.is_pointing:
+            self._key_cursor.let_go()
+        elif self._means_something(event):
             self._kinetic.stop()
         else:
             return False
         self._surface.view_moved()
         return True
+
+    def _means_something(self, event: QKeyEvent) -> bool:
+        """Whether a key moved the view, the crosshair, the price axis or a pane's edge."""
+        if self._navigation.key(event):
+            return True
+        frame = self._surface.fresh_frame
+        return self._key_cursor.key(event, frame) or (not self._model.is_empty and self._axis_keys.key(event, frame))
 
     def leave(self) -> None:
         """The mouse is elsewhere."""

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 
 from core.market.price_lines import PriceLine
 from desktop.chart.data.model import ChartModel
+from desktop.chart.handling.price_steps import floored
 from desktop.chart.handling.tool import Area, ChartPoint
 
 _DRAG_THRESHOLD_PX = 3.0
@@ -95,10 +96,11 @@ class LineTool:
 
 def snapped_price(at: ChartPoint, model: ChartModel) -> float:
     """The price at a place, in the market's decimals; with Ctrl the nearest of the candle's four prices. A place above
-    or below the prices counts as their edge."""
+    or below the prices counts as their edge, and one at zero or below as the smallest step."""
     pane = at.frame.price_pane
     row = min(max(at.pixel.y(), pane.top), pane.inner_bottom - 1)
     candle = model.candle(round(at.index)) if at.modifiers & Qt.KeyboardModifier.ControlModifier else None
     if candle is not None and at.area is not Area.PRICE_AXIS:
-        return min((candle.open, candle.high, candle.low, candle.close), key=lambda price: abs(pane.y(price) - row))
-    return round(pane.value_at(row), model.decimals())
+        # Of those in one row the close.
+        return min((candle.close, candle.open, candle.high, candle.low), key=lambda price: abs(pane.y(price) - row))
+    return floored(round(pane.value_at(row), model.decimals()), 10.0 ** -model.decimals())

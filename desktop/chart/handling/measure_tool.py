@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt
 from desktop.chart.data.measurement import Mark, Measurement
 from desktop.chart.data.model import ChartModel
 from desktop.chart.handling.line_tool import snapped_price
+from desktop.chart.handling.price_steps import floored
 from desktop.chart.handling.tool import ChartPoint
 
 _NUDGES_PER_HEIGHT = 100.0
@@ -62,10 +63,10 @@ class MeasureTool:
         if self._start is None:
             return
         end = self._start if self.shown is None else self.shown.end
-        index = max((self._model.index_from(end.time_ms) or 0) + candles, 0)
+        index = max((self._model.index_around(end.time_ms) or 0) + candles, 0)
         tick = 10.0 ** -self._model.decimals()
         step = max(at_hand / _NUDGES_PER_HEIGHT, tick)
-        price = round(end.price + prices * step, self._model.decimals())
+        price = floored(round(end.price + prices * step, self._model.decimals()), tick)
         time_ms = self._model.time_at(index)
         moved = Mark(end.time_ms if time_ms is None else time_ms, price)
         self._become(Stage.FOLLOWING, Measurement(self._start, moved), self._start)

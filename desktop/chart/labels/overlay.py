@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QRegion
@@ -15,7 +15,7 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
-from desktop.chart.layers.layer import LayerSet
+from desktop.chart.layers.layer import LayerSet, PlotLabel
 from desktop.chart.layers.live import LastPriceLine, last_price_box, last_price_line
 
 
@@ -41,31 +41,45 @@ class Overlay:
     axis_tags: tuple[Box, ...] = ()
     note: Box | None = None
     last_price_line: LastPriceLine | None = None
+    taken: tuple[QRect, ...] = ()
+    """What labels of layers keep out of: the readout's places, the note, the last price."""
+    plot_labels: tuple[PlotLabel, ...] = ()
 
     @classmethod
     def of(
         cls, frame: Frame, model: ChartModel, layers: LayerSet, cursor: QPoint | None, countdown: str | None
     ) -> Overlay:
         """Lay the boxes out for a cursor in device pixels, None when it is elsewhere."""
-        last_price, line = last_price_box(frame, model, countdown), last_price_line(frame, model)
-        tags = tuple(layers.axis_tags(frame, model))
-        if cursor is None or not frame.layout.plot.contains(cursor):
-            readout = readout_box(frame, model, layers, None, None)
-            panes = pane_readouts(frame, model, layers, None)
-            note = note_box(frame, model.note, readout.rect)
-            return cls(None, last_price, None, None, readout, None, panes, tags, note, line)
-        index = max(frame.index_at(cursor.x()), 0)
-        readout = readout_box(frame, model, layers, index, cursor)
-        return cls(
-            QPoint(frame.x(index), cursor.y()),
-            last_price,
-            *_crosshair_labels(frame, model, index, cursor.y()),
-            readout,
-            layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
-            pane_readouts(frame, model, layers, index),
-            tags,
-            note_box(frame, model.note, readout.rect),
-            line,
+        is_over = cursor is not None and frame.layout.plot.contains(cursor)
+        index = max(frame.index_at(cursor.x()), 0) if cursor is not None and is_over else None
+        last_price = last_price_box(frame, model, countdown)
+        readout = readout_box(frame, model, layers, index, cursor if is_over else None)
+        note = note_box(frame, model.note, readout.rect)
+        taken = _taken(readout.rect, note, last_price)
+        plain = cls(
+            cross=None,
+            last_price=last_price,
+            price_label=None,
+            time_label=None,
+            readout=readout,
+            tooltip=None,
+            pane_readouts=pane_readouts(frame, model, layers, index),
+            axis_tags=tuple(layers.axis_tags(frame, model, taken)),
+            note=note,
+            last_price_line=last_price_line(frame, model),
+            taken=taken,
+            plot_labels=tuple(layers.plot_labels(frame, model, taken)),
+        )
+        return plain if cursor is None or index is None else plain._with_crosshair(frame, model, layers, index, cursor)
+
+    def _with_crosshair(self, frame: Frame, model: ChartModel, layers: LayerSet, index: int, cursor: QPoint) -> Overlay:
+        price_label, time_label = _crosshair_labels(frame, model, index, cursor.y())
+        return replace(
+            self,
+            cross=QPoint(frame.x(index), cursor.y()),
+            price_label=price_label,
+            time_label=time_label,
+            tooltip=layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
         )
 
     def patches(self, frame: Frame) -> tuple[Patch, ...]:
@@ -87,7 +101,8 @@ class Overlay:
             Patch(self.readout, _areas(self.readout.rect)),
             Patch(self.tooltip, _areas(None if self.tooltip is None else self.tooltip.rect)),
             Patch(self.pane_readouts, tuple(box.rect for box in self.pane_readouts)),
-            Patch(self.axis_tags, tuple(box.rect for box in self.axis_tags)),
+            Patch(self.axis_tags, _areas(*(_with_neighbours(box, frame) for box in self.axis_tags))),
+            Patch(self.plot_labels, tuple(label.area for label in self.plot_labels)),
             Patch(self.note, _areas(None if self.note is None else self.note.rect)),
         )
 
@@ -105,6 +120,13 @@ def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequen
     for area in areas:
         region += _logical(area, ratio)
     return region
+
+
+def _taken(readout: QRect, note: Box | None, last_price: Box | None) -> tuple[QRect, ...]:
+    """The readout's usual place counts too while it dodges the cursor: labels must not run from a hand that comes."""
+    usual = QRect(QPoint(readout.left(), readout.left()), readout.size())
+    boxes = (box.rect for box in (note, last_price) if box is not None)
+    return (readout, *(() if usual == readout else (usual,)), *boxes)
 
 
 def _areas(*areas: QRect | None) -> tuple[QRect, ...]:

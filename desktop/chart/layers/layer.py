@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
@@ -60,8 +60,26 @@ class Layer(Protocol):
 class AxisTagger(Protocol):
     """A layer that marks prices on the price axis."""
 
-    def axis_tags(self, frame: Frame, model: ChartModel) -> Sequence[Box]:
-        """Labels on the axis, in the order in which they are painted."""
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+        """Labels on the axis, in the order in which they are painted; beside what is `taken`, in device pixels."""
+
+
+@dataclass(frozen=True)
+class PlotLabel:
+    """Words over the prices, laid out with the other labels: a paint between two frames must not say more than those.
+    `area` are the device pixels that they touch, `shows` is what they depend on beside the view."""
+
+    area: QRect
+    shows: object
+    paint: Callable[[QPainter], None] = field(compare=False)
+
+
+@runtime_checkable
+class Labeller(Protocol):
+    """A layer with words over the prices that keep out of the way of what is `taken`: the readout, in device pixels."""
+
+    def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
+        """In the order in which they are painted, over what all layers paint live. Clipped to the prices' pane."""
 
 
 @runtime_checkable
@@ -138,6 +156,7 @@ class LayerSet:
     def _sort(self) -> None:
         """By what they can do: asking a layer for that takes longer than what many of them then say."""
         self._taggers = [layer for layer in self._layers if isinstance(layer, AxisTagger)]
+        self._labellers = [layer for layer in self._layers if isinstance(layer, Labeller)]
         self._explainers = [layer for layer in self._layers if isinstance(layer, Explainer)]
         self._deferred = [layer for layer in self._layers if isinstance(layer, Deferred)]
 
@@ -157,9 +176,13 @@ class LayerSet:
                     stack.enter_context(layer.at_rest())
             yield
 
-    def axis_tags(self, frame: Frame, model: ChartModel) -> list[Box]:
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[Box]:
         """What layers mark on the price axis."""
-        return [tag for layer in self._taggers for tag in layer.axis_tags(frame, model)]
+        return [tag for layer in self._taggers for tag in layer.axis_tags(frame, model, taken)]
+
+    def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[PlotLabel]:
+        """The words of layers over the plot."""
+        return [label for layer in self._labellers for label in layer.plot_labels(frame, model, taken)]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         """What the topmost layer that knows something says."""

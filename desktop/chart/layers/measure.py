@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
@@ -13,7 +14,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.layers.layer import PaneScale, PlotLabel
 
 _SHADE_ALPHA = 34
 _EDGE_ALPHA = 150
@@ -46,11 +47,22 @@ class MeasureLayer:
             return
         start, end = _place(frame, model, self.shown)
         colour = frame.palette.candle(self.shown.end.price >= self.shown.start.price)
-        area = QRect(start, end).normalized()
-        _paint_shade(painter, frame, area, colour)
+        _paint_shade(painter, frame, QRect(start, end).normalized(), colour)
         _paint_arrows(painter, frame, start, end, colour)
-        box = _label(frame, area, is_rising=end.y() <= start.y(), found=measured(self.shown, model))
-        paint_box(painter, box, frame.fonts)
+
+    def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
+        box = self._numbers(frame, model, taken)
+        return () if box is None else (PlotLabel(box.rect, box, partial(paint_box, box=box, fonts=frame.fonts)),)
+
+    def _numbers(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Box | None:
+        """None while what was measured is out of view."""
+        if self.shown is None:
+            return None
+        start, end = _place(frame, model, self.shown)
+        area = QRect(start, end).normalized()
+        if not area.intersects(frame.price_pane.rect):
+            return None
+        return _box(frame, area, taken, is_rising=end.y() <= start.y(), found=measured(self.shown, model))
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         return ((Span(self.hint, frame.palette.accent),),) if self.hint else ()
@@ -60,7 +72,7 @@ def _place(frame: Frame, model: ChartModel, shown: Measurement) -> tuple[QPoint,
     """Both ends in device pixels."""
     points = []
     for mark in (shown.start, shown.end):
-        index = model.index_from(mark.time_ms)
+        index = model.index_around(mark.time_ms)
         points.append(QPoint(frame.x(0 if index is None else index), frame.y(mark.price)))
     return points[0], points[1]
 
@@ -99,17 +111,39 @@ def _arrow(painter: QPainter, tail: QPointF, tip: QPointF, size: float) -> None:
     painter.drawPolygon(QPolygonF([tip, back + side, back - side]))
 
 
-def _label(frame: Frame, area: QRect, *, is_rising: bool, found: Measured) -> Box:
-    """The numbers beyond the end, or on the other side where there is no room for them."""
+def _box(frame: Frame, area: QRect, taken: Sequence[QRect], *, is_rising: bool, found: Measured) -> Box:
+    """The numbers beyond the end; where there is no room for them, or the readout stands there, on another side."""
     rows = _rows(frame, found)
     size, away = box_size(rows, frame.fonts, is_table=True), frame.scaled(_AWAY_PX)
+    middle = area.center() - QPoint(size.width() // 2, size.height() // 2)
     above, below = area.top() - away - size.height(), area.bottom() + away
-    lowest = frame.price_pane.bottom - size.height() - away
-    top = above if (is_rising and above >= 0) or below > lowest else below
-    left = area.center().x() - size.width() // 2
-    left = min(max(left, away), max(frame.layout.plot_right - size.width() - away, 0))
-    place = QPoint(left, min(max(top, away), max(lowest, 0)))
-    return Box(QRect(place, size), rows, frame.palette.raised, frame.palette.border, is_table=True)
+    beyond, behind = (above, below) if is_rising else (below, above)
+    wanted = (
+        QPoint(middle.x(), beyond),
+        QPoint(middle.x(), behind),
+        QPoint(area.right() + away, middle.y()),
+        QPoint(area.left() - away - size.width(), middle.y()),
+    )
+    places = [_inside(frame, QRect(corner, size), away) for corner in wanted]
+
+    def cost(choice: tuple[QRect, QPoint]) -> tuple[int, int]:
+        place, corner = choice
+        return _overlap(place, taken), (place.topLeft() - corner).manhattanLength() if _overlap(place, (area,)) else 0
+
+    best = min(zip(places, wanted, strict=True), key=cost)[0]
+    return Box(best, rows, frame.palette.raised, frame.palette.border, is_table=True)
+
+
+def _inside(frame: Frame, box: QRect, away: int) -> QRect:
+    """The box, moved into the prices' pane."""
+    left = min(max(box.left(), away), max(frame.layout.plot_right - box.width() - away, 0))
+    top = min(max(box.top(), away), max(frame.price_pane.bottom - box.height() - away, 0))
+    return QRect(QPoint(left, top), box.size())
+
+
+def _overlap(place: QRect, taken: Sequence[QRect]) -> int:
+    """How many pixels of it are taken."""
+    return sum(both.width() * both.height() for each in taken if not (both := place.intersected(each)).isEmpty())
 
 
 def _rows(frame: Frame, found: Measured) -> tuple[Row, ...]:
@@ -117,10 +151,18 @@ def _rows(frame: Frame, found: Measured) -> tuple[Row, ...]:
     colour = palette.candle(found.change >= 0)
     change = formatting.format_price(found.change, frame.decimals, signed=True)
     percent = formatting.format_percent(found.share, signed=True)
-    noun = "candle" if found.candles == 1 else "candles"
     time = formatting.format_duration(found.duration_ms / 1000.0) if found.duration_ms else formatting.MISSING
-    return (
+    rows: tuple[Row, ...] = (
         (Span(change, colour, bold=True), Span(percent, colour, bold=True)),
-        (Span(f"{formatting.format_count(found.candles)} {noun}", palette.text), Span(time, palette.text)),
-        (Span("Volume", palette.muted_text), Span(formatting.format_volume(found.volume), palette.text)),
+        (Span(_candles(found), palette.text), Span(time, palette.text)),
     )
+    if found.is_within_candle:
+        return rows
+    volume = formatting.format_volume(found.volume)
+    return (*rows, (Span("Volume", palette.muted_text), Span(volume, palette.text)))
+
+
+def _candles(found: Measured) -> str:
+    if found.is_within_candle:
+        return "less than 1 candle"
+    return f"{formatting.format_count(found.candles)} {'candle' if found.candles == 1 else 'candles'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
@@ -16,8 +17,8 @@ from desktop.chart.drawing.text import Box, Row, Span
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.axes import price_label_rect
-from desktop.chart.layers.layer import PaneScale
-from desktop.chart.layers.spread import spread
+from desktop.chart.layers.layer import PaneScale, PlotLabel
+from desktop.chart.layers.spread import spread_around
 from desktop.chart.scales.price_scale import ScaleKind
 from desktop.icons import glyph, glyph_font
 
@@ -52,7 +53,8 @@ class _Placed:
 
 
 class PriceLinesLayer:
-    """Drawn over everything with each paint: lines are few, and no tick moves them."""
+    """Drawn over everything with each paint: lines are few, and no tick moves them. Their words keep out of the way
+    of the readout, and their prices out of that of the last one."""
 
     pane = PRICE_PANE
     pane_scale = PaneScale()
@@ -71,12 +73,19 @@ class PriceLinesLayer:
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        placed = self._placed(frame)
-        for each in placed:
-            self._paint_line(painter, frame, each)
-        for each in placed:  # no line runs through another's words
-            is_selected, is_hovered = self._is(self.shown.selected, each.line), self._is(self.shown.hovered, each.line)
-            _paint_label(painter, frame, each, is_filled=is_selected, is_tinted=is_hovered)
+        for line in self._back_to_front():
+            row = row_of(frame, line)
+            if row is not None:
+                self._paint_line(painter, frame, line, row)
+
+    def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
+        return [self._plot_label(frame, each) for each in self._placed(frame, taken)]
+
+    def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
+        is_selected = self._is(self.shown.selected, placed.line)
+        is_hovered = self._is(self.shown.hovered, placed.line)
+        paint = partial(_paint_label, frame=frame, placed=placed, is_filled=is_selected, is_tinted=is_hovered)
+        return PlotLabel(placed.label, (placed.line, is_selected, is_hovered), paint)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         if self.shown.hint:
@@ -89,8 +98,8 @@ class PriceLinesLayer:
         said = f"Selected: {_words(frame, selected)}, at {price}, {where} the prices in view"
         return ((Span(said, frame.palette.accent),),)
 
-    def axis_tags(self, frame: Frame, model: ChartModel) -> Sequence[Box]:
-        return [each.tag for each in self._placed(frame)]
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+        return [each.tag for each in self._placed(frame, taken)]
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
@@ -102,10 +111,10 @@ class PriceLinesLayer:
         finally:
             self.shown = shown
 
-    def line_at(self, frame: Frame, pixel: QPoint) -> PriceLine | None:
-        """The topmost label, axis tag or line at a device pixel."""
+    def line_at(self, frame: Frame, pixel: QPoint, taken: Sequence[QRect]) -> PriceLine | None:
+        """The topmost label, axis tag or line at a device pixel, where they stand beside what is `taken`."""
         reach = frame.scaled(_REACH_PX)
-        placed = [each for each in reversed(self._placed(frame)) if each.line is not self.shown.preview]
+        placed = [each for each in reversed(self._placed(frame, taken)) if each.line is not self.shown.preview]
         for each in placed:  # a label that moved aside may lie on another's line
             if each.label.contains(pixel) or each.tag.rect.contains(pixel):
                 return each.line
@@ -115,22 +124,22 @@ class PriceLinesLayer:
             return None
         return nearest.line
 
-    def _placed(self, frame: Frame) -> list[_Placed]:
-        """What is in view, back to front. A line that is being set stays at the mouse and moves none aside."""
+    def _placed(self, frame: Frame, taken: Sequence[QRect]) -> list[_Placed]:
+        """What is in view, back to front. A line that is being set moves none aside, and its price stays at the
+        mouse."""
         rows = [(line, row) for line in self._back_to_front() if (row := row_of(frame, line)) is not None]
         labels = [_label_rect(frame, line, row) for line, row in rows]
         tags = [self._tag(frame, line, row) for line, row in rows]
-        still = [place for place, (line, _) in enumerate(rows) if line is not self.shown.preview]
+        pane, axis = frame.price_pane, frame.layout.price_axis
         # From the highest price down: of two in one row the higher one's words are above.
-        still.sort(key=lambda place: -rows[place][0].price)
-        if still:
-            pane, axis = frame.price_pane, frame.layout.price_axis
-            tops = spread([labels[place].top() for place in still], labels[still[0]].height(), pane.top, pane.bottom)
-            tag_tops = [tags[place].rect.top() for place in still]
-            tag_tops = spread(tag_tops, tags[still[0]].rect.height(), 0, axis.height())
-            for place, top, tag_top in zip(still, tops, tag_tops, strict=True):
-                labels[place].moveTop(top)
-                tags[place].rect.moveTop(tag_top)
+        order = sorted(range(len(rows)), key=lambda place: -rows[place][0].price)
+        still = [place for place in order if rows[place][0] is not self.shown.preview]
+        _part([labels[place] for place in still], pane.top, pane.bottom, taken)
+        for place in set(order).difference(still):
+            if any(labels[place].intersects(each) for each in taken):
+                around = (*taken, *(labels[other] for other in still))
+                _part([labels[place]], pane.top, pane.bottom, around)
+        _part([tags[place].rect for place in still], 0, axis.height(), taken)
         return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
 
     def _back_to_front(self) -> list[PriceLine]:
@@ -138,8 +147,7 @@ class PriceLinesLayer:
         lines = sorted(shown.lines, key=lambda line: (line.line_id == shown.selected, line.line_id == shown.hovered))
         return lines if shown.preview is None else [*lines, shown.preview]
 
-    def _paint_line(self, painter: QPainter, frame: Frame, placed: _Placed) -> None:
-        line, row = placed.line, placed.row
+    def _paint_line(self, painter: QPainter, frame: Frame, line: PriceLine, row: int) -> None:
         is_selected, is_hovered = self._is(self.shown.selected, line), self._is(self.shown.hovered, line)
         colour, is_bold = _colour(frame, line), is_selected or is_hovered
         width = frame.pixel * (2 if is_bold else 1)
@@ -168,6 +176,17 @@ class PriceLinesLayer:
             rows += ((Span(frame.price_text(line.price), ink),),)
         ground = colour if is_filled else frame.palette.background
         return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour)
+
+
+def _part(boxes: Sequence[QRect], first: int, stop: int, taken: Sequence[QRect]) -> None:
+    """Move boxes of one column apart, and out of the way of what is `taken` of it."""
+    if not boxes:
+        return
+    left, right = min(box.left() for box in boxes), max(box.right() for box in boxes)
+    in_the_way = [(each.top(), each.bottom() + 1) for each in taken if each.left() <= right and each.right() >= left]
+    tops = spread_around([box.top() for box in boxes], boxes[0].height(), first, stop, in_the_way)
+    for box, top in zip(boxes, tops, strict=True):
+        box.moveTop(top)
 
 
 def row_of(frame: Frame, line: PriceLine) -> int | None:
@@ -203,7 +222,7 @@ def _words(frame: Frame, line: PriceLine) -> str:
 def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
     fonts = frame.fonts
     inset, glyph_width = frame.scaled(6), round(fonts.line * 1.15)
-    width = fonts.metrics.horizontalAdvance(_words(frame, line)) + glyph_width + 2 * inset + frame.scaled(4)
+    width = fonts.width(_words(frame, line)) + glyph_width + 2 * inset + frame.scaled(4)
     height = fonts.line + frame.scaled(4)
     top = min(max(row - height // 2, frame.price_pane.top), frame.price_pane.bottom - height)
     return QRect(frame.scaled(_LABEL_LEFT_PX), top, width, height)
@@ -211,6 +230,7 @@ def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
 
 def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled: bool, is_tinted: bool) -> None:
     line, area = placed.line, placed.label
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     colour = _colour(frame, line)
     edge = QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5)
     round_px = frame.scaled(4)

@@ -27,3 +27,47 @@ def spread(wanted: Sequence[int], height: int, first: int, stop: int) -> list[in
     for place, box in enumerate(order):
         tops[box] = int(starts[place] + place * step)
     return tops
+
+
+def spread_around(
+    wanted: Sequence[int], height: int, first: int, stop: int, taken: Sequence[tuple[int, int]]
+) -> list[int]:
+    """`spread` that keeps out of the `taken` rows too, each pair a first row and the one after its last.
+
+    A box goes to the nearest room between them, or to the next where that is full; where they leave none at all, as
+    if nothing were taken.
+    """
+    rooms = [(top, bottom) for top, bottom in _rooms(first, stop, taken) if bottom - top >= height]
+    if not rooms:
+        return spread(wanted, height, first, stop)
+    filled: list[list[int]] = [[] for _ in rooms]
+    for box in sorted(range(len(wanted)), key=lambda place: wanted[place]):
+        away = [abs(min(max(wanted[box], top), bottom - height) - wanted[box]) for top, bottom in rooms]
+        filled[away.index(min(away))].append(box)
+    _even_out(filled, [(bottom - top) // height for top, bottom in rooms])
+    tops = [0] * len(wanted)
+    for boxes, (top, bottom) in zip(filled, rooms, strict=True):
+        for box, found in zip(boxes, spread([wanted[box] for box in boxes], height, top, bottom), strict=True):
+            tops[box] = found
+    return tops
+
+
+def _rooms(first: int, stop: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of first..stop - 1 between the taken rows."""
+    rooms, top = [], first
+    for taken_top, taken_stop in sorted(taken):
+        rooms.append((top, min(taken_top, stop)))
+        top = max(top, taken_stop)
+    return [*rooms, (top, stop)]
+
+
+def _even_out(filled: list[list[int]], most: list[int]) -> None:
+    """Hand what is too much on downwards, then upwards; the order stays."""
+    for place in range(len(filled) - 1):
+        kept = max(most[place], 0)
+        filled[place + 1][:0] = filled[place][kept:]
+        del filled[place][kept:]
+    for place in range(len(filled) - 1, 0, -1):
+        excess = max(len(filled[place]) - most[place], 0)
+        filled[place - 1] += filled[place][:excess]
+        del filled[place][:excess]

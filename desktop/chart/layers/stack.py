@@ -56,6 +56,7 @@ class LayerStack:
         paint_last_price_line(painter, frame, overlay.last_price_line)
         painter.restore()
         self._paint_live(painter, frame, model)
+        _paint_plot_labels(painter, frame, overlay, wanted)
         _paint_crosshair(painter, frame, overlay)
         painter.restore()
         self._paint_labels(painter, frame, overlay, model, wanted)
@@ -85,6 +86,17 @@ class LayerStack:
         for box in (*on_axes, overlay.readout, overlay.note, overlay.tooltip):
             if box is not None and box.rows and wanted.intersects(box.rect):
                 paint_box(painter, box, frame.fonts)
+
+
+def _paint_plot_labels(painter: QPainter, frame: Frame, overlay: Overlay, wanted: QRegion) -> None:
+    """Those that touch the `wanted` device pixels."""
+    for label in overlay.plot_labels:
+        if not wanted.intersects(label.area):
+            continue
+        painter.save()
+        painter.setClipRect(frame.price_pane.rect, Qt.ClipOperation.IntersectClip)
+        label.paint(painter)
+        painter.restore()
 
 
 def _paint_crosshair(painter: QPainter, frame: Frame, overlay: Overlay) -> None:

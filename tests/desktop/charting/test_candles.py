@@ -145,6 +145,25 @@ def test_what_was_looked_at_stays_in_view(shown: Shown, qtbot: QtBot) -> None:
         assert index is not None and frame.left <= index <= frame.right
 
 
+def test_the_keys_crosshair_stays_at_its_time_at_another_interval(shown: Shown) -> None:
+    chart, control = shown.bench.chart, Qt.KeyboardModifier.ControlModifier
+    chart.zoom(3.0)
+    for _ in range(13):
+        QTest.keyClick(chart, Qt.Key.Key_Left, control | Qt.KeyboardModifier.ShiftModifier)
+    chart.flush()
+    at_first = chart.key_mark
+    assert at_first is not None and at_first.time_ms < START_MS + 200 * 60_000
+    for key, minutes in ((Qt.Key.Key_3, 15), (Qt.Key.Key_2, 5), (Qt.Key.Key_4, 60), (Qt.Key.Key_1, 1)):
+        shown.press(key)
+        mark, cross = chart.key_mark, chart.overlay.cross
+        assert mark is not None and cross is not None, "in view"
+        assert mark.time_ms == at_first.time_ms - at_first.time_ms % (minutes * 60_000)
+        assert chart.model.time_at(chart.frame.index_at(cross.x())) == mark.time_ms
+    assert chart.key_mark == at_first
+    shown.candles.show_market(Market("binance", "ETH/USDT", MARKET.interval))
+    assert chart.key_mark is None, "another market has another past"
+
+
 def test_digits_in_a_field_are_digits(shown: Shown) -> None:
     field = shown.bench.window.inputs.clip_norm
     field.setFocus()

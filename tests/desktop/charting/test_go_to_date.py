@@ -7,8 +7,10 @@ import pytest
 from PySide6.QtCore import QDate, QDateTime, QTime
 from PySide6.QtWidgets import QDialogButtonBox
 
+from core.market.series import CandleSeries
 from desktop.actions import ActionId
 from desktop.charting.go_to_date import DateDialog, GoToDate
+from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
 
@@ -58,3 +60,15 @@ def test_an_empty_chart_has_no_date_to_go_to(make_bench: MakeBench) -> None:
     GoToDate(bench.window, bench.chart)
     bench.window.actions_of_window[ActionId.GO_TO_DATE].trigger()
     assert bench.window.banner.shown is not None
+
+
+def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_bench: MakeBench) -> None:
+    bench = make_bench()
+    bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
+    bench.chart.set_forming(scenario.market()[-1])
+    bench.chart.flush()
+    GoToDate(bench.window, bench.chart)
+    bench.window.actions_of_window[ActionId.GO_TO_DATE].trigger()
+    shown = bench.window.banner.shown
+    assert shown is not None and "closed" in shown.text and "no candle on the chart" not in shown.text
+    assert bench.window.findChildren(DateDialog) == []

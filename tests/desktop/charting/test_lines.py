@@ -17,6 +17,7 @@ from core.market.candle import Candle, Market
 from core.market.price_lines import LineKind, PriceLine
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
+from desktop.chart.scales.price_scale import PriceRange, ScaleKind
 from desktop.dialogs.line_text import LineTextDialog
 from tests.desktop.charting.tools import LEFT, MARKET, OTHER, ToolBench, opened, send_move
 from tests.desktop.conftest import MakeBench
@@ -158,9 +159,9 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_A)
     assert the_line(bench).price == bench.newest.close
     for _ in range(3):
-        bench.key(Qt.Key.Key_Up)
-    bench.key(Qt.Key.Key_Down, SHIFT)
-    assert the_line(bench).price == pytest.approx(bench.newest.close - 0.07)
+        bench.key(Qt.Key.Key_Up, CONTROL)
+    bench.key(Qt.Key.Key_Down, CONTROL)
+    assert the_line(bench).price == pytest.approx(bench.newest.close + 0.02)
     bench.key(Qt.Key.Key_F2)
     write(bench, "Stop")
     assert the_line(bench).text == "Stop"
@@ -183,10 +184,144 @@ def test_a_line_out_of_view_that_the_keys_select_is_told(bench: ToolBench) -> No
     assert "above" not in readout(bench)
     bench.key(Qt.Key.Key_L)
     assert f"{far:,.2f}" in readout(bench) and "above" in readout(bench)
-    bench.key(Qt.Key.Key_Up)
+    bench.key(Qt.Key.Key_Up, CONTROL)
     assert f"{far + 0.01:,.2f}" in readout(bench), "and where the arrows move it"
     bench.key(Qt.Key.Key_Delete)
     assert "above" not in readout(bench)
+
+
+@pytest.mark.parametrize("scale", list(ScaleKind))
+def test_the_arrows_move_a_line_by_what_can_be_seen(bench: ToolBench, scale: ScaleKind) -> None:
+    """About a 200th of the height, whatever the price; by ten such steps with Shift."""
+    chart = bench.bench.chart
+    chart.restyle(scale=scale)
+    chart.flush()
+    bench.key(Qt.Key.Key_A)
+    start = the_line(bench).price
+    bench.key(Qt.Key.Key_Up)
+    step = the_line(bench).price - start
+    assert chart.frame.prices.span / 210 <= step <= chart.frame.prices.span / 60
+    assert f"{step:.2e}"[0] in "125", "a round step"
+    bench.key(Qt.Key.Key_Down, SHIFT)
+    assert the_line(bench).price == pytest.approx(start - 9 * step, abs=0.01)
+    chart.zoom(30.0)
+    chart.flush()
+    before = the_line(bench).price
+    bench.key(Qt.Key.Key_Up)
+    assert 0.01 <= the_line(bench).price - before < step, "less where less is in view"
+
+
+def dialog_of(bench: ToolBench) -> LineTextDialog:
+    (dialog,) = (each for each in bench.bench.window.findChildren(LineTextDialog) if each.isVisible())
+    return dialog
+
+
+@pytest.mark.parametrize("opener", [Qt.Key.Key_F2, Qt.Key.Key_Return])
+def test_a_price_can_be_typed(bench: ToolBench, opener: Qt.Key) -> None:
+    bench.key(Qt.Key.Key_A)
+    bench.key(opener)
+    dialog = dialog_of(bench)
+    dialog.price_edit.selectAll()
+    QTest.keyClicks(dialog.price_edit, "65,432.1")
+    QTest.keyClicks(dialog.edit, "Sell")
+    QTest.keyClick(dialog.edit, Qt.Key.Key_Return)
+    assert not dialog.isVisible()
+    line = the_line(bench)
+    assert (line.price, line.text, line.is_armed) == (65_432.1, "Sell", True)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert (the_line(bench).price, the_line(bench).text) == (bench.newest.close, ""), "one change"
+
+
+@pytest.mark.parametrize("typed", ["", "abc", "0", "-5", "nan", "inf", "1e5", "1.234", "12,34", "."])
+def test_what_is_no_price_is_said_and_the_question_stays(bench: ToolBench, typed: str) -> None:
+    bench.key(Qt.Key.Key_A)
+    before = the_line(bench)
+    bench.key(Qt.Key.Key_F2)
+    dialog = dialog_of(bench)
+    dialog.price_edit.selectAll()
+    QTest.keyClick(dialog.price_edit, Qt.Key.Key_Delete)
+    QTest.keyClicks(dialog.price_edit, typed)
+    QTest.keyClick(dialog.price_edit, Qt.Key.Key_Return)
+    assert dialog.isVisible() and dialog.message.isVisible() and dialog.message.text().endswith(".")
+    assert the_line(bench) == before
+    dialog.reject()
+
+
+def test_words_alone_leave_the_price_where_it_was_moved_meanwhile(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_F2)
+    dialog = dialog_of(bench)
+    bench.key(Qt.Key.Key_Up)
+    moved = the_line(bench)
+    dialog.edit.setText("Stop")
+    dialog.accept()
+    assert the_line(bench) == replace(moved, text="Stop")
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_A, Qt.Key.Key_N])
+def test_at_the_keys_crosshair_a_line_is_set_at_its_close(bench: ToolBench, key: Qt.Key) -> None:
+    bench.hover(bench.middle())
+    for _ in range(7):
+        bench.key(Qt.Key.Key_Left, CONTROL)
+    bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
+    chart = bench.bench.chart
+    cross = chart.overlay.cross
+    assert cross is not None
+    pointed_at = bench.candles[chart.frame.index_at(cross.x())]
+    assert pointed_at.close != bench.newest.close
+    bench.key(key)
+    if key == Qt.Key.Key_N:
+        write(bench, "Here")
+    assert the_line(bench).price == pointed_at.close
+
+
+def test_the_menu_key_opens_at_the_keys_crosshair(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
+    bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
+    pointed_at = bench.candles[-11]
+    chart, place = bench.bench.chart, bench.middle()
+    reason = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(chart, QContextMenuEvent(reason, place, chart.mapToGlobal(place)))
+    menu = QApplication.activePopupWidget()
+    assert menu is not None
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert the_line(bench).price == pointed_at.close
+
+
+def test_no_line_gets_to_zero_or_below(bench: ToolBench) -> None:
+    chart = bench.bench.chart
+    bench.tools.lines.add(LineKind.ALERT, 0.05)
+    chart.hold_prices(PriceRange(-1_000.0, 1_000.0))
+    bench.key(Qt.Key.Key_Down, SHIFT)
+    assert the_line(bench).price == 0.01
+    bench.key(Qt.Key.Key_Down, CONTROL)
+    assert the_line(bench).price == 0.01
+    at = bench.point(len(bench.candles) - 30, the_line(bench).price)
+    bench.drag(at, at + QPoint(0, 60))
+    assert the_line(bench).price == 0.01
+    bench.hover(at + QPoint(0, 60))
+    bench.key(Qt.Key.Key_A)
+    bench.click(at + QPoint(0, 60))
+    assert {line.price for line in lines(bench)} == {0.01}
+
+
+def test_two_alerts_at_one_price_are_told_once(bench: ToolBench) -> None:
+    price = bench.newest.close + 3
+    for text in ("First", "Second"):
+        bench.tools.lines.add(LineKind.ALERT, price)
+        bench.key(Qt.Key.Key_F2)
+        write(bench, text)
+    bench.tools.lines.add(LineKind.ALERT, price + 1)
+    tick(bench, price + 5)
+    assert all(line.crossed_at_ms is not None for line in lines(bench))
+    banner, said = bench.bench.window.banner, []
+    while banner.shown is not None:
+        said.append(banner.shown.text)
+        banner.dismiss()
+    assert len(said) == 2 and len(set(said)) == 2
+    (both,) = (text for text in said if "2 alerts" in text)
+    assert "First" in both and "Second" in both
 
 
 def readout(bench: ToolBench) -> str:

@@ -70,6 +70,20 @@ def test_the_candles_in_view_are_exported_and_read_back(
     assert list(read_candle_file(path).candles) == [series[index] for index in range(frame.first, frame.stop)]
 
 
+def test_a_forming_candle_alone_is_no_table(make_bench: MakeBench, tmp_path: Path) -> None:
+    bench = make_bench()
+    saving = ChartSaving(bench.window, bench.chart, bench.clock)
+    bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
+    bench.chart.set_forming(scenario.market()[-1])
+    bench.chart.flush()
+    assert saving.ask_for_csv() is None
+    saving.save_csv(tmp_path / "view.csv")
+    assert not saving.is_writing and list(tmp_path.glob("*.csv")) == []
+    shown = bench.window.banner.shown
+    assert shown is not None and "closed" in shown.text
+    assert saving.ask_for_picture() is not None, "a picture of it there is"
+
+
 def show_many(bench: Bench, count: int = 120_000) -> CandleSeries:
     """So many candles, all in view: some tenths of a second of writing."""
     random = np.random.default_rng(6)

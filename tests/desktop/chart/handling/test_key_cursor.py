@@ -128,6 +128,16 @@ def test_the_mouse_takes_the_crosshair_over(show_chart: ShowChart) -> None:
     assert pointed_at(chart) == chart.frame.index_at(cross.x()) - 1
 
 
+def test_escape_takes_it_away(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(300))
+    press(chart, LEFT)
+    QTest.keyClick(chart, Qt.Key.Key_Escape)
+    settle(chart)
+    assert chart.overlay.cross is None and chart.key_mark is None
+    press(chart, LEFT, far=True)
+    assert pointed_at(chart) == 299, "and it begins anew"
+
+
 def test_an_empty_chart_leaves_the_keys_alone(show_chart: ShowChart) -> None:
     chart = show_chart(None)
     press(chart, LEFT)

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QImage
 
 from core.market.price_lines import LineKind, PriceLine
 from desktop.chart.layers.price_lines import PriceLinesLayer
-from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.scales.price_scale import PriceRange, ScaleKind
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import random_series
+from tests.desktop.chart.support import forming_after, random_series
+from tests.desktop.chart.test_painting import picture, screen
+from tests.desktop.charting.tools import send_move
 
 SERIES = random_series(120)
 CLOSE = SERIES[-1].close
@@ -37,7 +40,7 @@ def labels(chart: ChartWidget, layer: PriceLinesLayer) -> dict[int, tuple[int, i
     frame, found = chart.frame, {}
     x = frame.scaled(16)
     for y in range(frame.layout.price_bottom):
-        line = layer.line_at(frame, QPoint(x, y))
+        line = layer.line_at(frame, QPoint(x, y), chart.overlay.taken)
         if line is not None and line.line_id is not None:
             first, _ = found.get(line.line_id, (y, y))
             found[line.line_id] = (first, y)
@@ -102,3 +105,80 @@ def test_a_picture_that_is_taken_shows_nothing_of_the_hand(show_chart: ShowChart
         assert chart.snapshot() == plain
         assert layer.shown == before, "on the screen it stays"
         layer.shown = replace(layer.shown, selected=None, hovered=None, preview=None, hint="")
+
+
+def drawn_labels(chart: ChartWidget) -> list[QRect]:
+    return [label.area for label in chart.overlay.plot_labels]
+
+
+@pytest.mark.parametrize("size", [(900, 560), (420, 320)])
+def test_no_word_of_a_line_is_under_the_readout(show_chart: ShowChart, size: tuple[int, int]) -> None:
+    """With the prices held lines get up to there; the readout dodges the mouse, and they dodge it."""
+    chart, layer = show_chart(SERIES, *size), PriceLinesLayer()
+    prices = chart.frame.prices
+    chart.hold_prices(PriceRange(prices.low, prices.high))
+    settle(chart)
+    pane = chart.frame.price_pane
+    rows = (pane.top, pane.top + 8, pane.top + 30, pane.inner_bottom - 3, pane.inner_bottom - 40)
+    lines = [alert(pane.value_at(row), number, "far up or down") for number, row in enumerate(rows)]
+    layer.shown = replace(layer.shown, lines=tuple(lines))
+    chart.add_layer(layer)
+    settle(chart)
+    for cursor in (None, QPoint(20, 20), QPoint(40, 90), QPoint(size[0] // 2, size[1] // 2)):
+        if cursor is not None:
+            send_move(chart, cursor, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+            settle(chart)
+        found, readout = drawn_labels(chart), chart.overlay.readout.rect
+        assert len(found) == len(lines)
+        assert not any(area.intersects(readout) for area in found)
+        assert not any(one.intersects(other) for one, other in combinations(found, 2))
+
+
+def test_a_hand_that_comes_to_a_label_beside_the_readout_finds_it_there(show_chart: ShowChart) -> None:
+    chart, layer = shown(show_chart)
+    price = chart.frame.price_pane.value_at(12)
+    layer.shown = replace(layer.shown, lines=(alert(price, 1),))
+    chart.hold_prices(chart.frame.prices)
+    settle(chart)
+    (before,) = drawn_labels(chart)
+    send_move(chart, before.center(), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+    settle(chart)
+    assert chart.overlay.readout.rect.top() > before.bottom(), "the readout has dodged"
+    assert drawn_labels(chart) == [before]
+    found = layer.line_at(chart.frame, before.center(), chart.overlay.taken)
+    assert found is not None and found.line_id == 1
+
+
+@pytest.mark.parametrize("scale", list(ScaleKind))
+def test_tags_near_the_last_price_stand_beside_its_own(show_chart: ShowChart, scale: ScaleKind) -> None:
+    steps = (0.0, 0.4, -0.4, 1.5)
+    chart, layer = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate(steps)))
+    chart.restyle(scale=scale)
+    for move in (None, 0.3, 4.0, -4.0):
+        if move is not None:
+            chart.set_forming(forming_after(SERIES, move))
+        settle(chart)
+        last, tags = chart.overlay.last_price, [tag.rect for tag in chart.overlay.axis_tags]
+        assert last is not None and len(tags) == len(steps)
+        assert not any(tag.intersects(last.rect) for tag in tags)
+        assert not any(one.intersects(other) for one, other in combinations(tags, 2))
+        for tag, number in zip(tags, range(len(steps)), strict=True):
+            found = layer.line_at(chart.frame, tag.center(), chart.overlay.taken)
+            assert found is not None and found.line_id == number
+
+
+def test_ticks_and_mouse_leave_no_trace_of_tags_and_words_that_moved(show_chart: ShowChart) -> None:
+    chart, _ = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate((0.0, 1.0, -1.0))))
+    pane = chart.frame.price_pane
+    top = chart.frame.price_at(pane.top + 5)
+    chart.hold_prices(PriceRange(chart.frame.prices.low, top + 30))
+    settle(chart)
+    random = np.random.default_rng(5)
+    for number in range(40):
+        if number % 2:
+            chart.set_forming(forming_after(SERIES, float(random.normal(0.0, 6.0))))
+        else:
+            place = QPoint(int(random.integers(0, 300)), int(random.integers(0, 540)))
+            send_move(chart, place, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+        settle(chart)
+        assert np.array_equal(screen(chart), picture(chart)), f"after act {number}"
