@@ -48,7 +48,7 @@ test-slow: setup ## The tests marked slow
 	$(PYTEST) -m "slow" --timeout 900
 
 soak: setup ## Everything long, at full length
-	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation" --timeout 7200
+	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation or venue" --timeout 7200
 
 bundle: setup ## The program as a folder: dist/ghostcandle
 	$(BIN)/pyinstaller --noconfirm --log-level WARN build.spec

@@ -44,7 +44,7 @@ def connected(state: RunState) -> None:
     record.begin(MarketSettings())
     record.opened(MARKET)
     for ago, feed_state, sentence in (
-        (2_000_000, FeedState.CONNECTING, "Connecting to binance for BTC/USDT."),
+        (2_000_000, FeedState.CONNECTING, "Connecting to Binance for BTC/USDT."),
         (1_999_000, FeedState.CATCHING_UP, "Fetching 1,000 candles from Binance."),
         (1_997_000, FeedState.LIVE, "Live from Binance: BTC/USDT, candles of 1m."),
     ):

@@ -36,7 +36,8 @@ from core.market.feeds.watch import StreamWatch
 from core.market.feeds.words import counted, in_words
 
 FARTHEST_BACK = 20_000
-"""Candles fetched at most after a long pause; what lies before them stays a hole, and is drawn as one."""
+"""Candles fetched at most after a long pause: a trainer goes through them all before it is live again. What lies before
+them is said to be left out."""
 _DIAL_LOOK_S = 0.25
 """Between two looks whether the stream stands: a quiet market sends nothing that would tell."""
 _EARLY_MS = 2_000
@@ -74,6 +75,7 @@ class Connection:
         self._closing = closing
         self._life_s = life_s
         self._opened_s = clock.monotonic_s()
+        self._left_out = 0
         self._server = ServerClock(clock, market.interval)
         self._requests = Requests(venue, clock, self._server, times, tally)
         self._settler = Settler(self._requests, clock, times, market.interval, closing)
@@ -107,7 +109,14 @@ class Connection:
         forming_ms = self._server.forming_ms()
         if not self._ledger.is_placed:
             self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
-        self._ledger.skip_to(forming_ms - (FARTHEST_BACK + 1) * self._step_ms)
+        farthest_ms = forming_ms - (FARTHEST_BACK + 1) * self._step_ms
+        self._left_out = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
+        self._ledger.skip_to(farthest_ms)
+
+    def _what_is_left_out(self) -> str:
+        if not self._left_out:
+            return ""
+        return f" {counted(self._left_out)} before them are left out; the command backfill fetches those."
 
     async def back_fill(self, *, is_first: bool) -> AsyncIterator[FeedEvent]:
         """Every closed candle after the position, page by page, and the last few before it once more."""
@@ -115,8 +124,10 @@ class Connection:
         started_ms = ledger.position_ms + self._step_ms
         cursor_ms = min(started_ms, ledger.look_back_ms())
         total = max(0, (server.forming_ms() - started_ms) // self._step_ms)
-        if total and is_first:
-            yield self._status(FeedState.CATCHING_UP, f"Fetching {counted(total)} from {self.venue.name}.")
+        if total and (is_first or self._left_out):
+            yield self._status(
+                FeedState.CATCHING_UP, f"Fetching {counted(total)} from {self.venue.name}.{self._what_is_left_out()}"
+            )
         while cursor_ms < server.forming_ms() and not self._is_done:
             page = await self._sound_page(cursor_ms)
             for event in self._taken(page, cursor_ms, is_first):

@@ -19,6 +19,7 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import OpenVenue, Venue
 from core.market.feeds.words import counted, in_words
+from core.market.venue_names import venue_name
 
 __all__ = ["ExchangeFeed", "ExchangeTimes", "next_venue", "probe"]
 
@@ -71,7 +72,9 @@ class ExchangeFeed:
     async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
         # No `finally` that awaits: qasync's loop does not close generators, and one that is dropped could not end.
         # Sockets belong to `aclose`.
-        yield self._status(FeedState.CONNECTING, f"Connecting to {self._market.venue} for {self._market.symbol}.")
+        yield self._status(
+            FeedState.CONNECTING, f"Connecting to {venue_name(self._market.venue)} for {self._market.symbol}."
+        )
         if after_ms is not None:
             self._ledger.place(after_ms, is_known=True)
         try:
@@ -176,7 +179,7 @@ def next_venue(order: Sequence[str], venue: str) -> str | None:
 
 
 def _offered(offer: str | None) -> str:
-    return f" Next in your order of venues is {offer}: choose it in the market dialog." if offer else ""
+    return f" Next in your order of exchanges is {venue_name(offer)}." if offer else ""
 
 
 async def probe(market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock) -> str | None:

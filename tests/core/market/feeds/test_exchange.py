@@ -341,3 +341,16 @@ def test_of_candles_that_closed_while_nobody_listened_only_the_newest_is_live() 
             assert held_back == sorted(held_back)
 
     asyncio.run(scenario())
+
+
+def test_a_pause_that_is_too_long_is_fetched_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
+        async with an_exchange(speed=1.0, history=200) as exchange:
+            after_ms = SECOND.open_time_ms(exchange.now_ms()) - 121 * STEP_MS
+            heard = await hear(a_feed(exchange), until=live(1), after_ms=after_ms)
+            assert_whole(heard, exchange)
+            assert heard.open_times()[0] > after_ms + 90 * STEP_MS
+            assert "100 candles before them are left out" in heard.sentence(FeedState.CATCHING_UP)
+
+    asyncio.run(scenario())
