@@ -38,11 +38,11 @@ def between(ci95: list[float], digits: int = 2) -> str:
     return f"{100.0 * ci95[0]:+.{digits}f} to {100.0 * ci95[1]:+.{digits}f}"
 
 
-def measured(value: float | None, ci95: list[float] | None) -> str:
+def measured(value: float | None, ci95: list[float] | None, digits: int = 2) -> str:
     """A difference with its 95 % interval."""
     if value is None or ci95 is None:
         return NOT_ENOUGH
-    return f"{percent(value)} ({between(ci95)})"
+    return f"{percent(value, digits)} ({between(ci95, digits)})"
 
 
 def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
@@ -76,10 +76,18 @@ def findings(summary: dict[str, Any]) -> list[Finding]:
     found = [summary["pinball"][name] for name in QUANTITIES]
     return [
         Finding("Skill against “no change”", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
-        Finding("", tuple(verdict(of["skill_ci95"], of["n"], "better, proven", "worse, proven") for of in found)),
+        Finding(
+            "",
+            tuple(
+                verdict(
+                    of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
+                )
+                for of in found
+            ),
+        ),
         Finding("Against the best baseline", tuple(map(_against_best, found))),
         Finding("", tuple(map(_best_verdict, found))),
-        Finding("What the model adds", tuple(measured(of["model_gain"], of["model_gain_ci95"]) for of in found)),
+        Finding("What the model adds", tuple(map(_gain, found))),
         Finding("", tuple(map(_model_verdict, found))),
         Finding("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
     ]
@@ -129,7 +137,7 @@ def in_a_sentence(summary: dict[str, Any], name: str) -> str:
         f"The {name}: skill {measured(of['skill'], of['skill_ci95'])}, n = {of['n']:,}: {skill}. "
         f"Against {of['best_baseline_name']}, the best single baseline, chosen in hindsight: "
         f"{measured(of['skill_vs_best'], of['skill_vs_best_ci95'])}. "
-        f"What the model adds: {measured(of['model_gain'], of['model_gain_ci95'])}: {gain}."
+        f"What the model adds: {_gain(of)}: {gain}."
     )
 
 
@@ -138,12 +146,21 @@ def _against_best(of: dict[str, Any]) -> str:
     return name + measured(of["skill_vs_best"], of["skill_vs_best_ci95"])
 
 
+def _gain(of: dict[str, Any]) -> str:
+    """With a digit more: it is small."""
+    return measured(of["model_gain"], of["model_gain_ci95"], 3)
+
+
 def _best_verdict(of: dict[str, Any]) -> str:
-    return verdict(of["skill_vs_best_ci95"], of["n"], "better, proven", "worse, proven")
+    return verdict(
+        of["skill_vs_best_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
+    )
 
 
 def _model_verdict(of: dict[str, Any]) -> str:
-    return verdict(of["model_gain_ci95"], of["n"], "helps, proven", "harms, proven")
+    return verdict(
+        of["model_gain_ci95"], of["n"], "helps: the interval lies above 0", "harms: the interval lies below 0"
+    )
 
 
 def _coin_verdict(ci95: list[float] | None, n: int) -> str:
@@ -152,7 +169,9 @@ def _coin_verdict(ci95: list[float] | None, n: int) -> str:
     if ci95[0] <= _COIN <= ci95[1]:
         return "not proven better than a coin: the interval includes 50 %"
     beyond = [limit - _COIN for limit in ci95]
-    return verdict(beyond, n, "better than a coin, proven", "worse than a coin, proven")
+    return verdict(
+        beyond, n, "better than a coin: the interval lies above 50 %", "worse than a coin: the interval lies below 50 %"
+    )
 
 
 def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str:
