@@ -38,7 +38,7 @@ def spared_loss(course: Course, name: str) -> Element | None:
     upward = svg.upward([0.0, *(float(value) for _, _, values in curves for value in (values.min(), values.max()))])
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
-        *svg.scale_left(upward, percent, "spared of the reference's whole loss"),
+        *svg.scale_left(upward, _signed, "spared of the reference's whole loss"),
         *_scale_of_time(course, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
         *(svg.curve(_points(across, upward, kept, values), f"curve {kind}") for _, kind, values in curves),
@@ -69,18 +69,18 @@ def reliability(course: Course) -> Element | None:
     known = [each for each in course.reliability if each.observed and each.observed[0].value is not None]
     if not known:
         return None
-    across, upward = svg.across(0.0, 1.0), svg.upward([0.0, 1.0], 0.0)
+    across, upward = svg.across(0.0, 1.0), svg.Axis(0.0, 1.0, svg.BOTTOM, svg.TOP)
     drawn = [
         *svg.scale_left(upward, _share, "closes at or below it"),
-        *svg.scale_below(across, [(float(level), _share(float(level))) for level in LEVELS], "quantile that was shown"),
+        *svg.scale_below(across, [(level, f"{100.0 * level:g}") for level in LEVELS.tolist()], "quantile shown, in %"),
         svg.line(svg.LEFT, svg.BOTTOM, svg.RIGHT, svg.TOP, "zero"),
     ]
     described = []
-    for each, kind in zip(known, ("combination", "model"), strict=False):
+    for each, kind, aside in zip(known, ("combination", "model"), (0.0, 5.0), strict=False):
         points = []
         for level, found in zip(LEVELS, each.observed, strict=True):
             if found.value is not None and found.low is not None and found.high is not None:
-                points.append((across.at(float(level)), upward.at(found.value)))
+                points.append((across.at(float(level)) + aside, upward.at(found.value)))
                 drawn += svg.whisker(points[-1][0], upward.at(found.low), upward.at(found.high), f"curve {kind}")
                 described.append(f"{each.horizon} ahead, {_share(float(level))}: {share(found.value)}")
         drawn.append(svg.curve(points, f"curve {kind}"))
@@ -130,18 +130,15 @@ def skill_of_experts(summary: dict[str, Any], name: str) -> Element | None:
 
 
 def _expert(axis: svg.Axis, top: float, pitch: float, name: str, value: float) -> list[Element]:
-    middle, fits = top + pitch / 2.0, axis.low <= value
+    middle, low, high = top + pitch / 2.0, top + 3.0, top + pitch - 3.0
     kind = name if name in ("combination", "model") else "baseline"
-    end = axis.at(max(value, axis.low))
-    drawn = [
+    zero, end = axis.at(0.0), axis.at(max(value, axis.low))
+    tip = [] if value >= axis.low else [(end - 10.0, middle)]
+    return [
         svg.label(svg.LEFT + 96.0, middle + 4.0, name, "end", "name"),
-        svg.bar(axis.at(0.0), top + 3.0, end, top + pitch - 3.0, f"bar {kind}"),
+        svg.area([(zero, low), (end, low), *tip, (end, high), (zero, high)], f"bar {kind}"),
         svg.label(svg.RIGHT, middle + 4.0, percent(value), "end", "name"),
     ]
-    if not fits:
-        tip = f"{end:.1f},{top + 3.0:.1f} {end:.1f},{top + pitch - 3.0:.1f} {end - 10.0:.1f},{middle:.1f}"
-        drawn.append(svg.node("polygon", points=tip, class_=f"bar {kind}"))
-    return drawn
 
 
 def _intervals(
@@ -151,10 +148,10 @@ def _intervals(
     if not rows:
         return None
     across = svg.across(-0.5, len(rows) - 0.5)
-    upward = svg.upward([0.0, *(limit for _, _, ci95 in rows for limit in ci95)])
+    upward = svg.upward([0.0, *(limit for _, _, ci95 in rows for limit in ci95)], 0.1)
     zero = upward.at(0.0)
     drawn = [
-        *svg.scale_left(upward, percent, "skill, with its 95 % interval"),
+        *svg.scale_left(upward, _signed, "skill, with its 95 % interval"),
         *svg.scale_below(across, [(float(place), name) for place, (name, _, _) in enumerate(rows)], below),
         svg.line(svg.LEFT, zero, svg.RIGHT, zero, "zero"),
     ]
@@ -162,7 +159,7 @@ def _intervals(
         x = across.at(float(place))
         drawn += svg.whisker(x, upward.at(ci95[0]), upward.at(ci95[1]), "curve combination")
         drawn.append(svg.node("circle", cx=x, cy=upward.at(value), r=4.5, class_="dot combination"))
-        drawn.append(svg.label(x + 10.0, upward.at(value) + 4.0, percent(value), "start", "value"))
+        drawn.append(svg.label(x, upward.at(ci95[1]) - 7.0, percent(value), class_="value"))
     return svg.chart(key, title, "; ".join(described) + ".", drawn)
 
 
@@ -189,8 +186,13 @@ def _points(across: svg.Axis, upward: svg.Axis, kept: list[int], values: FloatAr
     return [(across.at(float(row)), upward.at(float(values[row]))) for row in kept]
 
 
+def _signed(value: float) -> str:
+    """Of a round number: without digits that say nothing."""
+    return "0 %" if abs(value) < 1e-9 else f"{round(100.0 * value, 6):+g} %"
+
+
 def _share(value: float) -> str:
-    return f"{100.0 * value:.0f} %"
+    return f"{round(100.0 * value, 6):g} %"
 
 
 def _ahead(horizon: int) -> str:

@@ -14,7 +14,7 @@ from core.training.course import Course
 
 def page(summary: dict[str, Any], course: Course) -> str:
     """The whole HTML file. summary: what `evaluate --json` prints of the same run."""
-    title = f"How good is it: {words.printable(summary['file'])}"
+    title = f"How good is it, really? {words.printable(summary['file'])}"
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = node(
         "head",
@@ -36,8 +36,8 @@ def page(summary: dict[str, Any], course: Course) -> str:
 def _top(summary: dict[str, Any]) -> list[Element]:
     ghost = "Ghostcandle looked at each candle once, in order, forecast the next ones before it saw them, and learned."
     return [
-        node("h1", None, [node("bdi", words.printable(summary["file"]))]),
-        node("p", words.heading(summary) + "; " + words.circumstances(summary) + ".", class_="lead"),
+        node("h1", "How good is it, really?"),
+        node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
         node("p", f"{ghost} What follows is how those forecasts came out."),
         node("ul", None, [node("li", words.in_a_sentence(summary, name)) for name in words.QUANTITIES]),
         node("p", "Skill is the share of the loss that is spared against “no change”; brackets hold 95 % intervals."),

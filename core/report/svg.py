@@ -81,12 +81,11 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Element:
 
 
 def curve(points: Points, class_: str) -> Element:
-    return node("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in points), class_=class_)
+    return node("polyline", points=_pairs(points), class_=class_)
 
 
-def bar(x1: float, y1: float, x2: float, y2: float, class_: str) -> Element:
-    """A rectangle between two corners, given in any order."""
-    return node("rect", x=min(x1, x2), y=min(y1, y2), width=abs(x2 - x1), height=abs(y2 - y1), class_=class_)
+def area(points: Points, class_: str) -> Element:
+    return node("polygon", points=_pairs(points), class_=class_)
 
 
 def whisker(x: float, low_y: float, high_y: float, class_: str) -> list[Element]:
@@ -119,6 +118,10 @@ def legend(entries: Iterable[tuple[str, str]]) -> list[Element]:
         drawn += [line(x - 30.0, TOP - 26.0, x - 6.0, TOP - 26.0, class_), label(x, TOP - 22.0, name, "start")]
         x -= 46.0
     return drawn
+
+
+def _pairs(points: Points) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
 def _text(value: object) -> str:
