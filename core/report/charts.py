@@ -76,11 +76,11 @@ def reliability(course: Course) -> Element | None:
         svg.line(svg.LEFT, svg.BOTTOM, svg.RIGHT, svg.TOP, "zero"),
     ]
     described = []
-    for each, kind, aside in zip(known, ("combination", "model"), (0.0, 5.0), strict=False):
+    for each, kind in zip(known, ("combination", "model"), strict=False):
         points = []
         for level, found in zip(LEVELS, each.observed, strict=True):
             if found.value is not None and found.low is not None and found.high is not None:
-                points.append((across.at(float(level)) + aside, upward.at(found.value)))
+                points.append((across.at(float(level)), upward.at(found.value)))
                 drawn += svg.whisker(points[-1][0], upward.at(found.low), upward.at(found.high), f"curve {kind}")
                 described.append(f"{each.horizon} ahead, {_share(float(level))}: {share(found.value)}")
         drawn.append(svg.curve(points, f"curve {kind}"))
