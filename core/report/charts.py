@@ -38,7 +38,7 @@ def spared_loss(course: Course, name: str) -> Element | None:
     upward = svg.upward([0.0, *(float(value) for _, _, values in curves for value in (values.min(), values.max()))])
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
-        *svg.scale_left(upward, _signed, "spared of the reference's whole loss"),
+        *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
         *_scale_of_time(course, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
         *(svg.curve(_points(across, upward, kept, values), f"curve {kind}") for _, kind, values in curves),

@@ -53,6 +53,9 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
         _table(None, [*words.direction(summary), *words.coverage(summary)]),
         node("h2", "Skill further ahead"),
         _table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
+        node("h2", "What the model adds further ahead"),
+        _table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
+        node("p", "Of so many intervals one or another lies beside 0 by chance: about one in 20.", class_="lead"),
     ]
 
 

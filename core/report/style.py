@@ -10,7 +10,7 @@ STYLE = """
 @media print { :root { --page: #ffffff; --ink: #000000; --faint: #333333; --grid: #d5d9de; --zero: #555555;
   --combination: #0060a8; --model: #b8500a; --baseline: #3d7a53; } figure, table { break-inside: avoid; } }
 body { margin: 0; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 760px; margin: 0 auto; padding: 24px 20px 48px; }
+main { max-width: 860px; margin: 0 auto; padding: 24px 20px 48px; }
 h1 { font-size: 26px; overflow-wrap: anywhere; margin: 0 0 4px; }
 h2 { font-size: 20px; margin: 32px 0 8px; }
 .lead, figcaption, .missing { color: var(--faint); }

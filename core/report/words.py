@@ -126,6 +126,14 @@ def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """What the model adds at each horizon, in the form of `horizons`."""
+    return [
+        (horizon, *(_gain(of[name]) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
+        for horizon, of in summary["horizons"].items()
+    ]
+
+
 def in_a_sentence(summary: dict[str, Any], name: str) -> str:
     """What was found of one quantity, one candle ahead."""
     of = summary["pinball"][name]
