@@ -40,7 +40,7 @@ def _top(summary: dict[str, Any]) -> list[Element]:
         node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
         node("p", f"{ghost} What follows is how those forecasts came out."),
         node("ul", None, [node("li", words.in_a_sentence(summary, name)) for name in words.QUANTITIES]),
-        node("p", "Skill is the share of the loss that is spared against “no change”; brackets hold 95 % intervals."),
+        node("p", words.EXPLAINED),
     ]
 
 

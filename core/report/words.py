@@ -8,6 +8,10 @@ from typing import Any
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 
 NOT_ENOUGH = "not enough candles"
+EXPLAINED = (
+    "Skill: the share of the loss that is spared against “no change”; brackets hold 95 % intervals. "
+    "The best single baseline is named in hindsight."
+)
 QUANTITIES = ("close", "range")
 _COIN = 0.5
 
@@ -75,7 +79,7 @@ def findings(summary: dict[str, Any]) -> list[Finding]:
     """One candle ahead: skill, the best baseline, the model; each followed by what it proves."""
     found = [summary["pinball"][name] for name in QUANTITIES]
     return [
-        Finding("Skill against “no change”", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
+        Finding("Skill", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
         Finding(
             "",
             tuple(
@@ -85,7 +89,7 @@ def findings(summary: dict[str, Any]) -> list[Finding]:
                 for of in found
             ),
         ),
-        Finding("Against the best baseline", tuple(map(_against_best, found))),
+        Finding("Against the best", tuple(map(_against_best, found))),
         Finding("", tuple(map(_best_verdict, found))),
         Finding("What the model adds", tuple(map(_gain, found))),
         Finding("", tuple(map(_model_verdict, found))),

@@ -28,7 +28,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
     )
     console.print()
-    console.print(Text("Skill: the share of the loss spared against “no change”; brackets hold 95 % intervals."))
+    console.print(Text(words.EXPLAINED))
 
 
 def _table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Table:

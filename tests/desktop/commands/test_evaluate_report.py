@@ -33,3 +33,11 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path: Pat
     options = ("--report", str(tmp_path / report), "--data-dir", str(tmp_path))
     done = commands.run("evaluate", str(SAMPLE), *options)
     assert done.returncode == 2 and words in done.stderr.replace("\n", " ") and "Traceback" not in done.stderr
+
+
+def test_the_candles_are_not_overwritten(tmp_path: Path) -> None:
+    candles = tmp_path / "candles.html"
+    candles.write_bytes(SAMPLE.read_bytes())
+    done = commands.run("evaluate", str(candles), "--report", str(candles), "--data-dir", str(tmp_path))
+    assert done.returncode == 2 and "candle file itself" in done.stderr.replace("\n", " ")
+    assert candles.read_bytes() == SAMPLE.read_bytes()
