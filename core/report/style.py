@@ -19,7 +19,7 @@ figcaption strong { color: var(--ink); }
 table { border-collapse: collapse; width: 100%; font-size: 15px; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--grid); vertical-align: top; }
 th { font-weight: 600; }
-tbody th { min-width: 11em; }
+@media (min-width: 600px) { tbody th { min-width: 12.5em; } }
 tr:has(+ tr > td:first-child) > * { border-bottom: 0; padding-bottom: 0; }
 figure { margin: 24px 0; }
 svg { display: block; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
