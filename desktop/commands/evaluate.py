@@ -51,18 +51,18 @@ def evaluate(context: Context, candle_file: Path, count: int | None, report: Pat
         )
         replayed.folder.ensure()
         summary = {"file": candle_file.name, **run_headless(replayed)}
-        found, course = _evaluated(replayed, summary["run_id"])
+        found, course = _evaluated(replayed, summary["run_id"], has_course=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)
-    if report is not None:
+    if report is not None and course is not None:
         _write_report(report, page(summary, course))
 
 
-def _evaluated(context: Context, run_id: str) -> tuple[dict[str, Any], Course]:
+def _evaluated(context: Context, run_id: str, *, has_course: bool) -> tuple[dict[str, Any], Course | None]:
     db = open_database(context.folder.database, readonly=True)
     try:
         run, horizons = RunStore(db).get(run_id), context.settings.model.horizons
-        return evaluate_run(db, run, horizons), course_of(db, run, horizons)
+        return evaluate_run(db, run, horizons), course_of(db, run, horizons) if has_course else None
     finally:
         db.close()
 
