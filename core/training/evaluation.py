@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,54 +9,30 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from core.events import Estimate
-from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS, unpack_losses
+from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.quantities import FloatArray, Quantity
-from core.forecast.score import FEWEST_FOR_AN_EDGE, diebold_mariano, gain, rolling_shares, share, skill
+from core.forecast.score import diebold_mariano, gain, rolling_shares, share, skill
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
-from core.training.spec import own_mode_of
+from core.training.judged import JUDGED_QUANTITIES, Judged, judged, judged_from
 
-WARM_UP = 1000
-"""Candles that are not judged, where enough are left: as many as the reference looks back on."""
-_COVERAGE_WINDOW = 500
-_NOMINAL = 0.9
-_ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
-_QUANTITIES = {"close": Quantity.CLOSE, "range": Quantity.RANGE}
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """The scores of one horizon that count, in time order."""
-
-    scores: list[StoredScore]
-    losses: FloatArray
-    """Everyone's [n, len(LOSS_ROWS), Q]."""
-
-    def shown(self, quantity: Quantity) -> FloatArray:
-        """Losses of the combination: [n]."""
-        name = "loss" if quantity is Quantity.CLOSE else "range_loss"
-        return np.array([getattr(score, name) for score in self.scores], dtype=np.float64)
-
-    def lost_by(self, expert: int, quantity: Quantity) -> FloatArray:
-        return self.losses[:, _ROW[EXPERTS[expert]], quantity]
-
-    def lost_without_model(self, quantity: Quantity) -> FloatArray:
-        return self.losses[:, 0, quantity]
+COVERAGE_WINDOW = 500
+NOMINAL_COVERAGE = 0.9
 
 
 def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
     """Plain data, fit for JSON: the scores of the run's own forecasts after the warm-up. Raises StorageError."""
     reader = RecordReader(db, run.run_id)
     opened, closes, made_at_ms = reader.origins()
-    judged_from_ms = _judged_from(opened)
-    by_horizon = {horizon: _judged(reader, run, horizon, judged_from_ms) for horizon in range(1, horizons + 1)}
+    from_ms = judged_from(opened)
+    by_horizon = {horizon: judged(reader, run, horizon, from_ms) for horizon in range(1, horizons + 1)}
     first = by_horizon[1]
     return {
         "interval": str(run.market.interval),
         "judged": len(first.scores),
         "pinball": _pinball(first),
-        "horizons": {str(horizon): _pinball(judged) for horizon, judged in by_horizon.items()},
+        "horizons": {str(horizon): _pinball(those) for horizon, those in by_horizon.items()},
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.lost_by(REFERENCE, Quantity.CLOSE)),
@@ -65,62 +40,43 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
     }
 
 
-def _judged_from(opened: NDArray[np.int64]) -> int:
-    """The first target's opening time that counts; all do where too few would be left."""
-    has_warm_up = opened.size >= WARM_UP + FEWEST_FOR_AN_EDGE
-    return int(opened[WARM_UP]) if has_warm_up else int(opened[0]) if opened.size else 0
+def _pinball(those: Judged) -> dict[str, Any]:
+    return {name: _pinball_of(those, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
 
 
-def _judged(reader: RecordReader, run: Run, horizon: int, from_ms: int) -> _Judged:
-    scores, losses = [], []
-    for score in reader.scores(horizon=horizon):
-        everyone = unpack_losses(score.expert_losses)
-        is_own = score.mode is own_mode_of(run.market) and not score.after_gap
-        if is_own and everyone is not None and score.target_open_time_ms >= from_ms:
-            scores.append(score)
-            losses.append(everyone)
-    shape = (0, len(LOSS_ROWS), len(Quantity))
-    return _Judged(scores, np.stack(losses) if losses else np.empty(shape))
-
-
-def _pinball(judged: _Judged) -> dict[str, Any]:
-    return {name: _pinball_of(judged, quantity) for name, quantity in _QUANTITIES.items()}
-
-
-def _pinball_of(judged: _Judged, quantity: Quantity) -> dict[str, Any]:
+def _pinball_of(those: Judged, quantity: Quantity) -> dict[str, Any]:
     """Mean losses, and what they say of each other; all None where nothing was judged."""
-    shown, reference = judged.shown(quantity), judged.lost_by(REFERENCE, quantity)
-    without = judged.lost_without_model(quantity)
-    means = {
-        EXPERTS[expert]: _mean(judged.lost_by(expert, quantity))
-        for expert in range(len(EXPERTS))
-        if SPEAKS[expert, quantity]
-    }
-    baselines = {name: mean for name, mean in means.items() if name != EXPERTS[MODEL] and mean is not None}
-    best = min(baselines, key=lambda name: baselines[name], default=None)
-    best_losses = reference if best is None else judged.losses[:, _ROW[best], quantity]
+    shown, reference = those.shown(quantity), those.lost_by(REFERENCE, quantity)
+    without, means, best = those.lost_without_model(quantity), those.means(quantity), those.best_baseline(quantity)
+    named = None if best is None else EXPERTS[best]
     overall, spared = skill(shown, reference), gain(shown, without, reference)
+    against_best = skill(shown, those.lost_by(REFERENCE if best is None else best, quantity))
+    quarters = _of_quarters(shown, reference)
     return {
+        "n": len(those.scores),
         "combination": _mean(shown),
-        "model": means[EXPERTS[MODEL]],
-        "reference": means[EXPERTS[REFERENCE]],
-        "best_baseline": None if best is None else baselines[best],
-        "best_baseline_name": best,
+        "model": means.get(EXPERTS[MODEL]),
+        "reference": means.get(EXPERTS[REFERENCE]),
+        "best_baseline": None if named is None else means[named],
+        "best_baseline_name": named,
         "skill": overall.value,
         "skill_ci95": _interval(overall),
-        "skill_vs_best": skill(shown, best_losses).value,
+        "skill_vs_best": against_best.value,
+        "skill_vs_best_ci95": _interval(against_best),
         "skill_without_model": skill(without, reference).value,
         "model_gain": spared.value,
         "model_gain_ci95": _interval(spared),
-        "skill_of_quarters": _of_quarters(shown, reference),
+        "skill_of_quarters": [quarter.value for quarter in quarters],
+        "skill_of_quarters_ci95": [_interval(quarter) for quarter in quarters],
+        "n_of_quarters": [quarter.n for quarter in quarters],
         "experts": means,
     }
 
 
-def _of_quarters(shown: FloatArray, reference: FloatArray) -> list[float | None]:
+def _of_quarters(shown: FloatArray, reference: FloatArray) -> list[Estimate]:
     """The skill of each quarter of the candles, in time order."""
     quarters = zip(np.array_split(shown, 4), np.array_split(reference, 4), strict=True)
-    return [skill(loss, against).value for loss, against in quarters]
+    return [skill(loss, against) for loss, against in quarters]
 
 
 def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: FloatArray) -> dict[str, Any]:
@@ -137,16 +93,18 @@ def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: Flo
         "ci95": _interval(accuracy),
         "n": accuracy.n,
         "reverse_last": share(int((came[moved] == -before[moved]).sum()), int(moved.sum())).value,
+        "reverse_last_n": int(moved.sum()),
         "majority": share(int(max((came > 0.0).sum(), (came < 0.0).sum())), int(came.size)).value,
+        "majority_n": int(came.size),
     }
 
 
 def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
     """Of the 90 % band of the close; worst and best over every 500 candles in a row, None where there are fewer."""
     inside = np.array([score.inside_90 for score in scores], dtype=np.bool_)
-    windows = rolling_shares(inside, _COVERAGE_WINDOW)
+    windows = rolling_shares(inside, COVERAGE_WINDOW)
     return {
-        "nominal": _NOMINAL,
+        "nominal": NOMINAL_COVERAGE,
         "overall": share(int(inside.sum()), inside.size).value,
         "worst_500": float(windows.min()) if windows.size else None,
         "best_500": float(windows.max()) if windows.size else None,

@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import click
 
+from core.report.page import page
 from core.storage.database import open_database
+from core.storage.durable import write_durably
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
+from core.training.course import Course, course_of
 from core.training.evaluation import evaluate_run
+from desktop.commands.errors import UserError
+from desktop.commands.evaluation_text import print_evaluation
 from desktop.commands.headless import run_headless
 from desktop.commands.options import Context, common_options, print_json, with_context
-from desktop.commands.text import print_summary
 
 
 @click.command()
 @click.argument("candle_file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--candles", "count", type=click.IntRange(1), help="Only the first so many candles.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write a page with plots there: OUT.html.")
 @common_options
 @with_context
-def evaluate(context: Context, candle_file: Path, count: int | None) -> None:
+def evaluate(context: Context, candle_file: Path, count: int | None, report: Path | None) -> None:
     """Run the session over FILE exactly as it runs live, and score it. Nothing of it stays in the data folder.
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
+    if report is not None:
+        _check_report(report, candle_file)
     settings = context.settings
     seed = 0 if settings.training.seed is None else settings.training.seed
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
@@ -43,14 +51,40 @@ def evaluate(context: Context, candle_file: Path, count: int | None) -> None:
         )
         replayed.folder.ensure()
         summary = {"file": candle_file.name, **run_headless(replayed)}
-        summary |= _evaluated(replayed, summary["run_id"])
-    print_json(summary) if context.as_json else print_summary(summary)
+        found, course = _evaluated(replayed, summary["run_id"], has_course=report is not None)
+    summary |= found
+    print_json(summary) if context.as_json else print_evaluation(summary)
+    if report is not None and course is not None:
+        _write_report(report, page(summary, course))
 
 
-def _evaluated(context: Context, run_id: str) -> dict[str, Any]:
+def _evaluated(context: Context, run_id: str, *, has_course: bool) -> tuple[dict[str, Any], Course | None]:
     db = open_database(context.folder.database, readonly=True)
     try:
-        run = RunStore(db).get(run_id)
-        return evaluate_run(db, run, context.settings.model.horizons)
+        run, horizons = RunStore(db).get(run_id), context.settings.model.horizons
+        return evaluate_run(db, run, horizons), course_of(db, run, horizons) if has_course else None
     finally:
         db.close()
+
+
+def _check_report(report: Path, candle_file: Path) -> None:
+    """Before a run of many minutes. Raises UserError."""
+    if report.is_dir():
+        raise UserError(f"--report {report} is a folder; name a file to write the page to.", 2)
+    if not report.parent.is_dir():
+        raise UserError(f"--report {report} cannot be written: there is no folder {report.parent}.", 2)
+    if not os.access(report.parent, os.W_OK):
+        raise UserError(f"--report {report} cannot be written: nothing may be written to {report.parent}.", 2)
+    if report.suffix.lower() not in (".html", ".htm"):
+        raise UserError(f"--report {report} is a page: name a file that ends in .html.", 2)
+    if report.exists() and candle_file.exists() and report.samefile(candle_file):
+        raise UserError(f"--report {report} is the candle file itself; name another file.", 2)
+
+
+def _write_report(report: Path, text: str) -> None:
+    """The figures have been printed by now, so what goes wrong here is said on stderr alone."""
+    try:
+        write_durably(report, text.encode())
+    except OSError as error:
+        click.echo(f"The report could not be written to {report}: {error.strerror}. The figures stand above.", err=True)
+        raise SystemExit(1) from error

@@ -1,0 +1,197 @@
+"""The figures of `evaluate` as text: what the terminal and the page both say. Takes the summary that --json prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.forecast.score import FEWEST_FOR_AN_EDGE
+
+NOT_ENOUGH = "not enough candles"
+EXPLAINED = (
+    "Skill: the share of the loss that is spared against “no change”; brackets hold 95 % intervals. "
+    "The best single baseline is named in hindsight."
+)
+QUANTITIES = ("close", "range")
+_COIN = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A row of the table. values: one for each of QUANTITIES."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+def printable(name: str) -> str:
+    """A name that anyone may have chosen, without characters that steer a terminal or turn text about."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
+
+
+def percent(value: float, digits: int = 2) -> str:
+    """A difference, with its sign."""
+    return f"{100.0 * value:+.{digits}f} %"
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    return NOT_ENOUGH if value is None else f"{100.0 * value:.{digits}f} %"
+
+
+def between(ci95: list[float], digits: int = 2) -> str:
+    return f"{100.0 * ci95[0]:+.{digits}f} to {100.0 * ci95[1]:+.{digits}f}"
+
+
+def measured(value: float | None, ci95: list[float] | None, digits: int = 2) -> str:
+    """A difference with its 95 % interval."""
+    if value is None or ci95 is None:
+        return NOT_ENOUGH
+    return f"{percent(value, digits)} ({between(ci95, digits)})"
+
+
+def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
+    """What an interval of a difference proves: one side of 0, on enough candles, or nothing."""
+    if ci95 is None:
+        return NOT_ENOUGH
+    if ci95[0] <= 0.0 <= ci95[1]:
+        return "not proven: the interval includes 0"
+    if n < FEWEST_FOR_AN_EDGE:
+        return f"not proven: fewer than {FEWEST_FOR_AN_EDGE} candles"
+    return better if ci95[0] > 0.0 else worse
+
+
+def heading(summary: dict[str, Any]) -> str:
+    """What was run, on what, and how much of it counts."""
+    return (
+        f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
+        f"{summary['scored']:,} scored, {summary['judged']:,} judged"
+    )
+
+
+def circumstances(summary: dict[str, Any]) -> str:
+    """Seed, device and speed."""
+    rate = summary["candles_per_s"]
+    speed = "speed not measured" if rate is None else f"{rate:.1f} candles/s with training on"
+    return f"seed {summary['seed']}, {printable(summary['device'])}, {speed}"
+
+
+def findings(summary: dict[str, Any]) -> list[Finding]:
+    """One candle ahead: skill, the best baseline, the model; each followed by what it proves."""
+    found = [summary["pinball"][name] for name in QUANTITIES]
+    return [
+        Finding("Skill", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
+        Finding(
+            "",
+            tuple(
+                verdict(
+                    of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
+                )
+                for of in found
+            ),
+        ),
+        Finding("Against the best", tuple(map(_against_best, found))),
+        Finding("", tuple(map(_best_verdict, found))),
+        Finding("What the model adds", tuple(map(_gain, found))),
+        Finding("", tuple(map(_model_verdict, found))),
+        Finding("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
+    ]
+
+
+def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """How often the direction was right, beside what needs no model. Flat candles are left out."""
+    of = summary["direction"]
+    hits = _with_n(of["accuracy"], of["n"], of["ci95"])
+    return [
+        ("Direction right", f"{hits}; {_coin_verdict(of['ci95'], of['n'])}"),
+        ("“Reverse last” right", _with_n(of["reverse_last"], of["reverse_last_n"])),
+        ("Majority, in hindsight", _with_n(of["majority"], of["majority_n"])),
+    ]
+
+
+def coverage(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """How often the close fell into its 90 % band."""
+    of, n = summary["coverage"], summary["judged"]
+    return [
+        (f"{share(of['nominal'], 0)} band covers", _with_n(of["overall"], n)),
+        ("Worst 500 in a row", _window(of["worst_500"], n)),
+        ("Best 500 in a row", _window(of["best_500"], n)),
+    ]
+
+
+def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each horizon: candles ahead, the skill of each quantity, n."""
+    return [
+        (
+            horizon,
+            *(measured(of[name]["skill"], of[name]["skill_ci95"]) for name in QUANTITIES),
+            f"{of[QUANTITIES[0]]['n']:,}",
+        )
+        for horizon, of in summary["horizons"].items()
+    ]
+
+
+def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """What the model adds at each horizon, in the form of `horizons`."""
+    return [
+        (horizon, *(_gain(of[name]) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
+        for horizon, of in summary["horizons"].items()
+    ]
+
+
+def in_a_sentence(summary: dict[str, Any], name: str) -> str:
+    """What was found of one quantity, one candle ahead."""
+    of = summary["pinball"][name]
+    if of["skill"] is None:
+        return f"The {name}: {NOT_ENOUGH} to say anything (n = {of['n']:,})."
+    skill = verdict(of["skill_ci95"], of["n"], "better than “no change”", "worse than “no change”")
+    gain = _model_verdict(of)
+    return (
+        f"The {name}: skill {measured(of['skill'], of['skill_ci95'])}, n = {of['n']:,}: {skill}. "
+        f"Against {of['best_baseline_name']}, the best single baseline, chosen in hindsight: "
+        f"{measured(of['skill_vs_best'], of['skill_vs_best_ci95'])}. "
+        f"What the model adds: {_gain(of)}: {gain}."
+    )
+
+
+def _against_best(of: dict[str, Any]) -> str:
+    name = "" if of["best_baseline_name"] is None else f"{of['best_baseline_name']}: "
+    return name + measured(of["skill_vs_best"], of["skill_vs_best_ci95"])
+
+
+def _gain(of: dict[str, Any]) -> str:
+    """With a digit more: it is small."""
+    return measured(of["model_gain"], of["model_gain_ci95"], 3)
+
+
+def _best_verdict(of: dict[str, Any]) -> str:
+    return verdict(
+        of["skill_vs_best_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
+    )
+
+
+def _model_verdict(of: dict[str, Any]) -> str:
+    return verdict(
+        of["model_gain_ci95"], of["n"], "helps: the interval lies above 0", "harms: the interval lies below 0"
+    )
+
+
+def _coin_verdict(ci95: list[float] | None, n: int) -> str:
+    if ci95 is None:
+        return NOT_ENOUGH
+    if ci95[0] <= _COIN <= ci95[1]:
+        return "not proven better than a coin: the interval includes 50 %"
+    beyond = [limit - _COIN for limit in ci95]
+    return verdict(
+        beyond, n, "better than a coin: the interval lies above 50 %", "worse than a coin: the interval lies below 50 %"
+    )
+
+
+def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str:
+    if value is None:
+        return f"{NOT_ENOUGH} (n = {n:,})"
+    interval = "" if ci95 is None else f"95 %: {100.0 * ci95[0]:.1f} to {100.0 * ci95[1]:.1f}, "
+    return f"{share(value)} ({interval}n = {n:,})"
+
+
+def _window(value: float | None, n: int) -> str:
+    return f"{NOT_ENOUGH} (n = {n:,}, needs 500)" if value is None else share(value)

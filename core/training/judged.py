@@ -1,0 +1,71 @@
+"""Which of a run's scores `evaluate` judges, and what everyone lost in them. No torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, SPEAKS, unpack_losses
+from core.forecast.quantities import FloatArray, Quantity
+from core.forecast.score import FEWEST_FOR_AN_EDGE
+from core.storage.reader import RecordReader
+from core.storage.records import StoredScore
+from core.storage.runs import Run
+from core.training.spec import own_mode_of
+
+WARM_UP = 1000
+"""Candles that are not judged, where enough are left: as many as the reference looks back on."""
+JUDGED_QUANTITIES = {"close": Quantity.CLOSE, "range": Quantity.RANGE}
+_ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The scores of one horizon that count, in time order."""
+
+    scores: list[StoredScore]
+    losses: FloatArray
+    """Everyone's [n, len(LOSS_ROWS), Q]."""
+
+    def shown(self, quantity: Quantity) -> FloatArray:
+        """Losses of the combination: [n]."""
+        name = "loss" if quantity is Quantity.CLOSE else "range_loss"
+        return np.array([getattr(score, name) for score in self.scores], dtype=np.float64)
+
+    def lost_by(self, expert: int, quantity: Quantity) -> FloatArray:
+        return self.losses[:, _ROW[EXPERTS[expert]], quantity]
+
+    def lost_without_model(self, quantity: Quantity) -> FloatArray:
+        return self.losses[:, 0, quantity]
+
+    def means(self, quantity: Quantity) -> dict[str, float]:
+        """Mean loss of each expert that speaks on the quantity; empty where nothing was judged."""
+        if not self.scores:
+            return {}
+        speaking = [expert for expert in range(len(EXPERTS)) if SPEAKS[expert, quantity]]
+        return {EXPERTS[expert]: float(self.lost_by(expert, quantity).mean()) for expert in speaking}
+
+    def best_baseline(self, quantity: Quantity) -> int | None:
+        """The expert, other than the model, that lost least; known in hindsight only."""
+        means = {name: mean for name, mean in self.means(quantity).items() if name != EXPERTS[MODEL]}
+        return EXPERTS.index(min(means, key=lambda name: means[name])) if means else None
+
+
+def judged_from(opened: NDArray[np.int64]) -> int:
+    """The first target's opening time that counts; all do where too few would be left."""
+    has_warm_up = opened.size >= WARM_UP + FEWEST_FOR_AN_EDGE
+    return int(opened[WARM_UP]) if has_warm_up else int(opened[0]) if opened.size else 0
+
+
+def judged(reader: RecordReader, run: Run, horizon: int, from_ms: int) -> Judged:
+    scores, losses = [], []
+    for score in reader.scores(horizon=horizon):
+        everyone = unpack_losses(score.expert_losses)
+        is_own = score.mode is own_mode_of(run.market) and not score.after_gap
+        if is_own and everyone is not None and score.target_open_time_ms >= from_ms:
+            scores.append(score)
+            losses.append(everyone)
+    shape = (0, len(LOSS_ROWS), len(Quantity))
+    return Judged(scores, np.stack(losses) if losses else np.empty(shape))

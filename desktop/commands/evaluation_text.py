@@ -1,0 +1,39 @@
+"""What `evaluate` found, as people read it in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from core.report import words
+
+
+def print_evaluation(summary: dict[str, Any]) -> None:
+    """A few short tables on stdout. summary: what --json prints."""
+    console = Console()
+    console.print(Text(words.heading(summary)))
+    console.print(Text(words.circumstances(summary)))
+    console.print()
+    console.print(
+        _table(("One candle ahead", *words.QUANTITIES), [(of.name, *of.values) for of in words.findings(summary)])
+    )
+    console.print()
+    console.print(_table(None, [*words.direction(summary), *words.coverage(summary)]))
+    console.print()
+    console.print(
+        _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
+    )
+    console.print()
+    console.print(Text(words.EXPLAINED))
+
+
+def _table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Table:
+    rows = list(rows)
+    table = Table(*(header or ("",) * len(rows[0])), show_header=header is not None, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    return table
