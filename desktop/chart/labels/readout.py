@@ -187,7 +187,7 @@ def crosshair_rows(frame: Frame, model: ChartModel, index: int, row: int) -> tup
     pane = frame.pane_at(row)
     value = pane.value_at(row)
     is_price = pane is frame.price_pane
-    price_text = frame.price_text(value) if is_price else formatting.format_number(value, pane.decimals)
+    price_text = frame.price_text(value) if is_price else formatting.format_level(value, pane.decimals)
     opens_at = model.time_at(index)
     interval_ms = 60_000 if model.series is None else model.series.interval.duration_ms
     seconds = interval_ms % 60_000 != 0

@@ -130,7 +130,7 @@ def _pane_labels(frame: Frame) -> list[Label]:
         for value in pane_marks(frame, pane):
             area = QRect(axis.left() + inset, pane.y(value) - line // 2, axis.width() - inset, line)
             if area.top() > pane.top and area.bottom() < pane.bottom:
-                text = formatting.format_number(value, pane.decimals)
+                text = formatting.format_level(value, pane.decimals)
                 labels.append(Label(area, text, frame.palette.muted_text, _AT_LEFT))
     return labels
 
