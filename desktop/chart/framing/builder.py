@@ -183,11 +183,11 @@ class FrameBuilder:
         if scale.fixed is not None:
             shown = PriceRange(*scale.fixed)
         else:
-            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric))
+            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric), step=scale.step)
         top = min(area.top + title, area.bottom - 2)
         bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
         bounds = (area.top, area.bottom, top, bottom, layout.plot_right)
-        return Pane(area.name, *bounds, shown, scale.levels, scale.decimals)
+        return Pane(area.name, *bounds, shown, scale.levels, scale.decimals, has_scale=bool(edges))
 
 
 def _price_pane(layout: Layout, shown: PriceRange) -> Pane:
@@ -199,7 +199,7 @@ def _needed_axis_width(frame: Frame) -> int:
     texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
     if frame.prices.kind is ScaleKind.PERCENT:  # lines tell their prices there as well
         texts += [formatting.format_level(edge, frame.decimals) for edge in edges]
-    for pane in frame.panes:
+    for pane in (pane for pane in frame.panes if pane.has_scale):
         texts += [formatting.format_level(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
     widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)
     logical = (widest + frame.fonts.line) / frame.ratio

@@ -35,7 +35,7 @@ def test_no_number_of_drags_takes_the_plot_away(show_chart: ShowChart, kind: Sca
         drag_axis(chart, -420)
         frame = chart.frame
         assert frame.layout.width - frame.layout.plot_right <= MOST_AXIS_SHARE * frame.layout.width
-    assert 0.0 <= chart.frame.prices.low and chart.frame.prices.high <= 2_000 * fitted.high
+    assert chart.frame.prices.low >= 0.0 and chart.frame.prices.high <= 2_000 * fitted.high
     assert chart.frame.prices.low < fitted.low and chart.frame.prices.high > fitted.high
     chart.fit_prices()
     settle(chart)
