@@ -88,13 +88,13 @@ class StudyLayer:
         if series is None or frame.first >= frame.stop:
             return
         indices = _sampled(frame, len(series))
-        values = series.values[:, indices]
+        values = self._without_rounding(series.values[:, indices])
         across = frame.xs(indices.astype(np.float64))
         if self._is_band():
             self._paint_band(painter, frame, pane, across, values)
         for output, colour, row in zip(self._info.outputs, self.colours(frame), values, strict=True):
             if output.drawing is Drawing.HISTOGRAM:
-                _paint_bars(painter, frame, pane, across, row, flat_below(self._step))
+                _paint_bars(painter, frame, pane, across, row)
             else:
                 _paint_line(painter, frame, pane, across, row, colour)
 
@@ -105,10 +105,10 @@ class StudyLayer:
         if series is None or ahead is None or len(series) == 0 or not pane.has_scale:
             return
         across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
-        rows = np.stack((series.values[:, -1], np.array(ahead)), axis=1)
+        rows = self._without_rounding(np.stack((series.values[:, -1], np.array(ahead)), axis=1))
         for output, colour, row in zip(self._info.outputs, self.colours(frame), rows, strict=True):
             if output.drawing is Drawing.HISTOGRAM:
-                _paint_bars(painter, frame, pane, across[1:], row[1:], flat_below(self._step))
+                _paint_bars(painter, frame, pane, across[1:], row[1:])
             else:
                 _paint_line(painter, frame, pane, across, row, colour)
 
@@ -188,6 +188,10 @@ class StudyLayer:
         count = model.count + (model.forming is not None)
         return series.first_defined + 1 if count <= series.first_defined else None
 
+    def _without_rounding(self, values: Values) -> Values:
+        """What is too small to mean anything is zero: it would tremble about it, in either colour."""
+        return np.where(np.abs(values) < flat_below(self._step), 0.0, values)
+
     def _values_at(self, model: ChartModel, index: int | None) -> tuple[float, ...] | None:
         series = self._follow(model)
         if series is None:
@@ -254,12 +258,12 @@ def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, 
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
-def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values, flat: float) -> None:
-    """Bars from zero, in the market's colours. What is smaller than `flat` is zero."""
+def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values) -> None:
+    """Bars from zero, in the market's colours."""
     known = np.isfinite(row)
     zero, ends = pane.y(0.0), pane.ys(row[known])
     left = across[known] - frame.widths.wick // 2 - (frame.widths.body - frame.widths.wick) // 2
     bars = rects(left, np.minimum(ends, zero), left + frame.widths.body - 1, np.maximum(ends, zero))
-    rising = row[known] >= -flat
+    rising = row[known] >= 0
     fill_rects(painter, bars[rising], frame.palette.volume_up)
     fill_rects(painter, bars[~rising], frame.palette.volume_down)
