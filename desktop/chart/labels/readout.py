@@ -14,26 +14,51 @@ from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.past import past_rows
-from desktop.chart.labels.room import candle_lines, held_words, readout_width
+from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
 from desktop.chart.layers.layer import LayerSet
 
 _GROUND_ALPHA = 215
 _REACH_PX = 14
+_SPANS_EACH = 2
+"""A number is read out as its name and its digits."""
 
 
 def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
-    """The readout of the candle at `index` (None: the newest), in the top left corner, or in the bottom left one
-    while the cursor is near that."""
-    further = layers.readout_rows(frame, model, index)
+    """The readout of the candle at `index` (None: the newest), in the top left corner. It goes to the right one while
+    the cursor is near, and where that is near as well only its title is left, if any: it has room above the candles,
+    over them it has none. Without rows where there is no room."""
+    lines, titles = _lines(frame, model, layers, index)
+    for shown in (lines, lines[:titles]) if lines else ():
+        for is_left in (True, False):
+            rect = _corner(frame, box_size(shown, frame.fonts), is_left=is_left)
+            if cursor is None or not _is_near(frame, rect, cursor, is_left=is_left):
+                return Box(rect.intersected(frame.layout.main), shown, _ground(frame))
+    return Box(QRect(), (), _ground(frame))
+
+
+def _lines(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None) -> tuple[tuple[Row, ...], int]:
+    """What is read out, in as many lines as there is room for, and how many of them are the title's."""
     width = readout_width(frame.layout.plot_right, frame.ratio)
-    rows = [*_readout_rows(frame, model, index, width), *further]
-    lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
-    size = box_size(lines, frame.fonts)
-    margin = frame.scaled(6)
+    room = most_lines(frame.layout.price_bottom, frame.fonts, frame.ratio)
+    title = wrapped(_title_row(frame, model), frame.fonts, width)
+    rows = [*_readout_rows(frame, model, index, room - len(title)), *layers.readout_rows(frame, model, index)]
+    lines = [*title, *(line for row in rows for line in wrapped(row, frame.fonts, width))]
+    return tuple(cut(lines, room, frame.fonts, width)), min(len(title), room)
+
+
+def _corner(frame: Frame, size: QSize, *, is_left: bool) -> QRect:
+    margin = frame.scaled(READOUT_MARGIN_PX)
     rect = QRect(QPoint(margin, margin), size)
-    if cursor is not None and rect.adjusted(-margin, -margin, 4 * margin, 4 * margin).contains(cursor):
-        rect.moveBottom(frame.layout.price_bottom - margin)
-    return Box(rect, lines, _ground(frame))
+    if not is_left:
+        rect.moveRight(max(frame.layout.plot_right - margin, rect.right()))
+    return rect
+
+
+def _is_near(frame: Frame, rect: QRect, cursor: QPoint, *, is_left: bool) -> bool:
+    """Whether it would hide what the cursor points at, or is about to point at."""
+    near = frame.scaled(READOUT_MARGIN_PX)
+    far = 4 * near
+    return rect.adjusted(-near if is_left else -far, -near, far if is_left else near, far).contains(cursor)
 
 
 def pane_readouts(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None) -> tuple[Box, ...]:
@@ -55,14 +80,15 @@ def _ground(frame: Frame) -> QColor:
     return ground
 
 
-def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int) -> list[Row]:
-    palette = frame.palette
+def _readout_rows(frame: Frame, model: ChartModel, index: int | None, room: int) -> list[Row]:
+    """What is said below the title of a candle or a ghost; room: in lines."""
+    palette, rows = frame.palette, list[Row]()
     shown = _newest_index(model) if index is None else index
-    rows = [row for row in [_title_row(frame, model)] if row]
     candle = model.candle(shown)
     if candle is not None:
         ways = _candle_rows(frame, candle, _close_before(model, shown))
-        lines = candle_lines(model, frame.fonts, width)
+        width = readout_width(frame.layout.plot_right, frame.ratio)
+        lines = min(candle_lines(model, frame.fonts, width), room)
         rows.append(next((way for way in ways if len(wrapped(way, frame.fonts, width)) <= lines), ways[-1]))
         missing = model.missing_before(shown) if index is not None else 0
         if missing:
@@ -92,8 +118,9 @@ def _close_before(model: ChartModel, index: int) -> float | None:
     return None if before is None else before.close
 
 
-def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, Row, Row]:
-    """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price."""
+def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, ...]:
+    """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price,
+    the volume, and all but the close."""
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
@@ -101,7 +128,9 @@ def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tu
     in_price = Span(formatting.format_price(change, frame.decimals, signed=True), colour_of_change)
     in_percent = Span(f"({formatting.format_percent(change / base, signed=True)})", colour_of_change)
     without_range = (*prices, in_price, in_percent)
-    return (*without_range, *_range(frame, candle)), without_range, (*prices, in_percent)
+    without_volume, close = prices[:-_SPANS_EACH], prices[-2 * _SPANS_EACH : -_SPANS_EACH]
+    fewer = ((*prices, in_percent), (*without_volume, in_percent), (*close, in_percent))
+    return (*without_range, *_range(frame, candle)), without_range, *fewer
 
 
 def _range(frame: Frame, candle: Candle) -> Row:
