@@ -120,7 +120,7 @@ def _close_before(model: ChartModel, index: int) -> float | None:
 
 def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, ...]:
     """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price,
-    the volume, and all but the close."""
+    the volume, the change in percent, and all but the close."""
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
@@ -129,7 +129,7 @@ def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tu
     in_percent = Span(f"({formatting.format_percent(change / base, signed=True)})", colour_of_change)
     without_range = (*prices, in_price, in_percent)
     without_volume, close = prices[:-_SPANS_EACH], prices[-2 * _SPANS_EACH : -_SPANS_EACH]
-    fewer = ((*prices, in_percent), (*without_volume, in_percent), (*close, in_percent))
+    fewer = ((*prices, in_percent), (*without_volume, in_percent), without_volume, (*close, in_percent))
     return (*without_range, *_range(frame, candle)), without_range, *fewer
 
 
@@ -211,14 +211,23 @@ def _beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:
 
 
 def crosshair_rows(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Texts of the crosshair's labels: the value at a pixel row, and the time."""
+    """Texts of the crosshair's labels: the value at a pixel row, and the time. Of the prices that share a row the
+    candle's or the ghost's close comes first: keys put the crosshair there, to be read to the last digit."""
     ink = frame.palette.text
     pane = frame.pane_at(row)
-    value = pane.value_at(row)
     is_price = pane is frame.price_pane
+    close = _close_at(model, index) if is_price else None
+    value = close if close is not None and pane.y(close) == row else pane.value_at(row)
     price_text = frame.price_text(value) if is_price else formatting.format_level(value, pane.decimals)
     opens_at = model.time_at(index)
     interval_ms = 60_000 if model.series is None else model.series.interval.duration_ms
     seconds = interval_ms % 60_000 != 0
     time_text = formatting.format_time(opens_at, frame.time_zone, seconds=seconds, weekday=True)
     return ((Span(price_text, ink),),), ((Span(time_text, ink),),)
+
+
+def _close_at(model: ChartModel, index: int) -> float | None:
+    candle = model.candle(index)
+    if candle is not None:
+        return candle.close
+    return next((placed.ghost.close for placed in model.ghosts() if placed.index == index), None)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from core.clock import ManualClock
@@ -346,3 +346,21 @@ def test_times_follow_the_chosen_zone(show_chart: ShowChart) -> None:
     assert formatting.format_time(START_MS + 90 * MINUTE_MS, ZoneInfo("Asia/Kolkata"), weekday=True) in texts(
         chart.overlay.time_label.rows
     )
+
+
+@pytest.mark.parametrize("height", [300, 400, 700])
+def test_keys_read_the_close_to_the_last_digit(show_chart: ShowChart, height: int) -> None:
+    series = random_series(200)
+    chart = show_chart(series, height=height)
+    forecast, forming = forecast_after(series), forming_after(series, 1.23)
+    chart.set_forecast(forecast)
+    chart.set_forming(forming)
+    settle(chart)
+    closes = [forecast.ghosts[1].close, forming.close, *(series[index].close for index in range(199, 180, -1))]
+    QTest.keyClick(chart, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(chart, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    for close in closes:
+        settle(chart)
+        label = chart.overlay.price_label
+        assert label is not None and texts(label.rows).strip() == formatting.format_price(close, 2)
+        QTest.keyClick(chart, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
