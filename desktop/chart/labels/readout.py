@@ -11,7 +11,7 @@ from core.events import Ghost
 from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
-from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
+from desktop.chart.drawing.text import Box, Row, Span, box_size, padding_px, wrapped
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.past import past_rows
 from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
@@ -24,31 +24,44 @@ _SPANS_EACH = 2
 
 
 def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
-    """The readout of the candle at `index` (None: the newest), in the top left corner. It goes to the right one while
-    the cursor is near, and where that is near as well only its title is left, if any: it has room above the candles,
-    over them it has none. Without rows where there is no room."""
-    lines, titles = _lines(frame, model, layers, index)
-    for shown in (lines, lines[:titles]) if lines else ():
-        for is_left in (True, False):
-            rect = _corner(frame, box_size(shown, frame.fonts), is_left=is_left)
-            if cursor is None or not _is_near(frame, rect, cursor, is_left=is_left):
-                return Box(rect.intersected(frame.layout.main), shown, _ground(frame))
-    return Box(QRect(), (), _ground(frame))
-
-
-def _lines(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None) -> tuple[tuple[Row, ...], int]:
-    """What is read out, in as many lines as there is room for, and how many of them are the title's."""
+    """The readout of the candle at `index` (None: the newest), in the top left corner, or in the right one while the
+    cursor is near. Where both are near it says less, on the side that has more room: above the candles there is some,
+    over them there is none. Without rows where there is no room at all."""
     width = readout_width(frame.layout.plot_right, frame.ratio)
-    room = most_lines(frame.layout.price_bottom, frame.fonts, frame.ratio)
-    title = wrapped(_title_row(frame, model), frame.fonts, width)
-    rows = [*_readout_rows(frame, model, index, room - len(title)), *layers.readout_rows(frame, model, index)]
+    lines = _lines(frame, model, layers, index, width, most_lines(frame.layout.price_bottom, frame.fonts, frame.ratio))
+    at_rest = _corner(frame, lines, is_left=True)
+    if cursor is None or not _is_near(frame, at_rest, cursor, is_left=True):
+        return _box(frame, at_rest, lines)
+    opposite = _corner(frame, lines, is_left=False)
+    if not _is_near(frame, opposite, cursor, is_left=False):
+        return _box(frame, opposite, lines)
+    is_left = cursor.x() > frame.layout.plot_right // 2
+    free = cursor.x() if is_left else frame.layout.plot_right - cursor.x()
+    width = free - 3 * frame.scaled(READOUT_MARGIN_PX) - padding_px(frame.fonts) * 2
+    fewer = _lines(frame, model, layers, index, width, len(lines))
+    rect = _corner(frame, fewer, is_left=is_left)
+    return _box(frame, rect, () if rect.contains(cursor) else fewer)
+
+
+def _box(frame: Frame, rect: QRect, lines: tuple[Row, ...]) -> Box:
+    return Box(rect.intersected(frame.layout.main) if lines else QRect(), lines, _ground(frame))
+
+
+def _lines(
+    frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, width: int, room: int
+) -> tuple[Row, ...]:
+    """What is read out in at most `room` lines of `width` pixels."""
+    title = wrapped(_title_row(frame, model, width), frame.fonts, width)
+    title = cut(title, max(room - 1, 1), frame.fonts, width)  # a line is left for the candle
+    rows = _readout_rows(frame, model, index, width, room - len(title))
+    rows += layers.readout_rows(frame, model, index)
     lines = [*title, *(line for row in rows for line in wrapped(row, frame.fonts, width))]
-    return tuple(cut(lines, room, frame.fonts, width)), min(len(title), room)
+    return tuple(cut(lines, room, frame.fonts, width))
 
 
-def _corner(frame: Frame, size: QSize, *, is_left: bool) -> QRect:
+def _corner(frame: Frame, lines: Sequence[Row], *, is_left: bool) -> QRect:
     margin = frame.scaled(READOUT_MARGIN_PX)
-    rect = QRect(QPoint(margin, margin), size)
+    rect = QRect(QPoint(margin, margin), box_size(lines, frame.fonts))
     if not is_left:
         rect.moveRight(max(frame.layout.plot_right - margin, rect.right()))
     return rect
@@ -80,14 +93,13 @@ def _ground(frame: Frame) -> QColor:
     return ground
 
 
-def _readout_rows(frame: Frame, model: ChartModel, index: int | None, room: int) -> list[Row]:
+def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int, room: int) -> list[Row]:
     """What is said below the title of a candle or a ghost; room: in lines."""
     palette, rows = frame.palette, list[Row]()
     shown = _newest_index(model) if index is None else index
     candle = model.candle(shown)
     if candle is not None:
         ways = _candle_rows(frame, candle, _close_before(model, shown))
-        width = readout_width(frame.layout.plot_right, frame.ratio)
         lines = min(candle_lines(model, frame.fonts, width), room)
         rows.append(next((way for way in ways if len(wrapped(way, frame.fonts, width)) <= lines), ways[-1]))
         missing = model.missing_before(shown) if index is not None else 0
@@ -100,12 +112,12 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None, room: int)
     return rows
 
 
-def _title_row(frame: Frame, model: ChartModel) -> Row:
+def _title_row(frame: Frame, model: ChartModel, width: int) -> Row:
     palette = frame.palette
     title = (Span(model.title, palette.text, bold=True),) if model.title else ()
     if not frame.is_held:
         return title
-    words = held_words(model.title, frame.fonts, readout_width(frame.layout.plot_right, frame.ratio))
+    words = held_words(model.title, frame.fonts, width)
     return (*title, *(Span(each, palette.muted_text) for each in words))
 
 

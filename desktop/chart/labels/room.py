@@ -32,22 +32,18 @@ def most_lines(price_bottom: int, fonts: Fonts, ratio: float) -> int:
     """How many lines it may take at most, or nothing would be left of the candles; price_bottom: in device pixels."""
     height = _height(price_bottom, fonts, ratio)
     if has_label(price_bottom, fonts, ratio):
-        height -= _label_height(fonts)
+        height -= fonts.line
     return max(int(height / fonts.line), 0)
 
 
 def has_label(price_bottom: int, fonts: Fonts, ratio: float) -> bool:
     """Whether the forecast's label has a line of that room: where no other is left it stands aside, or half of it would
     be hidden."""
-    return _height(price_bottom, fonts, ratio) >= _label_height(fonts) + fonts.line
+    return _height(price_bottom, fonts, ratio) >= 2 * fonts.line
 
 
 def _height(price_bottom: int, fonts: Fonts, ratio: float) -> float:
     return price_bottom * _MOST_SHARE - round(READOUT_MARGIN_PX * ratio) - padding_px(fonts)
-
-
-def _label_height(fonts: Fonts) -> int:
-    return fonts.line + padding_px(fonts)
 
 
 def cut(lines: Sequence[Row], most: int, fonts: Fonts, width: int) -> list[Row]:

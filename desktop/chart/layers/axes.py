@@ -82,10 +82,11 @@ def pane_marks(frame: Frame, pane: Pane) -> list[float]:
 
 def _with_room(frame: Frame, pane: Pane) -> list[float]:
     """Its levels, without those whose label would stand in another's: zero has the first right, then the highest."""
+    apart = frame.fonts.metrics.ascent()  # digits have nothing below their line
     kept: list[float] = []
     for level in sorted(pane.levels, key=lambda level: (level != 0.0, -level)):
         is_in_view = pane.shown.low <= level <= pane.shown.high
-        if is_in_view and all(abs(pane.y(level) - pane.y(other)) >= frame.fonts.line for other in kept):
+        if is_in_view and all(abs(pane.y(level) - pane.y(other)) >= apart for other in kept):
             kept.append(level)
     return sorted(kept)
 

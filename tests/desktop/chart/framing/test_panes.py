@@ -81,9 +81,9 @@ def test_labels_of_levels_never_overlap(show_chart: ShowChart, height: int) -> N
     settle(chart)
     for pane in chart.frame.panes:
         rows = sorted(pane.y(level) for level in pane_marks(chart.frame, pane))
-        assert all(below - above >= chart.frame.fonts.line for above, below in itertools.pairwise(rows))
+        assert all(below - above >= chart.frame.fonts.metrics.ascent() for above, below in itertools.pairwise(rows))
     strengths = pane_marks(chart.frame, chart.frame.pane(layer.pane))
-    assert strengths == ([30.0, 70.0] if height > 500 else [70.0])
+    assert strengths == ([30.0, 70.0] if height > 300 else [70.0])
 
 
 @pytest.mark.parametrize("kind", OWN_PANES)
