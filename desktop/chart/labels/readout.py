@@ -141,7 +141,7 @@ def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tu
     in_percent = Span(f"({formatting.format_percent(change / base, signed=True)})", colour_of_change)
     without_range = (*prices, in_price, in_percent)
     without_volume, close = prices[:-_SPANS_EACH], prices[-2 * _SPANS_EACH : -_SPANS_EACH]
-    fewer = ((*prices, in_percent), (*without_volume, in_percent), without_volume, (*close, in_percent))
+    fewer = ((*prices, in_percent), (*without_volume, in_percent), without_volume, (*close, in_percent), close)
     return (*without_range, *_range(frame, candle)), without_range, *fewer
 
 
