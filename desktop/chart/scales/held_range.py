@@ -12,6 +12,8 @@ _FARTHEST = 1_000.0
 """So many times its span, or on a logarithmic scale so many times its prices, lie within reach beside what was in view
 when the hand first took hold: further out there is nothing but long numbers."""
 _NARROWEST = 1e-4
+_FINEST = 1e-9
+"""As a share of the prices: a double tells little less apart."""
 _SMALLEST = 1e-290
 
 _Edges = tuple[float, float]
@@ -52,8 +54,8 @@ class HeldRange:
         half = 0.5 * min(max(factor, least, 1.0 / _MOST_STRETCH), _MOST_STRETCH)
         lowest, highest = _reach(origin)
         low, high = grabbed.value_at(0.5 - half), grabbed.value_at(0.5 + half)
-        wanted = replace(grabbed, low=max(low, lowest), high=min(high, highest))
-        self._range = wanted.between(0.0, 1.0)
+        low, high = max(low, lowest), min(high, highest)
+        self._range = replace(grabbed, low=low, high=high) if high - low > high * _FINEST else grabbed
 
     def shift(self, grabbed: PriceRange, share: float) -> None:
         """Move what was in view when it was grabbed by a share of the height; positive brings lower prices up."""
@@ -61,7 +63,8 @@ class HeldRange:
         most = max(grabbed.share(highest) - 1.0, 0.0)
         least = min(grabbed.share(lowest), 0.0)
         by = min(max(-share, least), most)
-        self._range = grabbed.between(by, 1.0 + by)
+        moved = grabbed.between(by, 1.0 + by)
+        self._range = replace(moved, low=max(moved.low, lowest))  # or rounding would take it below zero
 
     def _begin(self, shown: PriceRange) -> PriceRange:
         """What was in view when the hand first took hold."""

@@ -125,3 +125,12 @@ def test_a_held_range_stays_within_reach_of_what_was_in_view(
         farthest = 1_000 * (origin.high if kind is ScaleKind.LOG else origin.span) + origin.high
         assert shown.high <= farthest * 1.001
         assert kind is not ScaleKind.LOG or shown.low >= origin.low / 1_001
+
+
+def test_a_range_is_never_pressed_to_nothing() -> None:
+    held, shown = HeldRange(), PriceRange(1.0, 1.000001)
+    for _ in range(10):
+        held.stretch(shown, 0.05)
+        assert held.range is not None
+        shown = held.range
+    assert shown.span > 1e-9
