@@ -15,6 +15,8 @@ MISSING = "–"
 MINUS = "−"
 _MAX_DECIMALS = 14
 _SIGNIFICANT_DIGITS = 8
+_EXACT_DIGITS = 15
+"""More than those a double does not have: they would be made up."""
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 _SMALLEST_PLAIN, _LARGEST_PLAIN = -4, 3
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
@@ -65,6 +67,14 @@ def format_number(value: float | None, decimals: int = 2, *, signed: bool = Fals
     if value < 0 and not is_zero:
         return MINUS + text
     return "+" + text if signed and not is_zero else text
+
+
+def format_level(value: float | None, decimals: int = 2, *, signed: bool = False) -> str:
+    """A number for an axis: as `format_number`, or in a power of ten where that would be longer than it is exact."""
+    text = format_number(value, decimals, signed=signed)
+    if value is None or sum(character.isdigit() for character in text) <= _EXACT_DIGITS:
+        return text
+    return ("+" if signed and value > 0 else "") + format_significant(value)
 
 
 def format_price(price: float | None, decimals: int | None = None, *, signed: bool = False) -> str:

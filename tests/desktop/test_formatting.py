@@ -202,3 +202,11 @@ def test_a_plain_significant_number_is_the_number_to_its_digits(value: float, di
 )
 def test_milliseconds(milliseconds: float | None, signed: bool, text: str) -> None:
     assert formatting.format_milliseconds(milliseconds, signed=signed) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [(64_200.1, 2, "64,200.10"), (1e-13, 14, "0.00000000000010"), (-3.2e115, 2, "−3.20×10¹¹⁵"), (None, 2, "–")],
+)
+def test_an_axis_writes_no_digit_that_is_not_known(value: float | None, decimals: int, text: str) -> None:
+    assert formatting.format_level(value, decimals) == text

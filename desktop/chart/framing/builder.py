@@ -27,6 +27,9 @@ from desktop.chart.style import Style
 _AXIS_STEP = 8
 """The price axis widens in steps of that many logical pixels, so that it seldom moves the plot."""
 
+_WIDEST_AXIS = 0.5
+"""As a share of the chart's width: the rest is the plot's, whatever the labels."""
+
 _LINES_UNDER_READOUT = 1.9
 """The room between the readout and the candles: the divider's label is there, and hides none of them."""
 
@@ -44,7 +47,7 @@ class FrameBuilder:
 
     def __init__(self, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights) -> None:
         self._scale, self._held, self._layers, self._heights = scale, held, layers, heights
-        self._axis_width = 0
+        self._axis_width = self._releases = 0
         self._fonts: Fonts | None = None
         self._fonts_key: tuple[object, ...] = ()
         self._drawn: CandleColumns | None = None
@@ -58,6 +61,10 @@ class FrameBuilder:
 
     def build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
         """The frame for a widget of `size` logical pixels. Sets the time scale's width."""
+        if self._releases != self._held.releases:
+            # The one moment besides another market, interval or scale when the axis may become narrower: it would
+            # shimmer, did it follow each tick.
+            self._axis_width, self._releases = 0, self._held.releases
         frame = self._build(size, ratio, model, style)
         needed = _needed_axis_width(frame)
         if needed > self._axis_width:
@@ -95,7 +102,8 @@ class FrameBuilder:
         )
 
     def _layout(self, size: QSize, ratio: float, fonts: Fonts, model: ChartModel, style: Style) -> Layout:
-        width, axis = round(size.width() * ratio), round(self._axis_width * ratio)
+        width = round(size.width() * ratio)
+        axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
         lines = readout_lines(model, self._layers, fonts, readout_width(width - axis, ratio))
         return Layout.of(
             (width, round(size.height() * ratio)),
@@ -175,11 +183,11 @@ class FrameBuilder:
         if scale.fixed is not None:
             shown = PriceRange(*scale.fixed)
         else:
-            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric))
+            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric), step=scale.step)
         top = min(area.top + title, area.bottom - 2)
         bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
         bounds = (area.top, area.bottom, top, bottom, layout.plot_right)
-        return Pane(area.name, *bounds, shown, scale.levels, scale.decimals)
+        return Pane(area.name, *bounds, shown, scale.levels, scale.decimals, has_scale=bool(edges))
 
 
 def _price_pane(layout: Layout, shown: PriceRange) -> Pane:
@@ -190,9 +198,9 @@ def _needed_axis_width(frame: Frame) -> int:
     edges = (frame.prices.low, frame.prices.high)
     texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
     if frame.prices.kind is ScaleKind.PERCENT:  # lines tell their prices there as well
-        texts += [formatting.format_price(edge, frame.decimals) for edge in edges]
-    for pane in frame.panes:
-        texts += [formatting.format_number(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
+        texts += [formatting.format_level(edge, frame.decimals) for edge in edges]
+    for pane in (pane for pane in frame.panes if pane.has_scale):
+        texts += [formatting.format_level(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
     widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)
     logical = (widest + frame.fonts.line) / frame.ratio
     return math.ceil(logical / _AXIS_STEP) * _AXIS_STEP

@@ -234,9 +234,10 @@ class Frame:
     def price_text(self, price: float) -> str:
         """A price as the axis writes it: in percent where the scale is."""
         if self.prices.kind is ScaleKind.PERCENT:
-            share = self.prices.percent(price) / 100.0
-            return formatting.format_percent(share, percent_decimals(self.prices), signed=True)
-        return formatting.format_price(price, self.decimals)
+            return (
+                f"{formatting.format_level(self.prices.percent(price), percent_decimals(self.prices), signed=True)} %"
+            )
+        return formatting.format_level(price, self.decimals)
 
     def index_at(self, x: float) -> int:
         """The candle at a pixel column."""

@@ -42,6 +42,8 @@ class Pane:
     levels: tuple[float, ...] = ()
     """Values that get a line and a label instead of round ones."""
     decimals: int = 2
+    has_scale: bool = True
+    """False while it shows no value: then `shown` means nothing."""
 
     @property
     def rect(self) -> QRect:

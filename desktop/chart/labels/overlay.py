@@ -146,6 +146,8 @@ def _crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> 
         time_label_rect(frame, frame.x(index), time_rows), tuple(time_rows), palette.raised, palette.border
     )
     pane = frame.pane_at(row)
+    if not pane.has_scale:
+        return None, time_label
     if not pane.inner_top <= row < pane.inner_bottom and (pane is not frame.price_pane or row >= pane.inner_bottom):
         return None, time_label
     rect = price_label_rect(frame, row, price_rows)

@@ -11,29 +11,67 @@ from core.events import Ghost
 from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
-from desktop.chart.drawing.text import Box, Row, Span, box_size, wrapped
+from desktop.chart.drawing.text import Box, Row, Span, box_size, padding_px, wrapped
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.past import past_rows
-from desktop.chart.labels.room import candle_lines, held_words, readout_width
+from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
 from desktop.chart.layers.layer import LayerSet
 
 _GROUND_ALPHA = 215
 _REACH_PX = 14
+_SPANS_EACH = 2
+"""A number is read out as its name and its digits."""
 
 
 def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
-    """The readout of the candle at `index` (None: the newest), in the top left corner, or in the bottom left one
-    while the cursor is near that."""
-    further = layers.readout_rows(frame, model, index)
+    """The readout of the candle at `index` (None: the newest), in the top left corner, or in the right one while the
+    cursor is near. Where both are near it says less, on the side that has more room: above the candles there is some,
+    over them there is none. Without rows where there is no room at all."""
     width = readout_width(frame.layout.plot_right, frame.ratio)
-    rows = [*_readout_rows(frame, model, index, width), *further]
-    lines = tuple(line for row in rows for line in wrapped(row, frame.fonts, width))
-    size = box_size(lines, frame.fonts)
-    margin = frame.scaled(6)
-    rect = QRect(QPoint(margin, margin), size)
-    if cursor is not None and rect.adjusted(-margin, -margin, 4 * margin, 4 * margin).contains(cursor):
-        rect.moveBottom(frame.layout.price_bottom - margin)
-    return Box(rect, lines, _ground(frame))
+    lines = _lines(frame, model, layers, index, width, most_lines(frame.layout.price_bottom, frame.fonts, frame.ratio))
+    at_rest = _corner(frame, lines, is_left=True)
+    if cursor is None or not _is_near(frame, at_rest, cursor, is_left=True):
+        return _box(frame, at_rest, lines)
+    opposite = _corner(frame, lines, is_left=False)
+    if not _is_near(frame, opposite, cursor, is_left=False):
+        return _box(frame, opposite, lines)
+    is_left = cursor.x() > frame.layout.plot_right // 2
+    free = cursor.x() if is_left else frame.layout.plot_right - cursor.x()
+    width = free - 3 * frame.scaled(READOUT_MARGIN_PX) - padding_px(frame.fonts) * 2
+    fewer = _lines(frame, model, layers, index, width, len(lines))
+    rect = _corner(frame, fewer, is_left=is_left)
+    return _box(frame, rect, () if rect.contains(cursor) else fewer)
+
+
+def _box(frame: Frame, rect: QRect, lines: tuple[Row, ...]) -> Box:
+    return Box(rect.intersected(frame.layout.main) if lines else QRect(), lines, _ground(frame))
+
+
+def _lines(
+    frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, width: int, room: int
+) -> tuple[Row, ...]:
+    """What is read out in at most `room` lines of `width` pixels."""
+    title = wrapped(_title_row(frame, model, width), frame.fonts, width)
+    title = cut(title, max(room - 1, 1), frame.fonts, width)  # a line is left for the candle
+    rows = _readout_rows(frame, model, index, width, room - len(title))
+    rows += layers.readout_rows(frame, model, index)
+    lines = [*title, *(line for row in rows for line in wrapped(row, frame.fonts, width))]
+    return tuple(cut(lines, room, frame.fonts, width))
+
+
+def _corner(frame: Frame, lines: Sequence[Row], *, is_left: bool) -> QRect:
+    margin = frame.scaled(READOUT_MARGIN_PX)
+    rect = QRect(QPoint(margin, margin), box_size(lines, frame.fonts))
+    if not is_left:
+        rect.moveRight(max(frame.layout.plot_right - margin, rect.right()))
+    return rect
+
+
+def _is_near(frame: Frame, rect: QRect, cursor: QPoint, *, is_left: bool) -> bool:
+    """Whether it would hide what the cursor points at, or is about to point at."""
+    near = frame.scaled(READOUT_MARGIN_PX)
+    far = 4 * near
+    return rect.adjusted(-near if is_left else -far, -near, far if is_left else near, far).contains(cursor)
 
 
 def pane_readouts(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None) -> tuple[Box, ...]:
@@ -55,14 +93,14 @@ def _ground(frame: Frame) -> QColor:
     return ground
 
 
-def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int) -> list[Row]:
-    palette = frame.palette
+def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int, room: int) -> list[Row]:
+    """What is said below the title of a candle or a ghost; room: in lines."""
+    palette, rows = frame.palette, list[Row]()
     shown = _newest_index(model) if index is None else index
-    rows = [row for row in [_title_row(frame, model)] if row]
     candle = model.candle(shown)
     if candle is not None:
         ways = _candle_rows(frame, candle, _close_before(model, shown))
-        lines = candle_lines(model, frame.fonts, width)
+        lines = min(candle_lines(model, frame.fonts, width), room)
         rows.append(next((way for way in ways if len(wrapped(way, frame.fonts, width)) <= lines), ways[-1]))
         missing = model.missing_before(shown) if index is not None else 0
         if missing:
@@ -74,12 +112,12 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int
     return rows
 
 
-def _title_row(frame: Frame, model: ChartModel) -> Row:
+def _title_row(frame: Frame, model: ChartModel, width: int) -> Row:
     palette = frame.palette
     title = (Span(model.title, palette.text, bold=True),) if model.title else ()
     if not frame.is_held:
         return title
-    words = held_words(model.title, frame.fonts, readout_width(frame.layout.plot_right, frame.ratio))
+    words = held_words(model.title, frame.fonts, width)
     return (*title, *(Span(each, palette.muted_text) for each in words))
 
 
@@ -92,8 +130,9 @@ def _close_before(model: ChartModel, index: int) -> float | None:
     return None if before is None else before.close
 
 
-def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, Row, Row]:
-    """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price."""
+def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, ...]:
+    """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price,
+    the volume, the change in percent, and all but the close."""
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
@@ -101,7 +140,9 @@ def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tu
     in_price = Span(formatting.format_price(change, frame.decimals, signed=True), colour_of_change)
     in_percent = Span(f"({formatting.format_percent(change / base, signed=True)})", colour_of_change)
     without_range = (*prices, in_price, in_percent)
-    return (*without_range, *_range(frame, candle)), without_range, (*prices, in_percent)
+    without_volume, close = prices[:-_SPANS_EACH], prices[-2 * _SPANS_EACH : -_SPANS_EACH]
+    fewer = ((*prices, in_percent), (*without_volume, in_percent), without_volume, (*close, in_percent), close)
+    return (*without_range, *_range(frame, candle)), without_range, *fewer
 
 
 def _range(frame: Frame, candle: Candle) -> Row:
@@ -182,14 +223,23 @@ def _beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:
 
 
 def crosshair_rows(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Texts of the crosshair's labels: the value at a pixel row, and the time."""
+    """Texts of the crosshair's labels: the value at a pixel row, and the time. Of the prices that share a row the
+    candle's or the ghost's close comes first: keys put the crosshair there, to be read to the last digit."""
     ink = frame.palette.text
     pane = frame.pane_at(row)
-    value = pane.value_at(row)
     is_price = pane is frame.price_pane
-    price_text = frame.price_text(value) if is_price else formatting.format_number(value, pane.decimals)
+    close = _close_at(model, index) if is_price else None
+    value = close if close is not None and pane.y(close) == row else pane.value_at(row)
+    price_text = frame.price_text(value) if is_price else formatting.format_level(value, pane.decimals)
     opens_at = model.time_at(index)
     interval_ms = 60_000 if model.series is None else model.series.interval.duration_ms
     seconds = interval_ms % 60_000 != 0
     time_text = formatting.format_time(opens_at, frame.time_zone, seconds=seconds, weekday=True)
     return ((Span(price_text, ink),),), ((Span(time_text, ink),),)
+
+
+def _close_at(model: ChartModel, index: int) -> float | None:
+    candle = model.candle(index)
+    if candle is not None:
+        return candle.close
+    return next((placed.ghost.close for placed in model.ghosts() if placed.index == index), None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtGui import QColor
 
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Row, Span, row_width, wrapped
+from desktop.chart.drawing.text import Row, Span, padding_px, row_width, wrapped
 from desktop.chart.framing.frame import Fonts
 from desktop.chart.layers.layer import LayerSet
 
@@ -16,11 +18,43 @@ HELD_IN_SHORT = ("Held: Alt+A",)
 _USUAL_CHANGE = 0.001
 _VOLUME = 888.8
 _MARGIN_PX = 24
+READOUT_MARGIN_PX = 6
+"""Between the readout and the edges of its pane."""
+_MOST_SHARE = 0.5
 
 
 def readout_width(plot_right: int, ratio: float) -> int:
     """How wide its lines may get, in device pixels."""
     return max(plot_right - round(_MARGIN_PX * ratio), 1)
+
+
+def most_lines(price_bottom: int, fonts: Fonts, ratio: float) -> int:
+    """How many lines it may take at most, or nothing would be left of the candles; price_bottom: in device pixels."""
+    height = _height(price_bottom, fonts, ratio)
+    if has_label(price_bottom, fonts, ratio):
+        height -= fonts.line
+    return max(int(height / fonts.line), 0)
+
+
+def has_label(price_bottom: int, fonts: Fonts, ratio: float) -> bool:
+    """Whether the forecast's label has a line of that room: where no other is left it stands aside, or half of it would
+    be hidden."""
+    return _height(price_bottom, fonts, ratio) >= 2 * fonts.line
+
+
+def _height(price_bottom: int, fonts: Fonts, ratio: float) -> float:
+    return price_bottom * _MOST_SHARE - round(READOUT_MARGIN_PX * ratio) - padding_px(fonts)
+
+
+def cut(lines: Sequence[Row], most: int, fonts: Fonts, width: int) -> list[Row]:
+    """The first lines; what is left out is marked at the end of the last."""
+    if len(lines) <= most or most < 1:
+        return list(lines[:most])
+    last = lines[most - 1]
+    mark = Span(" …", last[-1].colour, glue=True)
+    while len(last) > 1 and row_width((*last, mark), fonts) > width:
+        last = last[:-1]
+    return [*lines[: most - 1], (*last, mark)]
 
 
 def held_words(title: str, fonts: Fonts, width: int) -> tuple[str, ...]:

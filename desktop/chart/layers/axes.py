@@ -71,11 +71,24 @@ def price_marks(frame: Frame) -> list[float]:
 
 
 def pane_marks(frame: Frame, pane: Pane) -> list[float]:
-    """Values of a lower pane that get a grid line and a label."""
+    """Values of a lower pane that get a grid line and a label; none while it shows no value."""
+    if not pane.has_scale:
+        return []
     if pane.levels:
-        return [level for level in pane.levels if pane.shown.low <= level <= pane.shown.high]
+        return _with_room(frame, pane)
     most = max(int(pane.height / (frame.fonts.line * _PANE_LABEL_LINES)), 1)
     return round_prices(pane.shown, most, pane.decimals)
+
+
+def _with_room(frame: Frame, pane: Pane) -> list[float]:
+    """Its levels, without those whose label would stand in another's: zero has the first right, then the highest."""
+    apart = frame.fonts.metrics.ascent()  # digits have nothing below their line
+    kept: list[float] = []
+    for level in sorted(pane.levels, key=lambda level: (level != 0.0, -level)):
+        is_in_view = pane.shown.low <= level <= pane.shown.high
+        if is_in_view and all(abs(pane.y(level) - pane.y(other)) >= apart for other in kept):
+            kept.append(level)
+    return sorted(kept)
 
 
 def time_marks(frame: Frame, model: ChartModel) -> list[tuple[int, time_axis.RoundTime]]:
@@ -130,7 +143,7 @@ def _pane_labels(frame: Frame) -> list[Label]:
         for value in pane_marks(frame, pane):
             area = QRect(axis.left() + inset, pane.y(value) - line // 2, axis.width() - inset, line)
             if area.top() > pane.top and area.bottom() < pane.bottom:
-                text = formatting.format_number(value, pane.decimals)
+                text = formatting.format_level(value, pane.decimals)
                 labels.append(Label(area, text, frame.palette.muted_text, _AT_LEFT))
     return labels
 

@@ -28,6 +28,8 @@ ERROR_PANE = "forecast error"
 _LATER_SHARE = 0.65
 _MIDDLE_SHARE = 0.55
 _ROW_PX = 3
+_NO_ERROR = 1e-9
+"""In percent: below that it is what rounding leaves over."""
 _CLASSES = 3
 """Inside the 50 % band, inside the 90 % band, outside."""
 
@@ -60,7 +62,8 @@ class ErrorStripLayer:
             return None
         group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
         sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size
-        self._reach = float(sizes.max())
+        largest = float(sizes.max())
+        self._reach = largest if largest > _NO_ERROR else 0.0
         return -self._reach, self._reach
 
     def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:

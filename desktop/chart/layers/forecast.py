@@ -12,6 +12,7 @@ from desktop.chart.drawing.geometry import CandleWidths
 from desktop.chart.drawing.primitives import draw_parts, fill_rects, rects
 from desktop.chart.drawing.text import Box, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.room import has_label
 
 _RISING_ALPHA = 60
 _FALLING_ALPHA = 120
@@ -66,9 +67,8 @@ def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
         return None
     row = (Span(f"Forecasts and their errors are for {other} candles", frame.palette.ghost_text),)
     size = box_size((row,), frame.fonts)
-    margin = frame.scaled(6)
-    left = max(frame.layout.plot_right - size.width() - margin, 0)
-    top = max(frame.layout.price_top - size.height() - margin, 0)
+    left = max(frame.layout.plot_right - size.width() - frame.scaled(6), 0)
+    top = max(frame.layout.price_top - size.height(), 0)
     return Box(QRect(QPoint(left, top), size), (row,), frame.palette.raised, frame.palette.border)
 
 
@@ -224,14 +224,14 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
         return
     painter.setPen(_pen(frame.palette.divider, frame.pixel, is_dashed=True))
     painter.drawLine(x, 0, x, frame.layout.main_bottom)
-    ground = QColor(frame.palette.background)
-    ground.setAlpha(200)
+    if not has_label(frame.layout.price_bottom, frame.fonts, frame.ratio):
+        return
     row = (Span(_divider_text(model), frame.palette.ghost_text),)
     size = box_size((row,), frame.fonts)
     # Over the candles before the divider rather than cut: how a forecast was made is part of what it says.
     column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
-    corner = QPoint(max(column, 0), max(frame.layout.price_top - size.height(), 0))
-    paint_box(painter, Box(QRect(corner, size), (row,), ground), frame.fonts)
+    corner = QPoint(max(column, 0), frame.layout.price_top - size.height())
+    paint_box(painter, Box(QRect(corner, size), (row,), frame.palette.background), frame.fonts)
 
 
 def _divider_text(model: ChartModel) -> str:

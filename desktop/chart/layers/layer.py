@@ -20,13 +20,15 @@ from desktop.chart.style import Style
 @dataclass(frozen=True, slots=True)
 class PaneScale:
     """How a pane of its own is scaled. fixed: the range, where it is not fitted to what is in view; levels: values
-    that get a line and a label instead of round ones; decimals: of its labels."""
+    that get a line and a label instead of round ones; decimals: of its labels; step: the smallest that its values can
+    tell apart, 0 where that follows from their size."""
 
     fixed: tuple[float, float] | None = None
     levels: tuple[float, ...] = ()
     decimals: int = 2
     is_symmetric: bool = False
     """Zero stays in the middle."""
+    step: float = 0.0
 
 
 class Layer(Protocol):
@@ -44,7 +46,8 @@ class Layer(Protocol):
         """What `paint` depends on beside frame and candles: while it stays, the picture is kept."""
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        """Lowest and highest value in view that the scale has to show; None: it asks for nothing."""
+        """Lowest and highest value in view that the scale has to show; None: it asks for nothing. A pane of its own of
+        which no layer asks for anything has no scale."""
 
     def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         """Paint what only a new view or a closed candle changes, over the candles. Clipped to the pane."""

@@ -76,14 +76,14 @@ class LayerStack:
         labels = (*overlay.axis_tags, overlay.last_price, overlay.price_label, overlay.time_label)
         on_axes = [box for box in labels if box is not None]
         self._axis_labels.paint(painter, frame, model, [box.rect for box in on_axes], wanted)
-        for words in overlay.pane_readouts:
-            if wanted.intersects(words.rect):
+        for words in (*overlay.pane_readouts, overlay.readout):
+            if words.rows and wanted.intersects(words.rect):
                 # Cut to its pane, also where the words are longer: what lies beyond is not painted anew with it.
                 painter.save()
                 painter.setClipRect(words.rect, Qt.ClipOperation.IntersectClip)
                 paint_box(painter, words, frame.fonts)
                 painter.restore()
-        for box in (*on_axes, overlay.readout, overlay.note, overlay.tooltip):
+        for box in (*on_axes, overlay.note, overlay.tooltip):
             if box is not None and box.rows and wanted.intersects(box.rect):
                 paint_box(painter, box, frame.fonts)
 

@@ -19,6 +19,7 @@ from desktop.chart.drawing.text import Row, Span, wrapped
 from desktop.chart.framing.frame import Fonts, Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale
+from desktop.chart.scales.price_scale import flat_below
 from desktop.chart.style import Style
 
 _AT_ONCE = 8_192
@@ -29,6 +30,7 @@ _LINE_WIDTH = 1.5
 _FILL_ALPHA = 20
 _EDGE_ALPHA = 170
 _SAMPLE_VALUE = -88.0
+_LARGEST_STEP = 0.001
 
 Values = NDArray[np.float64]
 
@@ -49,6 +51,7 @@ class StudyLayer:
         self._ahead: tuple[float, ...] | None = None
         self._ahead_key: tuple[object, ...] = ()
         self._decimals = 2
+        self._step = 0.0
 
     @property
     def pane(self) -> str:
@@ -59,9 +62,9 @@ class StudyLayer:
     @property
     def pane_scale(self) -> PaneScale:
         fixed = self._info.fixed_range
-        return PaneScale(
-            fixed, self._info.levels if fixed is not None else (), 0 if fixed is not None else self._decimals
-        )
+        if fixed is not None:
+            return PaneScale(fixed, self._info.levels, 0)
+        return PaneScale(decimals=self._decimals, step=self._step)
 
     def key(self, model: ChartModel) -> Hashable:
         is_shown = self._follow(model) is not None
@@ -85,7 +88,7 @@ class StudyLayer:
         if series is None or frame.first >= frame.stop:
             return
         indices = _sampled(frame, len(series))
-        values = series.values[:, indices]
+        values = self._without_rounding(series.values[:, indices])
         across = frame.xs(indices.astype(np.float64))
         if self._is_band():
             self._paint_band(painter, frame, pane, across, values)
@@ -99,10 +102,10 @@ class StudyLayer:
         """From the newest closed candle's value to what it would be if the forming one closed as it is."""
         series = self._follow(model)
         ahead = None if series is None else self._preview(series, model)
-        if series is None or ahead is None or len(series) == 0:
+        if series is None or ahead is None or len(series) == 0 or not pane.has_scale:
             return
         across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
-        rows = np.stack((series.values[:, -1], np.array(ahead)), axis=1)
+        rows = self._without_rounding(np.stack((series.values[:, -1], np.array(ahead)), axis=1))
         for output, colour, row in zip(self._info.outputs, self.colours(frame), rows, strict=True):
             if output.drawing is Drawing.HISTOGRAM:
                 _paint_bars(painter, frame, pane, across[1:], row[1:])
@@ -113,12 +116,17 @@ class StudyLayer:
         palette = frame.palette
         if self.is_waiting(model):
             return ((Span(label(self.spec), palette.muted_text), Span("computing …", palette.muted_text)),)
+        needed = self._needed(model)
+        if needed is not None:
+            noun = "candle" if needed == 1 else "candles"
+            words = f"needs {formatting.format_count(needed)} {noun}"
+            return ((Span(label(self.spec), palette.muted_text), Span(words, palette.muted_text)),)
         values = self._values_at(model, index)
         if values is None:
             return ()
         spans = [Span(label(self.spec), palette.muted_text)]
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
-            ink = palette.candle(value >= 0) if output.drawing is Drawing.HISTOGRAM else colour
+            ink = palette.candle(value >= -flat_below(self._step)) if output.drawing is Drawing.HISTOGRAM else colour
             spans.append(Span(f" {formatting.format_number(value, self._decimals)}", ink, glue=True))
         return (tuple(spans),)
 
@@ -169,7 +177,20 @@ class StudyLayer:
             self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
             self._series_of = id(model.series)
         self._decimals = model.decimals() if self._info.has_price_unit else 2
+        self._step = _price_step(model) if self._info.has_price_unit else 0.0
         return self._series
+
+    def _needed(self, model: ChartModel) -> int | None:
+        """How many candles its first value takes, while there are fewer; None once there is a value."""
+        series = self._followed(model)
+        if series is None:
+            return None
+        count = model.count + (model.forming is not None)
+        return series.first_defined + 1 if count <= series.first_defined else None
+
+    def _without_rounding(self, values: Values) -> Values:
+        """What is too small to mean anything is zero: it would tremble about it, in either colour."""
+        return np.where(np.abs(values) < flat_below(self._step), 0.0, values)
 
     def _values_at(self, model: ChartModel, index: int | None) -> tuple[float, ...] | None:
         series = self._follow(model)
@@ -210,6 +231,12 @@ class StudyLayer:
         if key != self._ahead_key:
             self._ahead, self._ahead_key = series.preview(model.forming), key
         return self._ahead
+
+
+def _price_step(model: ChartModel) -> float:
+    """The smallest step of the market's prices; of such as are smaller than any decimals, a part of the price."""
+    newest = model.newest
+    return 0.0 if newest is None else min(10.0 ** -model.decimals(), newest.close * _LARGEST_STEP)
 
 
 def _sampled(frame: Frame, count: int) -> NDArray[np.int64]:

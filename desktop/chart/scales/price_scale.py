@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 _HEADROOM = 0.05
 _FLAT_SHARE = 0.0005
+_FLAT_STEPS = 0.001
+"""A span of less than that many steps is what rounding leaves over, not a move."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _SMALLEST = 1e-300
 """A logarithm needs something above zero; no market's price is that small."""
@@ -76,18 +78,27 @@ class PriceRange:
         return (value / self.base - 1.0) * 100.0
 
 
-def fitted(low: float, high: float, kind: ScaleKind = ScaleKind.LINEAR, base: float = 1.0) -> PriceRange:
+def fitted(
+    low: float, high: float, kind: ScaleKind = ScaleKind.LINEAR, base: float = 1.0, step: float = 0.0
+) -> PriceRange:
     """The range that shows low..high with a little air; flat prices get some as well.
+
+    step: the smallest that these values can tell apart, where that does not follow from their size.
 
     What is not above zero has no logarithm: such a range is linear, whatever was asked for.
     """
     span = high - low
     if kind is ScaleKind.LOG and low <= _SMALLEST:
         kind = ScaleKind.LINEAR
-    if span <= abs(high) * 1e-12:
-        half = max(abs(high) * _FLAT_SHARE, 1e-12)
+    if span <= max(abs(high) * 1e-12, flat_below(step)):
+        half = max(abs(high) * _FLAT_SHARE, 0.5 * step, 1e-12)
         return PriceRange(low - half, high + half, kind if low > half else ScaleKind.LINEAR, base)
     return PriceRange(low, high, kind, base).between(-_HEADROOM, 1.0 + _HEADROOM)
+
+
+def flat_below(step: float) -> float:
+    """What is smaller than this means nothing, where values tell `step` apart."""
+    return _FLAT_STEPS * step
 
 
 def round_step(span: float, most: int, smallest: float) -> float:

@@ -4,12 +4,15 @@ from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
 from core.clock import ManualClock
 from core.events import ForecastMode
+from core.indicators.spec import IndicatorKind, IndicatorSpec
 from desktop import formatting
+from desktop.chart.drawing.text import box_size
+from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (
@@ -22,6 +25,8 @@ from tests.desktop.chart.support import (
     random_series,
     texts,
 )
+
+OVER_THE_CANDLES = (IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.VWAP)
 
 
 def hover(chart: ChartWidget, index: int, price: float) -> None:
@@ -57,16 +62,74 @@ def test_the_candle_under_the_cursor_is_read_out(show_chart: ShowChart) -> None:
     assert formatting.format_percent(change / series[69].close, signed=True) in shown
 
 
-def test_the_readout_dodges_the_cursor(show_chart: ShowChart) -> None:
-    chart = show_chart(random_series(100))
+def point(chart: ChartWidget, at: QPoint) -> None:
+    QTest.mouseMove(chart, at + QPoint(1, 0))
+    QTest.mouseMove(chart, at)
+    settle(chart)
+
+
+@pytest.mark.parametrize("width", [240, 420, 900, 1_400])
+@pytest.mark.parametrize("has_studies", [False, True])
+def test_the_readout_dodges_the_cursor_and_hides_no_candle(
+    show_chart: ShowChart, width: int, has_studies: bool
+) -> None:
+    chart = show_chart(random_series(400), width=width, height=700)
+    for number, kind in enumerate(OVER_THE_CANDLES if has_studies else ()):
+        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    settle(chart)
     at_rest = chart.overlay.readout.rect
-    QTest.mouseMove(chart, at_rest.center())
-    settle(chart)
-    assert not chart.overlay.readout.rect.contains(at_rest.center())
-    assert not chart.overlay.readout.rect.intersects(at_rest)
-    QTest.mouseMove(chart, QPoint(700, 300))
-    settle(chart)
+    for x in range(0, chart.frame.layout.plot_right, 20):
+        for y in (at_rest.top(), at_rest.center().y(), at_rest.bottom() + 4):
+            point(chart, QPoint(x, y))
+            overlay, shown = chart.overlay, chart.overlay.readout.rect
+            assert overlay.cross is not None and not shown.contains(QPoint(x, y))
+            assert shown.bottom() < chart.frame.layout.price_top
+            assert chart.frame.layout.main.contains(shown) or (width < 900 and not overlay.readout.rows)
+    point(chart, QPoint(width // 2, 500))
     assert chart.overlay.readout.rect.topLeft() == at_rest.topLeft()
+
+
+def test_the_readout_goes_to_the_other_top_corner_with_all_it_says(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(400), width=1_400)
+    at_rest = chart.overlay.readout.rect
+    point(chart, QPoint(60, 20))
+    frame, there = chart.frame, chart.overlay.readout
+    assert there.rect.top() == at_rest.top() and frame.layout.plot_right - there.rect.right() < 10
+    assert all(name in texts(there.rows) for name in ("BTC/USDT", "O ", "H ", "L ", "C ", "V ", "Range"))
+
+
+@pytest.mark.parametrize("size", [(480, 320), (300, 200), (240, 160), (100, 60), (30, 30), (1, 1)])
+def test_a_small_chart_reads_out_less_and_keeps_its_candles(show_chart: ShowChart, size: tuple[int, int]) -> None:
+    series = random_series(400)
+    chart = show_chart(series)
+    for number, kind in enumerate(IndicatorKind):
+        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    chart.set_forecast(forecast_after(series))
+    chart.resize(*size)
+    settle(chart)
+    for index in (None, 380, 402):
+        if index is not None:
+            point(chart, QPoint(round(chart.frame.x(index)), chart.frame.layout.price_bottom - 3))
+        frame, box = chart.frame, chart.overlay.readout
+        assert box.rect.isEmpty() or frame.layout.main.contains(box.rect)
+        assert box.rect.bottom() <= frame.layout.price_bottom // 2
+        assert not box.rows or box.rect.height() == box_size(box.rows, frame.fonts).height()
+
+
+def test_what_a_small_chart_leaves_out_is_marked_and_the_close_stays(show_chart: ShowChart) -> None:
+    series = random_series(400)
+    chart = show_chart(series, width=300, height=200)
+    assert formatting.format_price(series[-1].close, 2) in readout(chart)
+    chart.add_layer(StudyLayer(IndicatorSpec.of(IndicatorKind.RSI), 0))
+    for number, kind in enumerate(OVER_THE_CANDLES):
+        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    chart.resize(300, 240)
+    settle(chart)
+    assert "…" in readout(chart) and "VWAP" not in readout(chart)
+    assert formatting.format_price(series[-1].close, 2) in readout(chart)
+    chart.resize(1_200, 900)
+    settle(chart)
+    assert "…" not in readout(chart) and "VWAP" in readout(chart)
 
 
 def test_a_narrow_chart_wraps_the_readout(show_chart: ShowChart) -> None:
@@ -283,3 +346,21 @@ def test_times_follow_the_chosen_zone(show_chart: ShowChart) -> None:
     assert formatting.format_time(START_MS + 90 * MINUTE_MS, ZoneInfo("Asia/Kolkata"), weekday=True) in texts(
         chart.overlay.time_label.rows
     )
+
+
+@pytest.mark.parametrize("height", [300, 400, 700])
+def test_keys_read_the_close_to_the_last_digit(show_chart: ShowChart, height: int) -> None:
+    series = random_series(200)
+    chart = show_chart(series, height=height)
+    forecast, forming = forecast_after(series), forming_after(series, 1.23)
+    chart.set_forecast(forecast)
+    chart.set_forming(forming)
+    settle(chart)
+    closes = [forecast.ghosts[1].close, forming.close, *(series[index].close for index in range(199, 180, -1))]
+    QTest.keyClick(chart, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(chart, Qt.Key.Key_Right, Qt.KeyboardModifier.ControlModifier)
+    for close in closes:
+        settle(chart)
+        label = chart.overlay.price_label
+        assert label is not None and texts(label.rows).strip() == formatting.format_price(close, 2)
+        QTest.keyClick(chart, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)

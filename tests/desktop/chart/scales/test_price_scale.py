@@ -101,3 +101,36 @@ def test_a_range_moved_by_hand_keeps_its_span() -> None:
     assert held.range == PriceRange(75.0, 175.0)
     held.release()
     assert not held.is_held
+
+
+@given(
+    prices,
+    st.floats(1.01, 50.0),
+    st.sampled_from(list(ScaleKind)),
+    st.lists(st.tuples(st.booleans(), st.floats(-5.0, 5.0)), max_size=20),
+)
+def test_a_held_range_stays_within_reach_of_what_was_in_view(
+    low: float, ratio: float, kind: ScaleKind, moves: list[tuple[bool, float]]
+) -> None:
+    held, origin = HeldRange(), PriceRange(low, low * ratio, kind)
+    shown = origin
+    for is_stretch, by in moves:
+        if is_stretch:
+            held.stretch(shown, 10.0**by)
+        else:
+            held.shift(shown, by)
+        assert held.range is not None
+        shown = held.range
+        assert 0.0 <= shown.low < shown.high
+        farthest = 1_000 * (origin.high if kind is ScaleKind.LOG else origin.span) + origin.high
+        assert shown.high <= farthest * 1.001
+        assert kind is not ScaleKind.LOG or shown.low >= origin.low / 1_001
+
+
+def test_a_range_is_never_pressed_to_nothing() -> None:
+    held, shown = HeldRange(), PriceRange(1.0, 1.000001)
+    for _ in range(10):
+        held.stretch(shown, 0.05)
+        assert held.range is not None
+        shown = held.range
+    assert shown.span > 1e-9
