@@ -53,6 +53,8 @@ def row_width(row: Sequence[Span], fonts: Fonts) -> int:
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
     """Break a row so that each part fits `width`: before a glued span only where it has to be, and between the words of
     a span that is too long by itself."""
+    if row_width(row, fonts) <= width:  # nearly always, and asked for with every tick
+        return [tuple(row)] if row else []
     lines: list[Row] = []
     filled = 0
     for whole in _pieces(row):
