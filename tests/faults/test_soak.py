@@ -104,20 +104,23 @@ def memory_of(run: Driven) -> float:
     return sum(process.memory_info().rss for process in processes) / 2**20
 
 
+LOOKS = ("", "range_", "model_", "range_model_")
+"""What was shown, of the close and of the range; and the model alone, which cheap experts hide in what is shown."""
+
+
 @dataclass(frozen=True)
 class Losses:
-    """Of the shown one-step forecasts, and of "no change", candle by candle."""
+    """Of one-step forecasts, and of "no change", candle by candle."""
 
     own: FloatArray
     reference: FloatArray
 
 
 def losses_of(scores: tuple[StoredScore, ...], what: str) -> Losses:
-    """what: "" for the close, "range_" for the range."""
-    own, reference = (
-        np.array([getattr(score, f"{what}{name}") for score in scores]) for name in ("loss", "reference_loss")
-    )
-    return Losses(own, reference)
+    """what: one of LOOKS."""
+    reference = "range_reference_loss" if what.startswith("range") else "reference_loss"
+    own, no_change = (np.array([getattr(score, name) for score in scores]) for name in (f"{what}loss", reference))
+    return Losses(own, no_change)
 
 
 def skill_gained(one: Losses, other: Losses) -> Estimate:
@@ -132,7 +135,7 @@ def skill_gained(one: Losses, other: Losses) -> Estimate:
 def is_within_noise(scores: tuple[StoredScore, ...], calm: tuple[StoredScore, ...]) -> bool:
     """Whether the whole interval of the paired difference is smaller than half of the calm run's own interval."""
     verdicts = []
-    for what in ("", "range_"):
+    for what in LOOKS:
         usual = losses_of(calm, what)
         own, gained = skill(usual.own, usual.reference), skill_gained(losses_of(scores, what), usual)
         assert own.low is not None and own.high is not None and gained.low is not None and gained.high is not None
