@@ -14,6 +14,7 @@ from desktop.chart.drawing.text import Box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
+from desktop.chart.labels.room import READOUT_MARGIN_PX
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
 from desktop.chart.layers.layer import LayerSet, PlotLabel
 from desktop.chart.layers.live import LastPriceLine, last_price_box, last_price_line
@@ -55,7 +56,7 @@ class Overlay:
         last_price = last_price_box(frame, model, countdown)
         readout = readout_box(frame, model, layers, index, cursor if is_over else None)
         note = note_box(frame, model.note, readout.rect)
-        taken = _taken(readout.rect, note, last_price)
+        taken = _taken(frame, readout.rect, note, last_price)
         plain = cls(
             cross=None,
             last_price=last_price,
@@ -122,9 +123,10 @@ def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequen
     return region
 
 
-def _taken(readout: QRect, note: Box | None, last_price: Box | None) -> tuple[QRect, ...]:
+def _taken(frame: Frame, readout: QRect, note: Box | None, last_price: Box | None) -> tuple[QRect, ...]:
     """The readout's usual place counts too while it dodges the cursor: labels must not run from a hand that comes."""
-    usual = QRect(QPoint(readout.left(), readout.left()), readout.size())
+    margin = frame.scaled(READOUT_MARGIN_PX)
+    usual = QRect(QPoint(margin, margin), readout.size())
     boxes = (box.rect for box in (note, last_price) if box is not None)
     return (readout, *(() if usual == readout else (usual,)), *boxes)
 

@@ -60,8 +60,8 @@ def test_before_the_first_verdict_it_says_so_and_offers_nothing(card: DiagnosisC
     ("change", "words"),
     [
         (SettingChange("gradients", "clip_norm", 0.42), "Set the clip threshold to 0.42"),
-        (SettingChange("training", "learning_rate", 5e-5), "Halve the learning rate to 0.00005"),
-        (SettingChange("training", "learning_rate", 1e-5), "Take a tenth of the learning rate to 0.00001"),
+        (SettingChange("training", "learning_rate", 1.5e-5), "Halve the learning rate to 0.000015"),
+        (SettingChange("training", "learning_rate", 3e-6), "Take a tenth of the learning rate to 0.000003"),
         (SettingChange("gradients", "clip_norm", 2.0), "Double the clip threshold to 2"),
         (SettingChange("gradients", "clip_norm", 3e-11), "Set the clip threshold to 3.00×10⁻¹¹"),
         (SettingChange("model", "layers", 1), "Halve the number of layers to 1, from the next start"),

@@ -187,8 +187,11 @@ def test_without_a_stream_to_compare_with_an_answer_must_be_given_twice() -> Non
             patient = replace(FAST, silence_s=60.0)
             feed = ExchangeFeed(MARKET, SystemClock(), catch_up=10, urls=exchange.urls, times=patient)
 
+            misled: set[int] = set()
+
             def silence_then_mislead(heard: Heard) -> bool:
-                if FeedState.LIVE in heard.states:
+                if FeedState.LIVE in heard.states and len(heard.live) not in misled:
+                    misled.add(len(heard.live))
                     exchange.stall()
                     exchange.stale_answers = 1
                 return len(heard.live) >= 3

@@ -190,13 +190,13 @@ def test_the_next_venue_of_the_users_order_is_offered_where_this_one_is_the_trou
                 MARKET, SystemClock(), urls=exchange.urls, fallback_venues=("binance", "kraken", "coinbase")
             )
             if is_final:
-                with pytest.raises(FeedError, match="kraken") as raised:
+                with pytest.raises(FeedError, match="Kraken") as raised:
                     await hear(feed, within_s=5.0)
                 assert raised.value.next_venue == "kraken"
             else:
                 heard = await hear(feed, until=is_reconnecting, within_s=5.0)
                 said = next(each for each in heard.events if getattr(each, "state", None) is FeedState.RECONNECTING)
-                assert isinstance(said, FeedStatus) and said.next_venue == "kraken" and "kraken" in said.sentence
+                assert isinstance(said, FeedStatus) and said.next_venue == "kraken" and "Kraken" in said.sentence
 
     asyncio.run(scenario())
 
