@@ -107,7 +107,7 @@ def write_csv(path: Path, candles: list[Candle]) -> None:
 
 def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, tmp_path: Path) -> None:
     data = tmp_path / "data"
-    within = context(data, "thread", speed=0.01, catch_up_candles=30)
+    within = context(data, "thread", speed=0.01, catch_up_candles=80)
     firsts: list[int] = []
 
     async def story(application: Application) -> None:
