@@ -17,6 +17,7 @@ from pydantic.dataclasses import dataclass
 
 from core.indicators.spec import IndicatorSpec
 from core.market import time_zones
+from core.market.fallback import next_venue
 from core.market.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
 from core.storage.durable import write_durably
 
@@ -65,9 +66,7 @@ class MarketSettings:
 
     def next_venue(self) -> str | None:
         """The exchange to offer where this one fails; None where no other is in the fall-back order."""
-        order = self.fallback_venues
-        start = order.index(self.venue) + 1 if self.venue in order else 0
-        return next((venue for venue in (*order[start:], *order[:start]) if venue != self.venue), None)
+        return next_venue(self.fallback_venues, self.venue)
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)

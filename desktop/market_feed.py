@@ -37,8 +37,6 @@ class MarketFeed(QObject):
     """FeedStatus"""
     catch_up = Signal(object)
     """CatchUpProgress"""
-    rejected = Signal(object, object)
-    """Candle, Rejection"""
     corrected = Signal(object)
     """Candle: it is stored in place of what the feed had told before."""
     told = Signal(object)
@@ -95,7 +93,7 @@ class MarketFeed(QObject):
         self.catch_up.emit(progress)
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        self.rejected.emit(candle, rejection)
+        """It comes as a RejectedMessage too."""
 
     def on_corrected(self, candle: Candle) -> None:
         self.corrected.emit(candle)

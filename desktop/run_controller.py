@@ -99,8 +99,7 @@ class RunController(QObject):
         self._pending = settings
         if self._feed is not None:
             self._feed.blockSignals(True)
-        self.opening.emit(settings.market)
-        self._say(FeedState.CONNECTING, "Looking for candles …")
+        self._announce(settings.market)
         self._spawn(self._open(settings))
 
     def try_again(self) -> None:
@@ -126,6 +125,10 @@ class RunController(QObject):
         """End the feed and the training, and wait for both."""
         async with self._turn:
             await self._close_market()
+
+    def _announce(self, market: MarketSettings) -> None:
+        self.opening.emit(market)
+        self._say(FeedState.CONNECTING, "Looking for candles …")
 
     async def _open(self, settings: Settings) -> None:
         async with self._turn:
@@ -180,8 +183,7 @@ class RunController(QObject):
         async with self._turn:
             asked = self._settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
-                self.opening.emit(asked)
-                self._say(FeedState.CONNECTING, "Looking for candles …")
+                self._announce(asked)
                 await self._open_market(self._settings)
                 return
             await self._close_feed()

@@ -104,6 +104,7 @@ class MainWindow(QMainWindow):
         self.source = CheckpointSource(library, state, self)
         self.banner = Banner(theme)
         self.messages = DesktopMessages(self)
+        self.messages.clicked.connect(self.come_to_front)
         self.docks = self._make_docks()
         toggles = {action_id: dock.toggleViewAction() for action_id, dock in self.docks.items()}
         self.actions_of_window = ActionRegistry(standard_actions(), self, toggles)

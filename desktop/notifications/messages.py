@@ -13,6 +13,8 @@ class DesktopMessages(QObject):
 
     told = Signal(str, str)
     """Title and text of what was just told."""
+    clicked = Signal()
+    """On a message or on the tray: the window is wanted."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
@@ -20,7 +22,7 @@ class DesktopMessages(QObject):
         self._tray: QSystemTrayIcon | None = None
 
     def tell(self, title: str, text: str) -> None:
-        """One thing that happened. A click on it brings the window to the front."""
+        """One thing that happened."""
         self.told.emit(title, text)
         QApplication.alert(self._window)
         tray = self._shown_tray()
@@ -38,12 +40,7 @@ class DesktopMessages(QObject):
         if self._tray is None:
             self._tray = QSystemTrayIcon(self._window.windowIcon(), self)
             self._tray.setToolTip("Ghostcandle")
-            self._tray.messageClicked.connect(self._raise)
-            self._tray.activated.connect(self._raise)
+            self._tray.messageClicked.connect(self.clicked)
+            self._tray.activated.connect(lambda _reason: self.clicked.emit())
         self._tray.show()
         return self._tray
-
-    def _raise(self) -> None:
-        self._window.show()
-        self._window.raise_()
-        self._window.activateWindow()

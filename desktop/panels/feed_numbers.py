@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from desktop.feed_record import FeedRecord
-from desktop.formatting import MISSING, format_age, format_count, format_milliseconds
-from desktop.icons import tabular
-from desktop.panels.base import colour_text, paragraphs, set_text
-from desktop.theme import Palette
+from desktop.formatting import format_age, format_count, format_milliseconds
+from desktop.panels.base import paragraphs
+from desktop.panels.number_grid import NumberGrid
 
 _TWO_PAIRS_FROM = 340
 _TERMS = {
@@ -27,24 +25,12 @@ _TERMS = {
 }
 
 
-class FeedNumbers(QWidget):
+class FeedNumbers(NumberGrid):
     """Reads a FeedRecord. What is not known is a dash."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(1)
+        super().__init__({name: paragraphs(meaning) for name, meaning in _TERMS.items()}, parent)
         self._pairs = 0
-        self._names: dict[str, QLabel] = {}
-        self.values: dict[str, QLabel] = {}
-        for name, meaning in _TERMS.items():
-            self._names[name], self.values[name] = QLabel(name), QLabel(MISSING)
-            self.values[name].setFont(tabular(self.font(), bold=True))
-            self.values[name].setAccessibleName(name)
-            for label in (self._names[name], self.values[name]):
-                label.setToolTip(paragraphs(meaning))
         self.arrange(0)
 
     def show_record(self, record: FeedRecord, now_ms: int) -> None:
@@ -63,11 +49,7 @@ class FeedNumbers(QWidget):
             "Messages rejected": format_count(record.rejected_count),
         }
         for name, text in texts.items():
-            set_text(self.values[name], text)
-
-    def apply_palette(self, palette: Palette) -> None:
-        for label in self._names.values():
-            colour_text(label, palette.muted_text)
+            self.put(name, text)
 
     def arrange(self, width: int) -> None:
         """Use a width: what lasts on the left, what is counted on the right."""
@@ -78,8 +60,7 @@ class FeedNumbers(QWidget):
         rows = len(_TERMS) // pairs
         for index, name in enumerate(_TERMS):
             pair, row = divmod(index, rows)
-            self._grid.addWidget(self._names[name], row, 3 * pair)
-            self._grid.addWidget(self.values[name], row, 3 * pair + 1, Qt.AlignmentFlag.AlignRight)
-        self._grid.setColumnMinimumWidth(2, 10 if pairs == 2 else 0)
+            self.place(name, row, pair)
+        self.grid.setColumnMinimumWidth(2, 10 if pairs == 2 else 0)
         for column, stretch in enumerate((0, 1, 0, 0, 1 if pairs == 2 else 0)):
-            self._grid.setColumnStretch(column, stretch)
+            self.grid.setColumnStretch(column, stretch)

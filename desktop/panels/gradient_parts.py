@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from core.events import LayerStatistics
 from core.forecast.quantities import Quantity
@@ -14,8 +14,9 @@ from desktop.formatting import MISSING, format_percent, format_significant
 from desktop.history import LAYER_STEPS_KEPT, FloatArray
 from desktop.icons import tabular
 from desktop.panels.bars import Bar, BarList
-from desktop.panels.base import colour_text, set_text
+from desktop.panels.base import colour_text
 from desktop.panels.layer_names import layer_title
+from desktop.panels.number_grid import NumberGrid
 from desktop.theme import Palette, Theme
 
 _NEWEST = LAYER_STEPS_KEPT
@@ -39,30 +40,13 @@ _MEASURES = {
 _NO_LAYERS = "The layers are shown with the next step."
 
 
-class NumberTable(QWidget):
-    """Names with their numbers, in as many pairs a row as there is room for; numbers end at one line."""
+class NumberTable(NumberGrid):
+    """In as many pairs a row as there is room for; numbers end at one line."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(8)
-        self._grid.setVerticalSpacing(1)
+        super().__init__(_TERMS, parent)
         self._pairs = 0
-        self.names: dict[str, QLabel] = {}
-        self.values: dict[str, QLabel] = {}
-        for name, meaning in _TERMS.items():
-            self.names[name], self.values[name] = QLabel(name), QLabel(MISSING)
-            self.values[name].setFont(tabular(self.font(), bold=True))
-            for label in (self.names[name], self.values[name]):
-                label.setToolTip(meaning)
         self.arrange(0)
-
-    def put(self, name: str, text: str, *, is_shown: bool = True) -> None:
-        """Show a number."""
-        set_text(self.values[name], text)
-        for label in (self.names[name], self.values[name]):
-            label.setVisible(is_shown)
 
     def arrange(self, width: int) -> None:
         """Use a width."""
@@ -70,22 +54,16 @@ class NumberTable(QWidget):
         if pairs == self._pairs:
             return
         self._pairs = pairs
-        for column in range(self._grid.columnCount()):
-            self._grid.setColumnMinimumWidth(column, 0)
-            self._grid.setColumnStretch(column, 0)
+        for column in range(self.grid.columnCount()):
+            self.grid.setColumnMinimumWidth(column, 0)
+            self.grid.setColumnStretch(column, 0)
         for index, name in enumerate(_TERMS):
             row, pair = divmod(index, pairs)
-            self._grid.addWidget(self.names[name], row, 3 * pair)
-            self._grid.addWidget(self.values[name], row, 3 * pair + 1, Qt.AlignmentFlag.AlignRight)
+            self.place(name, row, pair)
         for pair in range(pairs):
-            self._grid.setColumnStretch(3 * pair, 1)
+            self.grid.setColumnStretch(3 * pair, 1)
             if pair < pairs - 1:
-                self._grid.setColumnMinimumWidth(3 * pair + 2, 12)
-
-    def apply_palette(self, palette: Palette) -> None:
-        """Take the palette's colours."""
-        for label in self.names.values():
-            colour_text(label, palette.muted_text)
+                self.grid.setColumnMinimumWidth(3 * pair + 2, 12)
 
 
 class LayerSection(QWidget):

@@ -35,40 +35,49 @@ class SymbolLists(QObject):
         super().__init__(parent)
         self._cache, self._clock, self._urls = cache, clock, urls
         self._known: dict[str, SymbolList] = {}
-        self._threads: dict[str, LoopThread] = {}
+        self._asked: set[str] = set()
+        """Exchanges whose answer is awaited; a thread that has answered may take a while to end."""
+        self._threads: list[LoopThread] = []
         self._is_closed = False
         self._fetched.connect(self._on_fetched)
-        self._refused.connect(self.failed)
+        self._refused.connect(self._on_refused)
 
     def request(self, venue: str) -> None:
         """The markets of this exchange are wanted."""
-        known = self._known.get(venue) or self._cache.load(venue)
+        known = self._find(venue)
         if known is not None:
-            self._known[venue] = known
             self.ready.emit(known)
         if known is None or not known.is_fresh(self._clock.now_ms()):
             self._fetch(venue)
 
     def known(self, venue: str) -> tuple[str, ...]:
         """The symbols of this exchange as far as they are known here; asks nobody."""
-        known = self._known.get(venue) or self._cache.load(venue)
+        known = self._find(venue)
         return () if known is None else known.symbols
+
+    def _find(self, venue: str) -> SymbolList | None:
+        """What was told, or what lies in the cache, which is read once."""
+        known = self._known.get(venue) or self._cache.load(venue)
+        if known is not None:
+            self._known[venue] = known
+        return known
 
     def close(self) -> bool:
         """Give up what is under way, and wait. False where a thread did not end in time."""
         self._is_closed = True
-        for thread in self._threads.values():
+        for thread in self._threads:
             thread.stop()
-        return all([thread.stop_and_wait() for thread in self._threads.values()])
+        return all([thread.stop_and_wait() for thread in self._threads])
 
     def _fetch(self, venue: str) -> None:
         self.fetching.emit(venue)
-        if venue in self._threads or self._is_closed:
+        if venue in self._asked or self._is_closed:
             return
+        self._asked.add(venue)
         thread = LoopThread(partial(self._work, venue), f"Markets of {venue}", self)
         thread.failed.connect(partial(self._on_failed, venue))
-        thread.finished.connect(partial(self._on_finished, venue))
-        self._threads[venue] = thread
+        thread.finished.connect(partial(self._on_finished, thread))
+        self._threads.append(thread)
         thread.start()
 
     async def _work(self, venue: str) -> None:
@@ -82,13 +91,17 @@ class SymbolLists(QObject):
         self._fetched.emit(listed)
 
     def _on_fetched(self, listed: SymbolList) -> None:
+        self._asked.discard(listed.venue)
         self._known[listed.venue] = listed
         self.ready.emit(listed)
 
-    def _on_failed(self, venue: str, words: str) -> None:
-        self.failed.emit(venue, f"The list of markets could not be read ({words}).")
+    def _on_refused(self, venue: str, sentence: str) -> None:
+        self._asked.discard(venue)
+        self.failed.emit(venue, sentence)
 
-    def _on_finished(self, venue: str) -> None:
-        thread = self._threads.pop(venue, None)
-        if thread is not None:
-            thread.deleteLater()
+    def _on_failed(self, venue: str, words: str) -> None:
+        self._on_refused(venue, f"The list of markets could not be read ({words}).")
+
+    def _on_finished(self, thread: LoopThread) -> None:
+        self._threads.remove(thread)
+        thread.deleteLater()

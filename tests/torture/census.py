@@ -7,8 +7,9 @@ import gc
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from types import FunctionType, MappingProxyType
 from typing import Any, ClassVar
 
@@ -138,20 +139,43 @@ MOST_OF_A_KIND = 50
 
 def assert_nothing_is_left(before: Census, after: Census, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
     """Compare two moments of rest. bounds: how many there may be of a type that is kept up to a bound."""
-    told = (
-        f"None {after.none - before.none:+d}, blocks {after.blocks - before.blocks:+d}, "
-        f"heap {before.heap_mb:.1f}, then {after.heap_mb:.1f} MB, "
-        f"process {before.memory_mb:.0f}, then {after.memory_mb:.0f} MB"
-    )
-    print(told)
+    assert_no_objects_are_left(before, after, bounds)
+    told = _told(before, after)
+    assert abs(after.none - before.none) < MOST_NONE, told
+    assert _memory_growth(before, after) < 1.0, told
+
+
+def assert_no_objects_are_left(before: Census, after: Census, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
+    """Compare two moments of rest by what has a name."""
+    print(_told(before, after))
     grown = after.grown_since(before, MOST_OF_A_KIND)
     for name, most in bounds.items():
         grown.pop(name, None)
         assert after.objects[name] <= most, f"{after.objects[name]} of {name}, at most {most} are kept"
     assert not grown, f"left behind: {grown}"
     assert after.timers == before.timers, "timers were left behind"
-    assert abs(after.none - before.none) < MOST_NONE, told
+
+
+def assert_does_not_go_on_growing(rests: Sequence[Census]) -> None:
+    """What is met for the first time may leave something once, in one stretch between two rests; what leaks leaves it
+    in each."""
+    stretches = list(pairwise(rests))
+    told = [_told(*stretch) for stretch in stretches]
+    for sign in (1, -1):
+        assert min(sign * (after.none - before.none) for before, after in stretches) < MOST_NONE, told
+    assert min(_memory_growth(*stretch) for stretch in stretches) < 1.0, told
+
+
+def _memory_growth(before: Census, after: Census) -> float:
+    """As a share of what is let pass."""
     if math.isnan(after.heap_mb):
-        assert after.memory_mb - before.memory_mb < MOST_MB, told
-    else:
-        assert after.heap_mb - before.heap_mb < MOST_HEAP_MB, told
+        return (after.memory_mb - before.memory_mb) / MOST_MB
+    return (after.heap_mb - before.heap_mb) / MOST_HEAP_MB
+
+
+def _told(before: Census, after: Census) -> str:
+    return (
+        f"None {after.none - before.none:+d}, blocks {after.blocks - before.blocks:+d}, "
+        f"heap {before.heap_mb:.1f}, then {after.heap_mb:.1f} MB, "
+        f"process {before.memory_mb:.0f}, then {after.memory_mb:.0f} MB"
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,13 @@ from desktop.state import INCIDENTS_KEPT
 from desktop.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.chart.test_painting import picture, pixels
-from tests.torture.census import Census, assert_nothing_is_left, take
+from tests.torture.census import (
+    Census,
+    assert_does_not_go_on_growing,
+    assert_no_objects_are_left,
+    assert_nothing_is_left,
+    take,
+)
 from tests.torture.chart import stop_running_on
 from tests.torture.run import LONG_SECONDS, Torture, chosen_seed
 from tests.torture.twin import difference, settle, where
@@ -150,14 +157,14 @@ def test_nothing_breaks_and_nothing_is_left(acts: WindowActs, qtbot: QtBot, qtlo
 @pytest.mark.timeout(1_800)
 def test_nothing_grows_over_minutes(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
     """Each stretch by itself: what warms up does so once, what leaks goes on."""
-    torture(acts, qtbot, 0).run(qtlog, seconds=LONG_SECONDS / STRETCHES)
-    first = before = at_rest(acts, qtbot)
-    for part in range(1, STRETCHES):
+    rests: list[Census] = []
+    for part in range(STRETCHES):
         torture(acts, qtbot, part).run(qtlog, seconds=LONG_SECONDS / STRETCHES)
-        after = at_rest(acts, qtbot)
-        assert_nothing_is_left(before, after, BOUNDS)
-        before = after
+        rests.append(at_rest(acts, qtbot))
     print(f"met: {dict(acts.met)}")
-    assert_nothing_is_left(first, before, BOUNDS)
+    for before, after in pairwise(rests):
+        assert_no_objects_are_left(before, after, BOUNDS)
+    assert_no_objects_are_left(rests[0], rests[-1], BOUNDS)
+    assert_does_not_go_on_growing(rests)
     if LONG_SECONDS > ENOUGH_SECONDS:
         assert set(acts.met) >= TO_BE_MET, f"never met: {TO_BE_MET - set(acts.met)}"

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 from core.clock import Clock
 from core.market.candle import Market
+from core.market.fallback import next_venue
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus
 from core.market.feeds.ccxt_venue import CcxtVenue
@@ -21,7 +22,7 @@ from core.market.feeds.venue import OpenVenue, Venue
 from core.market.feeds.words import counted, in_words
 from core.market.venue_names import venue_name
 
-__all__ = ["ExchangeFeed", "ExchangeTimes", "next_venue", "probe"]
+__all__ = ["ExchangeFeed", "ExchangeTimes", "probe"]
 
 _OFFERED_AFTER = 3
 """Failures in a row, after which another venue is offered whatever the trouble is."""
@@ -168,14 +169,6 @@ class ExchangeFeed:
 
     def _status(self, state: FeedState, sentence: str, offer: str | None = None) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms(), offer)
-
-
-def next_venue(order: Sequence[str], venue: str) -> str | None:
-    """The venue that follows in the user's order: after `venue` where that stands in it, else the first."""
-    if venue in order:
-        place = list(order).index(venue)
-        order = [*order[place + 1 :], *order[:place]]
-    return next((each for each in order if each != venue), None)
 
 
 def _offered(offer: str | None) -> str:

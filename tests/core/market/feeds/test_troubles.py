@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from core.clock import SystemClock
 from core.market.candle import Interval, Market
+from core.market.fallback import next_venue
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedState, FeedStatus
-from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes, next_venue, probe
+from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes, probe
 from core.market.feeds.trouble import Answer, explain
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.feeds import Heard, hear

@@ -1,0 +1,49 @@
+"""Names with their numbers, which a panel lays out by its width."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from desktop.formatting import MISSING
+from desktop.icons import tabular
+from desktop.panels.base import colour_text, set_text
+from desktop.theme import Palette
+
+
+class NumberGrid(QWidget):
+    """A dash for each number until `put`. Who lays it out says for each name in which row and which pair of columns."""
+
+    def __init__(self, meanings: Mapping[str, str], parent: QWidget | None = None) -> None:
+        """meanings: the tooltip of each name, in the order of the names."""
+        super().__init__(parent)
+        self.grid = QGridLayout(self)
+        self.grid.setContentsMargins(0, 0, 0, 0)
+        self.grid.setHorizontalSpacing(8)
+        self.grid.setVerticalSpacing(1)
+        self.names: dict[str, QLabel] = {}
+        self.values: dict[str, QLabel] = {}
+        for name, meaning in meanings.items():
+            self.names[name], self.values[name] = QLabel(name), QLabel(MISSING)
+            self.values[name].setFont(tabular(self.font(), bold=True))
+            self.values[name].setAccessibleName(name)
+            for label in (self.names[name], self.values[name]):
+                label.setToolTip(meaning)
+
+    def put(self, name: str, text: str, *, is_shown: bool = True) -> None:
+        """Show a number."""
+        set_text(self.values[name], text)
+        for label in (self.names[name], self.values[name]):
+            label.setVisible(is_shown)
+
+    def place(self, name: str, row: int, pair: int) -> None:
+        """The name at the left of its pair of columns, the number at the right; a third column parts the pairs."""
+        self.grid.addWidget(self.names[name], row, 3 * pair)
+        self.grid.addWidget(self.values[name], row, 3 * pair + 1, Qt.AlignmentFlag.AlignRight)
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        for label in self.names.values():
+            colour_text(label, palette.muted_text)
