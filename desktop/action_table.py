@@ -148,6 +148,7 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
             "Prices of other markets; a click shows one on the chart",
             "eye-outline",
         ),
+        (ActionId.SHOW_LOG, "L&og", "What the program wrote about its own work", "text-box-outline"),
     )
     menu = (_VIEW, _PANELS)
     toggles = (
@@ -218,6 +219,18 @@ def incident_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
             place="Incidents",
         ),
+    )
+
+
+def log_actions() -> tuple[ActionInfo, ...]:
+    """What can be done in the log's panel."""
+    rows = (
+        (ActionId.LOG_COPY, "&Copy", "Copy the chosen lines, with what follows them", "Ctrl+C", "content-copy"),
+        (ActionId.LOG_FOLDER, "Open &folder", "Show the folder that holds the log files", "", "folder-open-outline"),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Log")
+        for id_, text, tooltip, keys, name in rows
     )
 
 

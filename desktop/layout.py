@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
 
 
@@ -56,13 +56,14 @@ def arrange_docks(
     incidents: QDockWidget,
     feed: QDockWidget,
     watchlist: QDockWidget,
+    log: QDockWidget,
 ) -> None:
     """The default. Right: loss before gradients and the watchlist, accuracy, the best checkpoint. Below the chart:
-    checkpoints before incidents and the feed."""
+    checkpoints before incidents, the feed and the log."""
     areas = Qt.DockWidgetArea
     window.setCorner(Qt.Corner.BottomRightCorner, areas.RightDockWidgetArea)
     window.setCorner(Qt.Corner.TopRightCorner, areas.RightDockWidgetArea)
-    docks = (loss, gradients, accuracy, best, checkpoints, incidents, feed, watchlist)
+    docks = (loss, gradients, accuracy, best, checkpoints, incidents, feed, watchlist, log)
     for dock in docks:
         dock.setFloating(False)
         window.removeDockWidget(dock)
@@ -74,6 +75,7 @@ def arrange_docks(
     window.addDockWidget(areas.BottomDockWidgetArea, checkpoints)
     window.tabifyDockWidget(checkpoints, incidents)
     window.tabifyDockWidget(incidents, feed)
+    window.tabifyDockWidget(feed, log)
     for dock in docks:
         dock.show()
     loss.raise_()

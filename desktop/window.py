@@ -10,12 +10,15 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.events import SettingChange, Severity, TrainerState
+from core.logs.book import LogBook
 from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings
+from core.storage.folder import DataFolder
 from desktop.action_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
+    log_actions,
     standard_actions,
     watchlist_actions,
 )
@@ -37,6 +40,7 @@ from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume
 from desktop.panels.feed import FeedPanel
 from desktop.panels.gradients import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
+from desktop.panels.log import LogPanel
 from desktop.panels.loss import LossPanel
 from desktop.panels.notices import NoticeWriter
 from desktop.panels.status import StatusPanel
@@ -207,6 +211,7 @@ class MainWindow(QMainWindow):
         self.gradients = GradientsPanel(state, theme, self._settings)
         self.feed = FeedPanel(state, theme)
         self.watchlist = WatchlistPanel(state, theme, self._settings.watchlist.markets)
+        self.log = LogPanel(LogBook(DataFolder(self._data_folder).logs), theme, state.clock.now_ms)
         panels: dict[ActionId, tuple[str, Panel]] = {
             ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
             ActionId.SHOW_GRADIENTS: ("Gradients", self.gradients),
@@ -216,6 +221,7 @@ class MainWindow(QMainWindow):
             ActionId.SHOW_INCIDENTS: ("Incidents", IncidentsPanel(state, theme)),
             ActionId.SHOW_FEED: ("Feed", self.feed),
             ActionId.SHOW_WATCHLIST: ("Watchlist", self.watchlist),
+            ActionId.SHOW_LOG: ("Log", self.log),
         }
         docks = {}
         for action_id, (title, panel) in panels.items():
@@ -260,6 +266,7 @@ class MainWindow(QMainWindow):
         self.feed.venue_requested.connect(self._on_venue)
         self.watchlist.market_requested.connect(self.watch)
         self.watchlist.markets_changed.connect(self._on_watchlist)
+        self.log.trouble.connect(lambda sentence: self.tell(sentence, key="log folder"))
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
 
@@ -390,6 +397,6 @@ class MainWindow(QMainWindow):
             self.tell(f"No file manager answered. The data folder is {self._data_folder}.", key="data folder")
 
     def _open_shortcuts(self) -> None:
-        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions)
+        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions)
         infos = (*self.actions_of_window.infos(), *(info for table in of_panels for info in table()))
         open_shortcuts(self, (*shortcut_lines(infos), *chart_gestures()))
