@@ -111,6 +111,25 @@ def _training_actions() -> tuple[ActionInfo, ...]:
             section=1,
             is_in_tool_bar=True,
         ),
+        *_break_actions(),
+    )
+
+
+def _break_actions() -> tuple[ActionInfo, ...]:
+    rows = (
+        (ActionId.FREE_DEVICE_SHORT, "For 15 &minutes", "Ctrl+F8", "timer-outline"),
+        (ActionId.FREE_DEVICE_LONG, "For an &hour", "Ctrl+Shift+F8", "timer-sand"),
+        (ActionId.FREE_DEVICE, "&Until it is started again", "", "coffee-outline"),
+    )
+    tooltip = "Save a checkpoint and give the GPU's memory back {}; candles go on being stored, and are caught up with"
+    when = {
+        ActionId.FREE_DEVICE_SHORT: "for 15 minutes",
+        ActionId.FREE_DEVICE_LONG: "for an hour",
+        ActionId.FREE_DEVICE: "until training is started again",
+    }
+    menu = (_TRAINING, "&Free the device")
+    return tuple(
+        ActionInfo(id_, text, tooltip.format(when[id_]), keys, name, menu, section=2) for id_, text, keys, name in rows
     )
 
 

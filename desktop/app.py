@@ -31,6 +31,7 @@ from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
+from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.commands.options import Context
@@ -45,6 +46,7 @@ from desktop.history import STEPS_KEPT
 from desktop.history_visits import HistoryVisits
 from desktop.layout import LayoutStore
 from desktop.library import Library
+from desktop.machine_watch import MachineWatch
 from desktop.notifications.watch import RunWatch
 from desktop.resources import icon_path
 from desktop.run_controller import RunController
@@ -53,6 +55,7 @@ from desktop.single_instance import SingleInstance
 from desktop.state import INCIDENTS_KEPT, RunState
 from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
+from desktop.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.watch.watching import Watching
 from desktop.window import MainWindow
 
@@ -97,6 +100,9 @@ class Application(QObject):
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
+        self.machine = MachineWatch(self)
+        self.machine.told.connect(self.window.machine.show_reading)
+        self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -113,6 +119,7 @@ class Application(QObject):
             self._take_first_size()
         self._tell_of_settings()
         self._first_paint.happened.connect(self._begin)
+        self._first_paint.happened.connect(self.machine.start)
         self.window.show()
 
     def _tell_of_settings(self) -> None:
@@ -135,6 +142,9 @@ class Application(QObject):
         self.history_visits.close()
         history = self.charting.history
         history.cancel()
+        self.training_break.close()
+        if not self.machine.close():
+            _log.error("The thread that looks at the machine did not end in time.")
         await self.watching.close()
         await self.runs.close()
         history.cancel()  # a market that was just being opened may have begun to load
@@ -204,6 +214,19 @@ class Application(QObject):
         window.market_chosen.connect(lambda _market: self._open_market())
         window.try_again_requested.connect(self.runs.try_again)
         window.settings_changed.connect(self._save_settings)
+        self._connect_break()
+
+    def _connect_break(self) -> None:
+        pause = self.training_break
+        pause.stop_requested.connect(self.runs.stop_training)
+        pause.start_requested.connect(self._on_start)
+        self.window.actions_of_window.wire(
+            {
+                ActionId.FREE_DEVICE: lambda: pause.begin(None),
+                ActionId.FREE_DEVICE_SHORT: lambda: pause.begin(SHORT_MINUTES),
+                ActionId.FREE_DEVICE_LONG: lambda: pause.begin(LONG_MINUTES),
+            }
+        )
 
     def _connect_run(self) -> None:
         runs, state, charting = self.runs, self.state, self.charting

@@ -42,6 +42,7 @@ from desktop.panels.gradients import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
 from desktop.panels.log import LogPanel
 from desktop.panels.loss import LossPanel
+from desktop.panels.machine_strip import MachineStrip
 from desktop.panels.notices import NoticeWriter
 from desktop.panels.status import StatusPanel
 from desktop.panels.watchlist import WatchlistPanel
@@ -243,6 +244,8 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.chart, 1)
         self.setCentralWidget(middle)
         self.actions_of_window.fill_menu_bar(self.menuBar())
+        self.machine = MachineStrip(self._theme)
+        self.menuBar().setCornerWidget(self.machine, Qt.Corner.TopRightCorner)
         self._tool_bar = make_tool_bar(self.actions_of_window, self.inputs)
         self.addToolBar(self._tool_bar)
         self.statusBar().setSizeGripEnabled(False)
@@ -298,7 +301,8 @@ class MainWindow(QMainWindow):
         state, actions = self._state.trainer_state, self.actions_of_window
         is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
         actions[ActionId.START].setEnabled(is_resting)
-        actions[ActionId.STOP].setEnabled(not is_resting)
+        for action_id in (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG):
+            actions[action_id].setEnabled(not is_resting)
         for action_id in (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT):
             actions[action_id].setEnabled(not is_resting and not is_coming_up)
         self._present_pause()
