@@ -183,7 +183,33 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
         (_VIEW,),
         section=3,
     )
-    return (*toggles, reset)
+    return (*toggles, *_layout_actions(), reset)
+
+
+def _layout_actions() -> tuple[ActionInfo, ...]:
+    rows = (
+        (ActionId.LAYOUT_WATCH, "&Watch", "A large chart, the watchlist and the scores", "Ctrl+Alt+1", "eye-outline"),
+        (ActionId.LAYOUT_TRAIN, "&Train", "Loss, gradients, incidents and the log", "Ctrl+Alt+2", "chart-line"),
+        (
+            ActionId.LAYOUT_COMPARE,
+            "&Compare",
+            "Room for the checkpoints and their scores",
+            "Ctrl+Alt+3",
+            "compare-horizontal",
+        ),
+        (
+            ActionId.KEEP_LAYOUT,
+            "&Keep this layout…",
+            "Keep where the panels are now under a name",
+            "",
+            "content-save-outline",
+        ),
+    )
+    menu = (_VIEW, "La&youts")
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, menu, section=int(id_ is ActionId.KEEP_LAYOUT) + 3)
+        for id_, text, tooltip, keys, name in rows
+    )
 
 
 def _help_actions() -> tuple[ActionInfo, ...]:

@@ -80,6 +80,10 @@ class ActionId(StrEnum):
     SHOW_FEED = "show_feed"
     SHOW_WATCHLIST = "show_watchlist"
     SHOW_LOG = "show_log"
+    LAYOUT_WATCH = "layout_watch"
+    LAYOUT_TRAIN = "layout_train"
+    LAYOUT_COMPARE = "layout_compare"
+    KEEP_LAYOUT = "keep_layout"
     RESET_LAYOUT = "reset_layout"
     SHORTCUTS = "shortcuts"
     ABOUT = "about"
@@ -133,6 +137,7 @@ class ActionRegistry(QObject):
         self._infos = {info.id: info for info in infos}
         self._groups: dict[str, QActionGroup] = {}
         self._actions: dict[ActionId, QAction] = {}
+        self._menus: dict[tuple[str, ...], QMenu] = {}
         for info in self._infos.values():
             action = (existing or {}).get(info.id) or QAction(self)
             self._dress(action, info)
@@ -173,7 +178,7 @@ class ActionRegistry(QObject):
 
     def fill_menu_bar(self, bar: QMenuBar) -> None:
         """Add a menu for each path of the table."""
-        menus: dict[tuple[str, ...], QMenu] = {}
+        menus = self._menus
         sections: dict[tuple[str, ...], int] = {}
         for info in self._infos.values():
             if not info.menu:
@@ -190,6 +195,10 @@ class ActionRegistry(QObject):
                 if is_innermost:
                     self._separate(menus[path], sections, path, info.section)
             menus[info.menu].addAction(self._actions[info.id])
+
+    def menu_of(self, action_id: ActionId) -> QMenu:
+        """The menu that holds it, once the bar was filled. Raises KeyError for one that is in none."""
+        return self._menus[self._infos[action_id].menu]
 
     def fill_tool_bar(self, tool_bar: QToolBar, ids: Iterable[ActionId] | None = None) -> None:
         """Add the actions meant for a tool bar (of `ids`, where given), in the order of the table."""

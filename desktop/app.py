@@ -44,7 +44,7 @@ from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
 from desktop.history_visits import HistoryVisits
-from desktop.layout import LayoutStore
+from desktop.layouts.store import LayoutStore
 from desktop.library import Library
 from desktop.machine_watch import MachineWatch
 from desktop.notifications.watch import RunWatch

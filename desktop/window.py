@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -28,7 +29,9 @@ from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
-from desktop.layout import LayoutStore, arrange_docks, size_docks
+from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, arrange, size
+from desktop.layouts.menu import LayoutMenu
+from desktop.layouts.store import LayoutStore
 from desktop.notifications.messages import DesktopMessages
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
@@ -119,6 +122,9 @@ class MainWindow(QMainWindow):
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)
         self._build()
+        self.layouts = LayoutMenu(
+            self, self.actions_of_window.menu_of(ActionId.KEEP_LAYOUT), layout_store, partial(self.tell, key="layout")
+        )
         self._connect()
         self._wire_actions()
         self.notices = NoticeWriter(
@@ -185,9 +191,12 @@ class MainWindow(QMainWindow):
         return dialog
 
     def reset_layout(self) -> None:
-        """Right: loss, gradients and the watchlist, accuracy, the best checkpoint. Below the chart: checkpoints,
-        incidents, the feed."""
-        arrange_docks(self, *self.docks.values())
+        """Put all panels back where they were at first."""
+        self.arrange(EVERYTHING)
+
+    def arrange(self, arrangement: Arrangement) -> None:
+        """Put the panels where they belong for a purpose."""
+        arrange(self, self.docks, arrangement)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -195,7 +204,7 @@ class MainWindow(QMainWindow):
         if self._needs_default_sizes:
             # Sizes that were asked for before the window had one do not hold.
             self._needs_default_sizes = False
-            size_docks(self, *self.docks.values())
+            size(self, self.docks, EVERYTHING)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._refresher.stop()
@@ -286,6 +295,10 @@ class MainWindow(QMainWindow):
                 ids.CHOOSE_MARKET: self.open_market,
                 ids.PREFERENCES: self.open_preferences,
                 ids.OPEN_DATA_FOLDER: self._open_data_folder,
+                ids.LAYOUT_WATCH: lambda: self.arrange(WATCH),
+                ids.LAYOUT_TRAIN: lambda: self.arrange(TRAIN),
+                ids.LAYOUT_COMPARE: lambda: self.arrange(COMPARE),
+                ids.KEEP_LAYOUT: self.layouts.ask_name,
                 ids.RESET_LAYOUT: self.reset_layout,
                 ids.SHORTCUTS: self._open_shortcuts,
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),

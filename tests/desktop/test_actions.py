@@ -80,7 +80,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "-",
         "Quit",
     ]
-    assert texts(menus["View"])[-3:] == ["-", "Panels", "Reset layout"]
+    assert texts(menus["View"])[-3:] == ["Panels", "Layouts", "Reset layout"]
     assert texts(menus["Panels"]) == [
         "Loss",
         "Gradients",
