@@ -37,7 +37,9 @@ class ForecastLayer:
     def paint(self, painter: QPainter, frame: Frame, model: ChartModel, wanted: QRegion) -> None:
         """Put the `wanted` device pixels of it on the plot. Nothing where there is no forecast ahead."""
         # The forecast itself is held, not its id: a later one may get the same.
-        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), model.other_interval)
+        # A ghost has a wider frame while its candle forms, which is not told by the times ahead.
+        forms = model.forming is not None
+        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), forms, model.other_interval)
         if self._key is None or key != self._key:
             self._repaint(frame, model)
             self._key = key
