@@ -15,6 +15,7 @@ Until there are 30 of them, it says what the reference says.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_inputs import (
@@ -80,10 +81,13 @@ class BaselineExperts:
         self._spread = np.ones((horizons, places, horizons))
         """Said at the newest origins, the newest first: [origin, P, H]."""
         self._newest_return = 0.0
+        self._errors: FloatArray | None = None
+        """Of the newest candle [P, H, L]: they take long, and are asked for more than once."""
 
     def observe(self) -> None:
         """Take the history's newest candle: learn from it as a target, then look ahead from it. Once a candle."""
         self._learn()
+        self._errors = None
         self._look_ahead(self._inputs.of_newest())
 
     def quantiles(self, reference: FloatArray) -> FloatArray:
@@ -93,8 +97,8 @@ class BaselineExperts:
         reference: [H, Q, L], as `ReferenceForecast` gives them.
         """
         said = np.repeat(reference[None], len(EXPERTS), axis=0)
-        own = self._centre[0][..., None] + self._spread[0][..., None] * self._residuals.quantiles()
-        heard = np.flatnonzero(self._residuals.known >= FEWEST_OUTCOMES)
+        own = self._centre[0][..., None] + self._spread[0][..., None] * self._error_quantiles()
+        heard = self._heard()
         for place, (expert, quantity) in enumerate(_LEARNED):
             said[expert, heard, quantity] = own[place, heard]
         ahead = np.arange(1, self._history.horizons + 1)
@@ -102,6 +106,27 @@ class BaselineExperts:
         said[REPEAT, :, Quantity.CLOSE] += ahead[:, None] * step
         said[REVERSE, :, Quantity.CLOSE] -= (ahead % 2)[:, None] * step  # every second one takes it back
         return said
+
+    def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
+        """What the model corrects at these rows of the history, normalised: [origin, H, Q, L], ascending.
+
+        It is the reference; of the range, what HAR expected at the row, with the errors that HAR lately had. So the
+        model need not learn what a regression knows. reference: [H, Q, L], as `ReferenceForecast` gives it now.
+        """
+        anchors = np.repeat(reference[None], origins.size, axis=0)
+        heard = self._heard()
+        errors = self._error_quantiles()[_PLACE[HAR, Quantity.RANGE], heard]
+        anchors[:, heard, Quantity.RANGE] = self._history.expected_range[origins][:, heard, None] + errors
+        return anchors
+
+    def _heard(self) -> NDArray[np.int64]:
+        """The horizons of which enough errors are known."""
+        return np.flatnonzero(self._residuals.known >= FEWEST_OUTCOMES)
+
+    def _error_quantiles(self) -> FloatArray:
+        if self._errors is None:
+            self._errors = self._residuals.quantiles()
+        return self._errors
 
     def _learn(self) -> None:
         outcomes = newest_outcomes(self._history)
@@ -129,6 +154,7 @@ class BaselineExperts:
         _push(self._centre, self._centres(said, inputs))
         _push(self._spread, _spreads(said["width"], inputs.mean_log_width))
         self._newest_return = float(inputs.newest[Quantity.CLOSE])
+        self._history.expect_range(said["range"])
 
     def _centres(self, said: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
         """[P, H]"""
@@ -165,6 +191,7 @@ class BaselineExperts:
         self._centre[:], self._spread[:] = state["centre"], state["spread"]
         self._newest_return = float(state["newest_return"][0])
         self._residuals.restore(part_of(state, "residuals"))
+        self._errors = None
         for name, regression in self._regressions.items():
             self._read[name][:] = state[f"read.{name}"]
             regression.restore(part_of(state, f"regression.{name}"))

@@ -1,4 +1,5 @@
-"""The references of a whole history at once: what `ReferenceForecast` said when each candle was the newest."""
+"""The references of a whole history at once: what `ReferenceForecast` said when each candle was the newest; and what
+`BaselineExperts` gave the model to correct then."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from core.forecast.baselines import (
     without_hole,
 )
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
+from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
 
 
 def references_over_time(
@@ -41,7 +42,28 @@ def references_over_time(
     return references
 
 
+def range_anchors_over_time(history: History, references: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What the model is given of the range at each candle: [candle, H, L]; row t uses targets up to t.
+
+    It is what `BaselineExperts.anchors` gives a session; all else the model corrects is the reference. The baselines
+    must have observed the history's candles.
+    """
+    anchors = references[:, :, Quantity.RANGE].copy()
+    count = len(history)
+    for horizon in range(1, history.horizons + 1):
+        outcomes = normalised_outcomes(history, horizon, 0, count - horizon)[:, Quantity.RANGE]
+        known = np.flatnonzero(without_hole(history, horizon, 0, count - horizon))
+        if known.size < FEWEST_OUTCOMES:
+            continue
+        quantiles = _rolling((outcomes - history.expected_range[: outcomes.size, horizon - 1])[known])
+        rows = np.arange(known[FEWEST_OUTCOMES - 1] + horizon, count)
+        newest = np.searchsorted(known + horizon, rows, side="right") - 1
+        anchors[rows, horizon - 1] = history.expected_range[rows, horizon - 1, None] + quantiles[newest]
+    return anchors
+
+
 def _rolling(outcomes: FloatArray) -> FloatArray:
-    """Quantiles of the newest outcomes up to each: [origin, Q, L]."""
+    """Quantiles of the newest outcomes up to each: [origin, Q] to [origin, Q, L], [origin] to [origin, L]."""
     window = pd.DataFrame(outcomes).rolling(REFERENCE_WINDOW, min_periods=1)
-    return np.stack([window.quantile(level).to_numpy() for level in LEVELS], axis=-1)
+    quantiles = np.stack([window.quantile(level).to_numpy() for level in LEVELS], axis=-1)
+    return quantiles.reshape(*outcomes.shape, len(LEVELS))

@@ -173,3 +173,32 @@ def test_a_small_history_that_is_trimmed_says_the_same_as_a_large_one() -> None:
     large.feed(candles)
     reference = large.reference.quantiles()
     np.testing.assert_array_equal(small.baselines.quantiles(reference), large.baselines.quantiles(reference))
+
+
+def test_the_model_corrects_har_of_the_range_and_the_reference_of_all_else() -> None:
+    watched = Watched(horizons=2)
+    watched.feed(random_walk(120))
+    reference, newest = watched.reference.quantiles(), np.array([119])
+    anchor = watched.baselines.anchors(reference, newest)[0]
+    np.testing.assert_allclose(anchor[:, Quantity.RANGE], watched.quantiles()[HAR, :, Quantity.RANGE])
+    others = [quantity for quantity in Quantity if quantity is not Quantity.RANGE]
+    np.testing.assert_array_equal(anchor[:, others], reference[:, others])
+
+
+def test_an_older_anchor_is_where_har_saw_the_range_then() -> None:
+    watched, expected = Watched(horizons=2), []
+    for candle in random_walk(120):
+        watched.feed([candle])
+        expected.append(watched.history.expected_range[-1].copy())
+    rows = np.array([60, 119])
+    anchors = watched.baselines.anchors(watched.reference.quantiles(), rows)[:, :, Quantity.RANGE]
+    apart = expected[119] - expected[60]
+    assert (apart != 0.0).all()
+    np.testing.assert_allclose(anchors[1] - anchors[0], np.repeat(apart[:, None], len(LEVELS), axis=1))
+
+
+def test_without_enough_errors_the_model_corrects_the_reference_alone() -> None:
+    watched = Watched(horizons=2)
+    watched.feed(random_walk(20))
+    reference = watched.reference.quantiles()
+    np.testing.assert_array_equal(watched.baselines.anchors(reference, np.array([19, 3])), np.stack([reference] * 2))
