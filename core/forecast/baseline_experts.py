@@ -51,6 +51,8 @@ _LEARNED = (
 )
 """Whose quantiles on what are those of their own errors: a pair for each place P."""
 _PLACE = {pair: place for place, pair in enumerate(_LEARNED)}
+HAR_QUANTITIES = tuple(quantity for expert, quantity in _LEARNED if expert == HAR)
+"""On what HAR speaks."""
 _QUANTITY_AT = np.array([quantity for _, quantity in _LEARNED])
 
 _LARGEST_LOG_WIDTH = 2.0
@@ -110,13 +112,15 @@ class BaselineExperts:
     def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
         """What the model corrects at these rows of the history, normalised: [origin, H, Q, L], ascending.
 
-        It is the reference; of the range, what HAR expected at the row, with the errors that HAR lately had. So the
-        model need not learn what a regression knows. reference: [H, Q, L], as `ReferenceForecast` gives it now.
+        Where HAR speaks, it is what HAR expected at the row, with the errors that HAR lately had; else the reference.
+        So the model need not learn what a regression knows. reference: [H, Q, L], as `ReferenceForecast` gives it now.
         """
         anchors = np.repeat(reference[None], origins.size, axis=0)
+        centre, spread = har_expectations(self._history.expected[origins])
         heard = self._heard()
-        errors = self._error_quantiles()[_PLACE[HAR, Quantity.RANGE], heard]
-        anchors[:, heard, Quantity.RANGE] = self._history.expected_range[origins][:, heard, None] + errors
+        for index, quantity in enumerate(HAR_QUANTITIES):
+            errors = self._error_quantiles()[_PLACE[HAR, quantity], heard]
+            anchors[:, heard, quantity] = centre[:, heard, index, None] + spread[:, heard, index, None] * errors
         return anchors
 
     def _heard(self) -> NDArray[np.int64]:
@@ -154,7 +158,7 @@ class BaselineExperts:
         _push(self._centre, self._centres(said, inputs))
         _push(self._spread, _spreads(said["width"], inputs.mean_log_width))
         self._newest_return = float(inputs.newest[Quantity.CLOSE])
-        self._history.expect_range(said["range"])
+        self._history.expect(said["range"], said["width"])
 
     def _centres(self, said: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
         """[P, H]"""
@@ -197,16 +201,35 @@ class BaselineExperts:
             regression.restore(part_of(state, f"regression.{name}"))
 
 
+def har_expectations(expected: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Centre and spread of what HAR says where it expects this: [..., 2, H] to [..., H, len(HAR_QUANTITIES)] each."""
+    log_range, log_width = expected[..., 0, :], expected[..., 1, :]
+    centre = np.zeros((*log_range.shape, len(HAR_QUANTITIES)))
+    centre[..., HAR_QUANTITIES.index(Quantity.RANGE)] = log_range
+    spread = np.repeat(_width(log_width)[..., None], len(HAR_QUANTITIES), axis=-1)
+    spread[..., HAR_QUANTITIES.index(Quantity.CLOSE)] = _together(_width(log_width))
+    spread[..., HAR_QUANTITIES.index(Quantity.RANGE)] = 1.0
+    return centre, spread
+
+
+def _width(log_width: FloatArray) -> FloatArray:
+    width: FloatArray = np.exp(np.clip(log_width, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH))
+    return width
+
+
+def _together(width: FloatArray) -> FloatArray:
+    """How wide all candles up to each are together, in units of one: [..., H]."""
+    together: FloatArray = np.sqrt(np.cumsum(width**2, axis=-1) / np.arange(1, width.shape[-1] + 1))
+    return together
+
+
 def _spreads(log_width: FloatArray, mean_log_width: float) -> FloatArray:
-    """[P, H]. A close is as wide as all candles up to it together, in units of one."""
-    width, mean_width = (
-        np.exp(np.clip(value, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH)) for value in (log_width, mean_log_width)
-    )
-    spread = np.ones((len(_LEARNED), width.size))
-    spread[_PLACE[EWMA, Quantity.CLOSE]] = mean_width
-    spread[_PLACE[HAR, Quantity.CLOSE]] = np.sqrt(np.cumsum(width**2) / np.arange(1, width.size + 1))
+    """[P, H]"""
+    spread = np.ones((len(_LEARNED), log_width.size))
+    spread[_PLACE[EWMA, Quantity.CLOSE]] = _width(np.array(mean_log_width))
+    spread[_PLACE[HAR, Quantity.CLOSE]] = _together(_width(log_width))
     for quantity in (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK):
-        spread[_PLACE[HAR, quantity]] = width
+        spread[_PLACE[HAR, quantity]] = _width(log_width)
     return spread
 
 

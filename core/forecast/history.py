@@ -63,7 +63,7 @@ class History:
         self._time = np.zeros(2 * capacity, dtype=np.int64)
         self._values = {name: np.zeros(2 * capacity) for name in self._COLUMNS}
         self._features = np.zeros((2 * capacity, FEATURES), dtype=np.float32)
-        self._expected_range = np.zeros((2 * capacity, horizons))
+        self._expected = np.zeros((2 * capacity, 2, horizons))
         self._moments = {name: WeightedMoments(span) for name, span in _MOMENTS.items()}
         self._observed = 0
 
@@ -93,9 +93,12 @@ class History:
         return self._features[: self._size]
 
     @property
-    def expected_range(self) -> FloatArray:
-        """What was expected at each candle's close of the log ranges ahead, relative to its level: [candle, H]."""
-        return self._expected_range[: self._size]
+    def expected(self) -> FloatArray:
+        """What a regression expected at each candle's close of the candles ahead: [candle, 2, H].
+
+        The log range relative to its level, and relative to volatility: that is a width.
+        """
+        return self._expected[: self._size]
 
     def column(self, name: str) -> FloatArray:
         """One derived column, [candle]."""
@@ -121,7 +124,7 @@ class History:
         for name, value in values.items():
             self._values[name][row] = value
         self._features[row] = self._feature_row(row, log_return, before["range"], is_after_gap)
-        self._expected_range[row] = 0.0
+        self._expected[row] = 0.0
         self._size += 1
         self._observed += 1
 
@@ -167,16 +170,16 @@ class History:
         self._values["error_ratio"][origin] = error_ratio
         self._values["wrong_direction"][origin] = 1.0 if wrong_direction else 0.0
 
-    def expect_range(self, expected: FloatArray) -> None:
-        """Remember what is expected at the newest candle [H]: the model learns to correct it."""
-        self._expected_range[self._size - 1] = expected
+    def expect(self, log_range: FloatArray, log_width: FloatArray) -> None:
+        """Remember what is expected at the newest candle, [H] each: the model learns to correct it."""
+        self._expected[self._size - 1] = log_range, log_width
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """Everything, as arrays, for a checkpoint."""
         arrays: dict[str, NDArray[np.generic]] = {
             "time": self.open_time_ms.copy(),
             "features": self.features.copy(),
-            "expected_range": self.expected_range.copy(),
+            "expected": self.expected.copy(),
             "observed": np.array([self._observed], dtype=np.int64),
         }
         arrays.update({f"column.{name}": self.column(name).copy() for name in self._COLUMNS})
@@ -192,7 +195,7 @@ class History:
         self._observed = int(state["observed"][0])
         self._time[:size] = state["time"]
         self._features[:size] = state["features"]
-        self._expected_range[:size] = state["expected_range"]
+        self._expected[:size] = state["expected"]
         for name in self._COLUMNS:
             self._values[name][:size] = state[f"column.{name}"]
         for name, moments in self._moments.items():
@@ -202,7 +205,7 @@ class History:
         if self._size < 2 * self._capacity:
             return
         kept = slice(self._size - self._capacity, self._size)
-        columns: list[NDArray[Any]] = [self._time, self._features, self._expected_range, *self._values.values()]
+        columns: list[NDArray[Any]] = [self._time, self._features, self._expected, *self._values.values()]
         for column in columns:
             column[: self._capacity] = column[kept].copy()
         self._size = self._capacity

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray, Quantity
-from core.training.pretraining.references import range_anchors_over_time, references_over_time
+from core.forecast.quantities import FloatArray
+from core.training.pretraining.references import anchors_over_time, references_over_time
 from core.training.pretraining.sources import Source
 from core.training.samples import Batch, LossWeights, build_batch
 
@@ -26,23 +26,18 @@ _Number = TypeVar("_Number", bound=np.generic)
 class Series:
     """One file's past. Rows are candles.
 
-    references: [candle, H, Q, L], and range_anchors: [candle, H, L], each what was known at its candle's close.
+    Each candle's, as known at its close: references [candle, Q, L], one step ahead; and anchors [candle, H, Q, L], what
+    the model corrects.
     """
 
     name: str
     history: History
     references: NDArray[np.float32]
-    range_anchors: NDArray[np.float32]
+    anchors: NDArray[np.float32]
     training: NDArray[np.int64]
     """Origin rows all of whose targets lie before the cut."""
     validation: NDArray[np.int64]
     """Origin rows from the cut on, whose next candle is there and follows without a hole."""
-
-    def anchors(self, rows: NDArray[np.int64]) -> FloatArray:
-        """What the model corrects at these rows, as a session gives it: [row, H, Q, L]."""
-        anchors = self.references[rows].astype(np.float64)
-        anchors[:, :, Quantity.RANGE] = self.range_anchors[rows]
-        return anchors
 
 
 def build_series(source: Source, horizons: int, on_progress: Callable[[int], None] = lambda candles: None) -> Series:
@@ -65,8 +60,8 @@ def build_series(source: Source, horizons: int, on_progress: Callable[[int], Non
     return Series(
         source.name,
         history,
-        references,
-        range_anchors_over_time(history, references),
+        references[:, 0],
+        anchors_over_time(history, references),
         training[history.targets(training)[2].any(axis=1)],
         validation[history.targets(validation)[2][:, 0]],
     )
@@ -105,7 +100,7 @@ class Dataset:
             rows = chosen[chosen[:, 0] == index, 1]
             if rows.size:
                 batch = build_batch(one.history, rows, self._context, _EVEN)
-                parts.append((batch, one.anchors(rows)))
+                parts.append((batch, one.anchors[rows].astype(np.float64)))
         return _joined(parts, size)
 
     def windows(self, one: Series, rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

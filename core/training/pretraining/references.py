@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from core.forecast.baseline_experts import HAR_QUANTITIES, har_expectations
 from core.forecast.baselines import (
     FEWEST_OUTCOMES,
     REFERENCE_WINDOW,
@@ -17,7 +18,7 @@ from core.forecast.baselines import (
     without_hole,
 )
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
+from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
 
 
 def references_over_time(
@@ -42,28 +43,28 @@ def references_over_time(
     return references
 
 
-def range_anchors_over_time(history: History, references: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What the model is given of the range at each candle: [candle, H, L]; row t uses targets up to t.
+def anchors_over_time(history: History, references: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What the model is given to correct at each candle, as `BaselineExperts.anchors` gives it: [candle, H, Q, L].
 
-    It is what `BaselineExperts.anchors` gives a session; all else the model corrects is the reference. The baselines
-    must have observed the history's candles.
+    Row t uses targets up to t. The baselines must have observed the history's candles.
     """
-    anchors = references[:, :, Quantity.RANGE].copy()
-    count = len(history)
+    anchors, count = references.copy(), len(history)
+    centre, spread = har_expectations(history.expected)
     for horizon in range(1, history.horizons + 1):
-        outcomes = normalised_outcomes(history, horizon, 0, count - horizon)[:, Quantity.RANGE]
         known = np.flatnonzero(without_hole(history, horizon, 0, count - horizon))
         if known.size < FEWEST_OUTCOMES:
             continue
-        quantiles = _rolling((outcomes - history.expected_range[: outcomes.size, horizon - 1])[known])
+        now_centre, now_spread = centre[:, horizon - 1], spread[:, horizon - 1]
+        outcomes = normalised_outcomes(history, horizon, 0, count - horizon)[:, HAR_QUANTITIES]
+        errors = _rolling(((outcomes - now_centre[: len(outcomes)]) / now_spread[: len(outcomes)])[known])
         rows = np.arange(known[FEWEST_OUTCOMES - 1] + horizon, count)
         newest = np.searchsorted(known + horizon, rows, side="right") - 1
-        anchors[rows, horizon - 1] = history.expected_range[rows, horizon - 1, None] + quantiles[newest]
+        said = now_centre[rows, :, None] + now_spread[rows, :, None] * errors[newest]
+        anchors[rows[:, None], horizon - 1, HAR_QUANTITIES] = said
     return anchors
 
 
 def _rolling(outcomes: FloatArray) -> FloatArray:
-    """Quantiles of the newest outcomes up to each: [origin, Q] to [origin, Q, L], [origin] to [origin, L]."""
+    """Quantiles of the newest outcomes up to each: [origin, Q, L]."""
     window = pd.DataFrame(outcomes).rolling(REFERENCE_WINDOW, min_periods=1)
-    quantiles = np.stack([window.quantile(level).to_numpy() for level in LEVELS], axis=-1)
-    return quantiles.reshape(*outcomes.shape, len(LEVELS))
+    return np.stack([window.quantile(level).to_numpy() for level in LEVELS], axis=-1)
