@@ -25,7 +25,7 @@ def filled(candles: list[Candle]) -> History:
 
 
 def columns_of(history: History) -> dict[str, np.ndarray]:
-    names = ("log_close", "body", "upper_wick", "lower_wick", "log_volume", "scale", "range_level", "volume_level")
+    names = ("log_close", "body", "upper_wick", "lower_wick", "log_volume", "range_level", "volume_level")
     return {name: history.column(name) for name in names}
 
 
@@ -35,19 +35,15 @@ def test_they_are_the_candles_joined(count: int) -> None:
     candles = random_walk(count)
     history = filled(candles)
     numbers = np.array(coarse_numbers(columns_of(history), count - 1)).reshape(len(SPANS), NUMBERS)
-    for span, (travelled, spread, volume, place) in zip(SPANS, numbers, strict=True):
+    for span, (spread, volume) in zip(SPANS, numbers, strict=True):
         joined = candles[-span:]
         before = max(count - 1 - len(joined), 0)
         high, low = max(candle.high for candle in joined), min(candle.low for candle in joined)
         log_range = math.log(high / low)
-        scale = float(history.column("scale")[before]) * math.sqrt(len(joined))
-        assert travelled == pytest.approx(math.log(joined[-1].close / joined[0].open) / scale, abs=1e-9)
         usual = float(history.column("range_level")[before]) + math.log(math.sqrt(len(joined)))
         assert spread == pytest.approx(math.log(log_range) - usual, abs=1e-9)
         mean = statistics.fmean(candle.volume for candle in joined)
         assert volume == pytest.approx(math.log(mean) - float(history.column("volume_level")[before]), abs=0.05)
-        middle = (math.log(high) + math.log(low)) / 2.0
-        assert place == pytest.approx((math.log(joined[-1].close) - middle) / (log_range / 2.0), abs=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
