@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_experts import BaselineExperts
@@ -47,12 +48,17 @@ class Forecaster:
         """The reference's normalised quantiles now: [H, Q, L]."""
         return self._reference.quantiles()
 
+    def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
+        """What the model corrects at these rows: [origin, H, Q, L]. reference: what `reference()` says now."""
+        return self._baselines.anchors(reference, origins)
+
     def forecast(self, reference: FloatArray) -> Quantiles:
         """Forecast the candles after the newest one. reference: what `reference()` says now."""
         newest = np.array([len(self._history) - 1], dtype=np.int64)
         features, is_real = self._history.windows(newest, self._context)
         corrections = self._engine.corrections(features, is_real)[0]
-        return self._combine(np.sort(reference + corrections, axis=-1), reference)
+        anchor = self.anchors(reference, newest)[0]
+        return self._combine(np.sort(anchor + corrections, axis=-1), reference)
 
     def without_model(self, reference: FloatArray) -> Quantiles:
         """The forecast where the model gives none: the reference stands in its place."""

@@ -218,7 +218,8 @@ class TrainingSession:
             return None
         started_s = self._clock.monotonic_s()
         self.step += 1
-        trained = self.ladder.train(batch, reference, self.step, self.losses.newest)
+        anchors = self.forecaster.anchors(reference, origins)
+        trained = self.ladder.train(batch, anchors, self.step, self.losses.newest)
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self._take(trained)
         done = self._step_done(trained.result, batch.size, duration_ms)

@@ -14,7 +14,7 @@ from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.session import TrainingSession
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:

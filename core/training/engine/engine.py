@@ -164,7 +164,7 @@ class TrainingEngine:
         self._spike_limit.fill_(self._expected_below)
 
     def corrections(self, features: np.ndarray, is_real: np.ndarray) -> FloatArray:
-        """The model's corrections of the reference's normalised quantiles, in eval mode: [B, H, Q, L]."""
+        """The model's corrections of normalised quantiles, in eval mode: [B, H, Q, L]."""
         model = self.model if self._average is None else self._average.model
         model.eval()
         with torch.inference_mode(), self._precision.autocast():
