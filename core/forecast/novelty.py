@@ -1,9 +1,9 @@
 """Whether the newest candle is unlike anything that was seen before it, and which of its inputs is odd, in words.
 
 The inputs are what a candle is to a forecast, in units that were known before it closed: its move, wicks, range and
-volume, and what they did to the volatility. Their distance from what is usual is Mahalanobis's, with a mean and a
-covariance that follow the newest few thousand candles. Such distances have fat tails, and other ones in each market: so
-what is too far is said by the distances that came before, not by a table.
+volume, and beside them how volatile the market has become. Their distance from what is usual is Mahalanobis's, with a
+mean and a covariance that follow the newest few thousand candles. Such distances have fat tails, and other ones in each
+market: so what is too far is said by the distances that came before, not by a table.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Input(IntEnum):
     VOLATILITY = 5
 
 
+_OF_THE_CANDLE = tuple(each for each in Input if each is not Input.VOLATILITY)
 _NAMES = {
     Input.UPPER_WICK: "upper wick",
     Input.LOWER_WICK: "lower wick",
@@ -139,9 +140,9 @@ class NoveltyDetector:
 
 
 def measured(history: History, row: int) -> FloatArray:
-    """The inputs of the candle of this row, which is not the first: [len(Input)]. Moves and wicks as signed logs of
-    1 + their multiple of the volatility before; range, volume and volatility as logs of their ratio to what they were
-    before."""
+    """The inputs of the candle of this row, which is not the first: [len(Input)]. Move and wicks as signed logs of
+    1 + their multiple of the volatility before; range and volume as logs of their ratio to their level before; the
+    volatility's own log."""
     now, before = ({name: float(history.column(name)[each]) for name in _COLUMNS} for each in (row, row - 1))
     scale = before["scale"]
     return np.array(
@@ -151,7 +152,7 @@ def measured(history: History, row: int) -> FloatArray:
             _signed_log(now["lower_wick"] / scale),
             now["log_range"] - before["range_level"],
             now["log_volume"] - before["volume_level"],
-            math.log(now["scale"] / scale),
+            math.log(now["scale"]),
         ]
     )
 
@@ -164,10 +165,13 @@ def _signed_log(value: float) -> float:
 
 
 def _in_words(mean: FloatArray, off: FloatArray, deviations: FloatArray, shares: FloatArray) -> str:
-    """The input that is odd by itself; where none is, the two that do not go together."""
-    oddest = Input(int(np.abs(deviations).argmax()))
-    if abs(deviations[oddest]) >= _PLAINLY_ODD:
-        return _said(oddest, mean, off)
+    """The input that is odd by itself, the candle's own before the volatility that they make; where none is, the two
+    that do not go together."""
+    sizes = np.abs(deviations)
+    for candidates in (_OF_THE_CANDLE, tuple(Input)):
+        oddest = max(candidates, key=lambda each: float(sizes[each]))
+        if sizes[oddest] >= _PLAINLY_ODD:
+            return _said(oddest, mean, off)
     first, second = (Input(int(row)) for row in np.argsort(-shares, kind="stable")[:2])
     return f"{_said(first, mean, off)} together with {_said(second, mean, off)}"
 

@@ -23,6 +23,8 @@ from core.forecast.quantities import FloatArray
 
 RETURNS = 30
 """Over how many candles straightness is measured."""
+_LARGEST = 4.0
+"""A return counts for at most so many times the median one: a single crash is no trend."""
 _RANGE_SPAN = 12
 _MEMORY = 2000.0
 """Candles after which about a third of one's weight is left."""
@@ -98,6 +100,9 @@ class RegimeMixture:
     def _efficiency(self) -> float:
         """0 to 1. Of fewer returns than usual it is scaled to what a random walk of all of them has."""
         returns = np.array(self._returns)
+        most = _LARGEST * float(np.median(np.abs(returns))) if returns.size else 0.0
+        if most > 0.0:
+            returns = returns.clip(-most, most)
         travelled = float(np.abs(returns).sum())
         if travelled == 0.0:
             return 0.0

@@ -44,6 +44,11 @@ class BaseLayer:
             self._pixmap = QPixmap(frame.layout.width, frame.layout.height)
         self._pixmap.fill(frame.palette.background)
         painter = QPainter(self._pixmap)
+        for underlay in self._layers.underlays:
+            pane = frame.pane(underlay.pane)
+            painter.setClipRect(pane.rect)
+            underlay.paint_behind(painter, frame, pane, model)
+        painter.setClipping(False)
         _paint_grid(painter, frame, model)
         painter.setClipRect(frame.layout.plot)
         _paint_gaps(painter, frame, model)

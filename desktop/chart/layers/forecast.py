@@ -18,6 +18,7 @@ _RISING_ALPHA = 60
 _FALLING_ALPHA = 120
 _VOLUME_ALPHA = 70
 _EDGE_ALPHA = 110
+_DIMMED = 0.45
 _NARROWEST_DASHED_PX = 5
 _LABEL_CHARACTERS = 30
 _FLATTEST_FRAMED_PX = 3
@@ -85,12 +86,16 @@ def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """Bands first, ghosts on them."""
+    """Bands first, ghosts on them; all of it dimmed where the forecast was made of an input unlike any before."""
+    made = model.forecast
+    if made is not None and made.conditions is not None and made.conditions.is_odd:
+        painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
     if frame.style.shows_volume:
         _paint_volumes(painter, frame, ghosts)
     _paint_ghosts(painter, frame, model, ghosts)
+    painter.setOpacity(1.0)
     _paint_divider(painter, frame, model)
 
 

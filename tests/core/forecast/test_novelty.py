@@ -52,7 +52,7 @@ def test_a_crash_is_odd_at_once_and_named() -> None:
     found = conditions(with_candle(low=before * 0.8, close=before * 0.82, high=before * 1.001))
     assert found[CRASH_AT].is_odd
     assert found[CRASH_AT].novelty is not None and found[CRASH_AT].novelty > 1.0
-    assert "volatility" in found[CRASH_AT].oddity or "fall" in found[CRASH_AT].oddity
+    assert found[CRASH_AT].oddity.startswith("range ") and found[CRASH_AT].oddity.endswith(" times its usual")
     assert not any(each.is_odd for each in found[:CRASH_AT])
     assert sum(each.is_odd for each in found) < 20, "it passes"
 
