@@ -1,10 +1,10 @@
-"""Says beside the forecast why it is old, dimmed, or why none comes."""
+"""Says beside the forecast why it is old, or why none comes: it looks the same as a fresh one else."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from core.events import ForecastMade, JobProgress, TrainerState
+from core.events import JobProgress, TrainerState
 from core.training.catch_up import JOB_ID
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_count, format_duration, format_time
@@ -51,7 +51,7 @@ class ForecastNote(QObject):
             return "Learning from stored candles: forecasts follow" if is_behind else ""
         newest_ms = int(series.open_time_ms[-1])
         if not forecast.ghosts or forecast.ghosts[-1].open_time_ms > newest_ms:
-            return _odd_words(forecast)
+            return ""
         behind = len(series) - series.insertion_index(forecast.origin_open_time_ms + 1)
         return f"Training is {_candles(behind)} behind: forecasts of coming candles follow"
 
@@ -67,14 +67,6 @@ class ForecastNote(QObject):
             return f"the newest forecast is from {format_time(made_ms, self._chart.style_shown.time_zone)}"
         is_coming = trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING)
         return "forecasts follow" if is_coming else "there is no forecast"
-
-
-def _odd_words(forecast: ForecastMade) -> str:
-    """Why the ghosts are dimmed; nothing where they are not."""
-    conditions = forecast.conditions
-    if conditions is None or not conditions.is_odd:
-        return ""
-    return f"Forecast dimmed: its last candle is unlike any before it ({conditions.oddity})"
 
 
 def _candles(count: int) -> str:

@@ -10,6 +10,7 @@ import pytest
 from core.commands import StopSession
 from core.events import ForecastMade, MarketConditions, Regime, RegimeProbabilities
 from core.market.candle import Candle
+from core.report import words
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
@@ -155,6 +156,9 @@ def test_evaluate_parts_the_scores_by_regime(tmp_path: Path) -> None:
     likeliest = [score.regime.likeliest.value for score in reader.scores() if score.regime is not None]
     db.close()
     assert list(found["regimes"]) == [regime.value for regime in Regime]
+    (calm, *_), header = words.regimes(found), words.REGIME_HEADER
+    assert len(calm) == len(header) and calm[0].startswith("calm, ")
+    assert f"{100 * found['regimes']['calm']['close']['skill']:+.2f} %" in calm[1]
     assert sum(of["n"] for of in found["regimes"].values()) == found["judged"]
     for name, of_regime in found["regimes"].items():
         assert of_regime["n"] == likeliest.count(name) > 30

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from core.clock import ManualClock
-from core.events import JobProgress, MarketConditions, RegimeProbabilities, TrainerFailed, TrainerState
+from core.events import JobProgress, TrainerFailed, TrainerState
 from core.market.series import CandleSeries
 from core.training.catch_up import CatchUpMeter
 from desktop.chart.widget import ChartWidget
@@ -30,20 +28,6 @@ def test_a_forecast_that_is_kept_fresh_needs_no_word(chart: ChartWidget, state: 
     for trainer_state in (TrainerState.TRAINING, TrainerState.PAUSED):  # who is paused forecasts on
         state.apply(scenario.status(trainer_state))
         assert chart.model.note == ""
-
-
-def test_a_forecast_of_an_odd_input_says_why_it_is_dimmed(chart: ChartWidget, state: RunState) -> None:
-    series = CandleSeries(scenario.MINUTE)
-    series.extend(scenario.market())
-    chart.set_series(series, "BTC/USDT")
-    usual = scenario.forecast(scenario.market())
-    regime = RegimeProbabilities(0.2, 0.1, 0.7)
-    state.apply(scenario.ready())
-    state.apply(scenario.status(TrainerState.TRAINING))
-    state.apply(replace(usual, conditions=MarketConditions(regime, 1.6, "range 9.0 times its usual")))
-    assert "dimmed" in chart.model.note and "range 9.0 times its usual" in chart.model.note
-    state.apply(replace(usual, conditions=MarketConditions(regime, 0.4)))
-    assert chart.model.note == ""
 
 
 @pytest.mark.parametrize("over", [TrainerState.STOPPED, TrainerState.RESTARTING, TrainerFailed("It cannot go on.")])

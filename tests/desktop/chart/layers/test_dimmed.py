@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from core.events import MarketConditions, RegimeProbabilities
 from desktop.chart.labels.readout import readout_box
@@ -28,12 +29,30 @@ def test_ghosts_and_bands_are_dimmed_and_all_else_stays(show_chart: ShowChart) -
     plain, usual, odd = pictures
     assert (plain == usual).all(), "only what is odd is dimmed"
     frame = chart.frame
-    changed = np.argwhere(plain != odd)
+    top = frame.layout.price_top
+    changed = np.argwhere(plain[top:] != odd[top:])
     assert changed[:, 1].min() >= frame.x(len(SERIES) - 1) - 1 and len(changed) > 200
     ghost = (frame.palette.ghost_up.rgb() & 0xFFFFFF, frame.palette.ghost_down.rgb() & 0xFFFFFF)
     ahead = slice(frame.x(len(SERIES)), frame.layout.plot_right)
     assert np.isin(plain[frame.layout.price_top :, ahead], ghost).any()
     assert not np.isin(odd[frame.layout.price_top :, ahead], ghost).any()
+
+
+@pytest.mark.parametrize(("width", "has_reason"), [(900, True), (300, False)])
+def test_the_words_over_the_forecast_say_why_where_they_have_room(
+    show_chart: ShowChart, width: int, has_reason: bool
+) -> None:
+    chart = show_chart(SERIES, width=width)
+    chart.set_forecast(replace(forecast_after(SERIES), conditions=ODD))
+    settle(chart)
+    frame = chart.frame
+    line = picture(chart)[frame.layout.price_top - frame.fonts.line : frame.layout.price_top]
+    red, green, blue = (((line >> shift) & 0xFF).astype(int) for shift in (16, 8, 0))
+    columns = np.flatnonzero(((red - blue > 60) & (green - blue > 30)).any(axis=0))  # as the warning's colour is
+    reason = frame.fonts.width(ODD.oddity)
+    assert columns.size
+    assert bool(columns.max() - columns.min() > reason) is has_reason
+    assert columns.max() < frame.layout.plot_right
 
 
 def test_the_readout_of_a_ghost_says_why_it_is_dimmed(show_chart: ShowChart) -> None:
