@@ -20,9 +20,9 @@ from desktop.theme import Palette, mixed
 
 _SURE = 0.75
 """The probability from which a regime has its full shade."""
-_SHARES_DARK = (0.07, 0.12)
-_SHARES_LIGHT = (0.08, 0.14)
-"""Of the regime's colour in the ground, where it is likely and where it is sure."""
+_SHARES_DARK = ((0.05, 0.09), (0.08, 0.14), (0.08, 0.14))
+_SHARES_LIGHT = ((0.06, 0.1), (0.09, 0.15), (0.09, 0.15))
+"""Of each regime's colour in the ground, where it is likely and where it is sure. Calm is what a market mostly is."""
 _NOT_KNOWN = "not known here"
 
 
@@ -107,4 +107,4 @@ def _shade(palette: Palette, kind: int) -> QColor:
     """Opaque: that is filled many times faster."""
     regime, is_sure = divmod(kind, 2)
     shares = _SHARES_DARK if palette.is_dark else _SHARES_LIGHT
-    return mixed(palette.regimes[regime], palette.background, shares[is_sure])
+    return mixed(palette.regimes[regime], palette.background, shares[regime][is_sure])
