@@ -259,6 +259,9 @@ class ChartSettings:
         default=1, ge=1, le=64, description="How many candles before their target past forecasts were made."
     )
     error_strip: bool = Field(default=False, description="The error of each past forecast, in a pane below the prices.")
+    regimes: bool = Field(
+        default=False, description="A shade behind the candles: calm, trending or volatile, as known at each close."
+    )
     show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
     indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
         default=(), description="The indicators on the chart.", json_schema_extra=OWN_DIALOG

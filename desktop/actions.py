@@ -28,6 +28,7 @@ class ActionId(StrEnum):
     HINDSIGHT = "hindsight"
     HINDSIGHT_HORIZON = "hindsight_horizon"
     ERROR_STRIP = "error_strip"
+    REGIMES = "regimes"
     STYLE_CANDLES = "style_candles"
     STYLE_HOLLOW = "style_hollow"
     STYLE_BARS = "style_bars"

@@ -51,8 +51,10 @@ class Library:
         reader = self._reader(run_id)
         origin = reader.latest_origin_ms()
         rows = [] if origin is None else reader.forecasts_of(origin)
-        return from_rows(rows, interval).event(run_id) if rows else None
+        if origin is None or not rows:
+            return None
+        return from_rows(rows, interval, reader.conditions_of(origin)).event(run_id)
 
     def past(self, run_id: str) -> RecordReader:
-        """Past forecasts of one run, for the chart."""
+        """Past forecasts and regimes of one run, for the chart."""
         return self._reader(run_id)

@@ -13,6 +13,11 @@ EXPLAINED = (
     "The best single baseline is named in hindsight."
 )
 QUANTITIES = ("close", "range")
+REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band covers", "n")
+REGIMES_EXPLAINED = (
+    "The regime is that of the candle from which the forecast was made, from what had closed by then; volatile is so "
+    "beside what the market has been. Each forecast counts for the likeliest."
+)
 _COIN = 0.5
 
 
@@ -127,6 +132,19 @@ def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
             f"{of[QUANTITIES[0]]['n']:,}",
         )
         for horizon, of in summary["horizons"].items()
+    ]
+
+
+def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each regime: its name and share of the candles, the skill of each quantity, coverage, n."""
+    return [
+        (
+            f"{name}, {share(of['share'], 0)}",
+            *(measured(of[quantity]["skill"], of[quantity]["skill_ci95"]) for quantity in QUANTITIES),
+            share(of["coverage_90"]),
+            f"{of['n']:,}",
+        )
+        for name, of in summary["regimes"].items()
     ]
 
 

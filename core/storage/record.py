@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.events import CheckpointInfo, Incident, StepDone
+from core.events import CheckpointInfo, Incident, MarketConditions, StepDone
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError
@@ -15,12 +15,14 @@ from core.storage.reader import RecordReader
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import (
     CHECKPOINT_COLUMNS,
+    CONDITION_COLUMNS,
     FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
     SCORE_COLUMNS,
     STEP_COLUMNS,
     Row,
     checkpoint_row,
+    condition_row,
     forecast_row,
     incident_row,
     score_row,
@@ -64,6 +66,11 @@ class TrainingRecord:
         sqlite3.IntegrityError without it."""
         key = ("run_id", "horizon", "origin_open_time_ms", "version")
         return self._add("scores", SCORE_COLUMNS, map(score_row, rows), key)
+
+    def add_conditions(self, origin_open_time_ms: int, conditions: MarketConditions) -> int:
+        """Like `add_forecasts`, for what the market was like where the forecasts of this candle were made."""
+        row = condition_row(origin_open_time_ms, conditions)
+        return self._add("conditions", CONDITION_COLUMNS, [row], ("run_id", "origin_open_time_ms"))
 
     def add_step(self, row: StepDone) -> int:
         """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""

@@ -15,6 +15,7 @@ from core.forecast.score import diebold_mariano, gain, rolling_shares, share, sk
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
+from core.training.by_regime import RegimeScores, by_regime
 from core.training.judged import JUDGED_QUANTITIES, Judged, judged, judged_from
 
 COVERAGE_WINDOW = 500
@@ -33,6 +34,7 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
         "judged": len(first.scores),
         "pinball": _pinball(first),
         "horizons": {str(horizon): _pinball(those) for horizon, those in by_horizon.items()},
+        "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.lost_by(REFERENCE, Quantity.CLOSE)),
@@ -70,6 +72,21 @@ def _pinball_of(those: Judged, quantity: Quantity) -> dict[str, Any]:
         "skill_of_quarters_ci95": [_interval(quarter) for quarter in quarters],
         "n_of_quarters": [quarter.n for quarter in quarters],
         "experts": means,
+    }
+
+
+def _regime(scores: RegimeScores) -> dict[str, Any]:
+    """One candle ahead, of the candles whose forecast was made in this regime."""
+    skills = {"close": scores.skill_close, "range": scores.skill_range}
+    return {
+        "n": scores.n,
+        "share": scores.share,
+        **{name: {"skill": skill.value, "skill_ci95": _interval(skill)} for name, skill in skills.items()},
+        "coverage_90": scores.coverage_90.value,
+        "coverage_90_ci95": _interval(scores.coverage_90),
+        "direction": scores.direction.value,
+        "direction_ci95": _interval(scores.direction),
+        "direction_n": scores.direction.n,
     }
 
 

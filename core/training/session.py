@@ -17,6 +17,7 @@ import numpy as np
 
 from core.clock import Clock
 from core.events import ForecastMode, Incident, NonFiniteOrigin, StepDone, TrainerEvent
+from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray
@@ -69,6 +70,7 @@ class TrainingSession:
         self.engine = engine
         self.ladder = ladder
         self.forecaster = Forecaster(history, engine, options.context)
+        self.conditions = ConditionsWatch(history)
         self._forecasts = ForecastGuard(ladder)
         self._record = record
         self.generator = generator
@@ -116,7 +118,8 @@ class TrainingSession:
         for origin in self.history.open_time_ms[-self.history.horizons :]:
             rows = self._record.reader.forecasts_of(int(origin))
             if rows:
-                self._pending.append(from_rows(rows, self._options.interval))
+                conditions = self._record.reader.conditions_of(int(origin))
+                self._pending.append(from_rows(rows, self._options.interval, conditions))
             else:
                 self._pending.clear()  # the k-th newest pending forecast belongs to the k-th newest candle
         known = self._record.reader.scores()
@@ -140,6 +143,7 @@ class TrainingSession:
             return ()
         self.history.append(candle)
         self.forecaster.observe()
+        self.conditions.observe()
         outcomes = self._score(candle)
         reference = self.forecaster.reference()
         step = None if self.is_paused else self._train(reference)
@@ -280,6 +284,7 @@ class TrainingSession:
             checkpoint_id=self.checkpoint_id,
             origin_close=candle.close,
             scale=float(self.history.column("scale")[-1]),
+            conditions=self.conditions.now,
         )
 
     def _judged(self, mode: ForecastMode, made_at_ms: int, target_opens_ms: int) -> ForecastMode:
@@ -299,7 +304,8 @@ class TrainingSession:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:
             return None
         rows = self._record.reader.forecasts_of(origin_open_time_ms)
-        return from_rows(rows, self._options.interval) if rows else None
+        conditions = self._record.reader.conditions_of(origin_open_time_ms)
+        return from_rows(rows, self._options.interval, conditions) if rows else None
 
     def _commit(self, outcomes: Sequence[Outcome], step: StepDone | None, forecast: IssuedForecast) -> int:
         """Make this candle's results durable in one transaction. Returns how many one-step scores were new."""
@@ -310,6 +316,8 @@ class TrainingSession:
             self._record.add_scores(further)
             self._add_step(step)
             self._record.add_forecasts(forecast.rows())
+            if forecast.conditions is not None:
+                self._record.add_conditions(forecast.origin_open_time_ms, forecast.conditions)
         return new_scores
 
     def _add_step(self, step: StepDone | None) -> None:

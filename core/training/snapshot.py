@@ -23,6 +23,7 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
     tensors.update(_tensors("history", session.history.state()))
     tensors.update(_tensors("forecaster", session.forecaster.state()))
     tensors.update(_tensors("past", session.forecaster.past()))
+    tensors.update(_tensors("conditions", session.conditions.state()))
     metadata = {
         "schema": SCHEMA,
         "training_type": "online",
@@ -74,6 +75,7 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     unpack_learned(session, tensors, metadata)
     session.history.restore(_arrays(tensors, "history"))
     session.forecaster.restore_past(_arrays(tensors, "past"))
+    session.conditions.restore(_arrays(tensors, "conditions"))  # older checkpoints have none
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
     session.seen_until_ms = metadata.get("seen_until_ms")

@@ -28,6 +28,8 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
     )
     console.print()
+    console.print(_table(words.REGIME_HEADER, words.regimes(summary)))
+    console.print()
     console.print(Text(words.EXPLAINED))
 
 

@@ -29,6 +29,7 @@ _TITLES = {
     "layers": "Number of layers",
     "noise": "Gradient noise",
     "poor_forecast_weight": "Weight of poor forecasts",
+    "regimes": "Market regime",
     "rollback_window_steps": "Rollback window, in steps",
     "rollbacks": "Rollbacks before a pause",
     "skips_before_rollback": "Skips before a rollback",
