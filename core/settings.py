@@ -113,9 +113,10 @@ class TrainingSettings:
     )
     learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
-    schedule: Literal["constant", "cosine", "plateau"] = Field(
+    schedule: Literal["constant", "cosine", "plateau", "adaptive"] = Field(
         default="constant",
-        description="The rate after the warm-up. cosine: down to a tenth; plateau: halved when the loss is stuck.",
+        description="The rate after the warm-up. cosine: down to a tenth; plateau: halved when the loss is stuck; "
+        "adaptive: halved, to an eighth at most, when the model gains no more on “no change”; whole after a drift.",
     )
     warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps in which the rate rises from nothing.")
     schedule_steps: int = Field(
@@ -147,6 +148,17 @@ class TrainingSettings:
     )
     duty_percent: int = Field(
         default=100, ge=5, le=100, description="Share of the time that training may take; less keeps the desktop fluid."
+    )
+    drift: Literal["off", "mark", "rate", "replay", "experts"] = Field(
+        default="mark",
+        description="What a lasting rise of the loss leads to. off: it is not looked for; mark: only a mark.",
+    )
+    twin_age: int = Field(
+        default=2000,
+        ge=0,
+        le=100_000,
+        description="Score the model beside itself as it was so many candles ago, to say what learning was worth; "
+        "0: not.",
     )
     replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
     replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")

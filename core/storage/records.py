@@ -58,6 +58,9 @@ class StoredScore:
     version: int = 1
     expert_losses: bytes = b""
     """Of every expert, see `core.forecast.experts.pack_losses`; empty in scores from before there were any."""
+    twin_loss: float | None = None
+    """Of the frozen twin, beside `model_loss`; None while there is no twin, and for a corrected candle."""
+    range_twin_loss: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.events import CheckpointInfo, DriftFound, ForecastMode, Incident, Severity, StepDone
 from core.storage.gradients import pack_gradients, unpack_gradients
 from core.storage.records import StoredForecast, StoredScore
 
@@ -22,6 +22,7 @@ SCORE_COLUMNS = tuple(field.name for field in fields(StoredScore))
 _PLAIN_STEP = tuple(field.name for field in fields(StepDone))[1:-1]
 STEP_COLUMNS = (*_PLAIN_STEP, "gradients")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
+DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
 CHECKPOINT_COLUMNS = tuple(
     field.name for field in fields(CheckpointInfo) if field.name not in ("is_best", "is_pinned", "is_in_use", "note")
 )
@@ -30,6 +31,7 @@ _plain_forecast = attrgetter(*_PLAIN_FORECAST)
 score_row = attrgetter(*SCORE_COLUMNS)
 _plain_step = attrgetter(*_PLAIN_STEP)
 incident_row = attrgetter(*INCIDENT_COLUMNS)
+drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
 
 

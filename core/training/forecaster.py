@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+from torch import nn
 
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_experts import BaselineExperts
@@ -39,6 +40,11 @@ class Forecaster:
         """The model's share in the shown close one step ahead."""
         return float(self._combined.weights.shares[MODEL, 0, Quantity.CLOSE])
 
+    def forget(self, share: float) -> None:
+        """Let go of this share of what the experts' weights were learned from."""
+        for combined in (self._combined, self._model_removed):
+            combined.weights.forget(share)
+
     def observe(self) -> None:
         """Take the history's newest candle. Once a candle, before anything is asked."""
         self._baselines.observe()
@@ -49,10 +55,11 @@ class Forecaster:
 
     def forecast(self, reference: FloatArray) -> Quantiles:
         """Forecast the candles after the newest one. reference: what `reference()` says now."""
-        newest = np.array([len(self._history) - 1], dtype=np.int64)
-        features, is_real = self._history.windows(newest, self._context)
-        corrections = self._engine.corrections(features, is_real)[0]
-        return self._combine(np.sort(reference + corrections, axis=-1), reference)
+        return self._combine(self._of_model(reference), reference)
+
+    def of_other(self, model: nn.Module, reference: FloatArray) -> FloatArray:
+        """What another model of the same shape says of the candles after the newest one: [H, Q, L], natural units."""
+        return self._natural(self._of_model(reference, model))
 
     def without_model(self, reference: FloatArray) -> Quantiles:
         """The forecast where the model gives none: the reference stands in its place."""
@@ -70,6 +77,12 @@ class Forecaster:
         origin = self._history.last_open_time_ms
         assert origin is not None
         self._said.append((origin, said))
+
+    def _of_model(self, reference: FloatArray, model: nn.Module | None = None) -> FloatArray:
+        """Normalised quantiles [H, Q, L]; model: None for the one that is trained."""
+        newest = np.array([len(self._history) - 1], dtype=np.int64)
+        features, is_real = self._history.windows(newest, self._context)
+        return np.sort(reference + self._engine.corrections(features, is_real, model)[0], axis=-1)
 
     def _combine(self, model: FloatArray, reference: FloatArray) -> Quantiles:
         """model, reference: normalised quantiles [H, Q, L]."""

@@ -19,7 +19,9 @@ from tests.support.candles import MARKET
 
 SMALL = Settings(
     model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
-    training=TrainingSettings(seed=5, replay_samples=3, replay_window=64, learning_rate=1e-2, device="cpu"),
+    training=TrainingSettings(
+        seed=5, replay_samples=3, replay_window=64, learning_rate=1e-2, device="cpu", twin_age=20
+    ),
     checkpoints=CheckpointSettings(every_steps=10),
 )
 
