@@ -48,13 +48,6 @@ class ExpertWeights:
         means: FloatArray = self._weights.mean(axis=-1)
         return means
 
-    def forget(self, share: float) -> None:
-        """Let go of this share of what was learned."""
-        self._gain *= 1.0 - share
-        self._variance *= 1.0 - share
-        for row in range(self._weights.shape[1]):
-            self._weights[:, row] = self._weights_of(row)
-
     def combine(self, quantiles: FloatArray) -> FloatArray:
         """Weighted mean of the experts' quantiles, put in ascending order: [E, H, Q, L] to [H, Q, L]."""
         combined: FloatArray = np.sort((self._weights * quantiles).sum(axis=0), axis=-1)

@@ -66,7 +66,10 @@ def _drifts(summary: dict[str, Any]) -> list[Element]:
     rows = words.drifts(summary)
     heading = node("h2", "Drifts")
     if not rows:
-        return [heading, node("p", "None: the loss before learning never rose for longer than chance explains.")]
+        return [
+            heading,
+            node("p", "No drift was found: the loss before learning never rose for longer than chance explains."),
+        ]
     return [heading, _table(("candle (UTC)", "loss before", "loss after", "what was done"), rows)]
 
 

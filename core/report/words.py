@@ -94,9 +94,8 @@ def findings(summary: dict[str, Any]) -> list[Finding]:
         Finding("", tuple(map(_best_verdict, found))),
         Finding("What the model adds", tuple(map(_gain, found))),
         Finding("", tuple(map(_model_verdict, found))),
-        Finding("Online training", tuple(measured(of["online_gain"], of["online_gain_ci95"]) for of in found)),
+        Finding("Online training", tuple(map(_online_gain, found))),
         Finding("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
-        Finding("Beside its twin (n)", tuple(f"{of['online_gain_n']:,}" for of in found)),
         Finding("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
     ]
 
@@ -204,6 +203,12 @@ def _model_verdict(of: dict[str, Any]) -> str:
     return verdict(
         of["model_gain_ci95"], of["n"], "helps: the interval lies above 0", "harms: the interval lies below 0"
     )
+
+
+def _online_gain(of: dict[str, Any]) -> str:
+    """Against the frozen twin; with its own n, since there is none at first."""
+    gain = measured(of["online_gain"], of["online_gain_ci95"])
+    return gain if of["online_gain"] is None else f"{gain}, n = {of['online_gain_n']:,}"
 
 
 def _online_verdict(ci95: list[float] | None, n: int) -> str:

@@ -40,11 +40,6 @@ class Forecaster:
         """The model's share in the shown close one step ahead."""
         return float(self._combined.weights.shares[MODEL, 0, Quantity.CLOSE])
 
-    def forget(self, share: float) -> None:
-        """Let go of this share of what the experts' weights were learned from."""
-        for combined in (self._combined, self._model_removed):
-            combined.weights.forget(share)
-
     def observe(self) -> None:
         """Take the history's newest candle. Once a candle, before anything is asked."""
         self._baselines.observe()

@@ -81,7 +81,7 @@ class TrainingSession:
         self._clock = clock
         self.scores = scores
         self.twin = twin
-        self.drifts = DriftWatch(options.drift, engine, self.forecaster)
+        self.drifts = DriftWatch(options.drift, engine)
         self._rise: Rise | None = None
         """What the candle under way showed."""
         self.losses = LossLedger()
@@ -233,7 +233,7 @@ class TrainingSession:
         rise, self._rise = self._rise, None
         if rise is None:
             return None
-        done = self.drifts.answer(rise)
+        done = self.drifts.answer(self.is_paused)
         at_ms = self._clock.now_ms()
         return DriftFound(
             self.run_id, candle.open_time_ms, self.step, rise.candles, rise.loss_before, rise.loss_after, done, at_ms
@@ -252,8 +252,7 @@ class TrainingSession:
 
     def _train(self, reference: FloatArray) -> StepDone | None:
         options = self._options
-        window = self.drifts.replay_window(options.replay_window)
-        origins = draw_origins(len(self.history), options.replay_samples, window, self.generator)
+        origins = draw_origins(len(self.history), options.replay_samples, options.replay_window, self.generator)
         batch = build_batch(self.history, origins, options.context, options.loss_weights)
         if not batch.weights.any():
             return None

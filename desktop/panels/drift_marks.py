@@ -19,8 +19,8 @@ _NAME_HEIGHT = 0.94
 """Of the plot's height."""
 MEANING = (
     "The loss before learning rose for longer than chance explains: the market became harder to forecast, or other "
-    "than what the model has learned. It is no error. Losses here are geometric means, so that a single candle counts "
-    "little."
+    "than what the model has learned. It is no error. A typical loss is a geometric mean, in which a single candle "
+    "counts little."
 )
 
 
@@ -52,7 +52,7 @@ class DriftMarks(QLabel):
         self.setVisible(bool(seen))
         if seen:
             set_text(self, in_words(seen[-1]))
-            self.setToolTip(paragraphs("\n".join([MEANING, *(in_words(drift) for drift in reversed(seen))])))
+            self.setToolTip(paragraphs("\n".join([MEANING, *(_at_length(drift) for drift in reversed(seen))])))
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
@@ -65,7 +65,7 @@ class DriftMarks(QLabel):
     def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
         options = {"position": _NAME_HEIGHT, "color": self._palette.text, "movable": False}
         line = pg.InfiniteLine(drift.step, angle=90, pen=self._pen(), label=_NAME, labelOpts=options)
-        line.setToolTip(paragraphs(f"{in_words(drift)}\n{MEANING}"))
+        line.setToolTip(paragraphs(f"{_at_length(drift)}\n{MEANING}"))
         self._plot.addItem(line, ignoreBounds=True)
         return line
 
@@ -75,8 +75,12 @@ class DriftMarks(QLabel):
 
 def in_words(drift: DriftFound) -> str:
     """When, from what to what, and what was done."""
-    before, after = format_significant(drift.loss_before), format_significant(drift.loss_after)
+    before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
     return (
-        f"Drift at step {format_count(drift.step)} ({format_time(drift.candle_open_time_ms)}): loss {before} → {after} "
-        f"over {format_count(drift.candles)} candles. {drift.what_was_done}"
+        f"Drift at step {format_count(drift.step)} ({format_time(drift.candle_open_time_ms)}): typical loss {before} → "
+        f"{after}. {drift.what_was_done}"
     )
+
+
+def _at_length(drift: DriftFound) -> str:
+    return f"{in_words(drift)} The higher loss was that of {format_count(drift.candles)} candles."
