@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from core.events import Estimate, OnlineGain
@@ -33,10 +34,19 @@ class OnlineGainLine(QLabel):
         if online is not None:
             set_text(self, in_words(online))
             self.setToolTip(paragraphs(_tooltip(online)))
+            self._keep_its_height()
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
         colour_text(self, palette.text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_its_height()
+
+    def _keep_its_height(self) -> None:
+        """A dock that is too low would else squeeze the rows above a line that has wrapped."""
+        self.setMinimumHeight(max(0, self.heightForWidth(self.width())))
 
 
 def in_words(online: OnlineGain) -> str:
