@@ -115,8 +115,8 @@ class TrainingSettings:
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
     schedule: Literal["constant", "cosine", "plateau", "adaptive"] = Field(
         default="constant",
-        description="The rate after the warm-up. cosine: down to a tenth; plateau: halved when the loss is stuck; "
-        "adaptive: halved, to an eighth at most, when the model gains no more on “no change”; whole after a drift.",
+        description="The rate after the warm-up. cosine: to a tenth; plateau: halved when the loss is stuck; "
+        "adaptive: when the model gains no more.",
     )
     warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps in which the rate rises from nothing.")
     schedule_steps: int = Field(
@@ -149,6 +149,20 @@ class TrainingSettings:
     duty_percent: int = Field(
         default=100, ge=5, le=100, description="Share of the time that training may take; less keeps the desktop fluid."
     )
+    replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
+    replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
+    poor_forecast_weight: float = Field(
+        default=1.5, ge=1.0, le=10.0, description="Loss weight of a sample whose forecast was worse than usual."
+    )
+    wrong_direction_weight: float = Field(
+        default=1.5, ge=1.0, le=10.0, description="Loss weight of the close where the forecast's direction was wrong."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class OnlineSettings:
+    """How learning that never ends is watched."""
+
     drift: Literal["off", "mark", "learn"] = Field(
         default="learn",
         description="What a lasting rise of the loss leads to. off: it is not looked for; mark: a mark on the loss "
@@ -160,14 +174,6 @@ class TrainingSettings:
         le=100_000,
         description="Score the model beside itself as it was so many candles ago, to say what learning was worth; "
         "0: not.",
-    )
-    replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
-    replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
-    poor_forecast_weight: float = Field(
-        default=1.5, ge=1.0, le=10.0, description="Loss weight of a sample whose forecast was worse than usual."
-    )
-    wrong_direction_weight: float = Field(
-        default=1.5, ge=1.0, le=10.0, description="Loss weight of the close where the forecast's direction was wrong."
     )
 
 
@@ -323,6 +329,7 @@ class Settings:
     market: MarketSettings = field(default_factory=MarketSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
+    online: OnlineSettings = field(default_factory=OnlineSettings)
     gradients: GradientSettings = field(default_factory=GradientSettings)
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)

@@ -13,7 +13,7 @@ _FASTER = 3.0
 
 
 class DriftWatch:
-    """Owns the detector. answer: see `TrainingSettings.drift`."""
+    """Owns the detector. answer: see `OnlineSettings.drift`."""
 
     def __init__(self, answer: str, engine: TrainingEngine) -> None:
         self._answer = answer

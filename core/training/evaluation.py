@@ -60,7 +60,7 @@ def _online_gain(found: Estimate) -> dict[str, Any]:
 def _online(first: Judged, run: Run) -> dict[str, Any]:
     """The same of close and range in equal parts, one candle ahead."""
     both, *_ = gains(first.beside_twin())
-    twin_age = json.loads(run.settings_json).get("training", {}).get("twin_age", 0)
+    twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
     return {"gain": both.value, "ci95": _interval(both), "n": both.n, "twin_age": twin_age}
 
 

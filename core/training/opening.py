@@ -66,7 +66,7 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
         FrozenTwin(
             engine,
             DataFolder(spec.root).checkpoints(run.run_id),
-            spec.settings.training.twin_age,
+            spec.settings.online.twin_age,
             spec.settings.model.horizons,
         ),
     )
@@ -107,7 +107,7 @@ def _options(spec: SessionSpec) -> SessionOptions:
         replay_window=training.replay_window,
         loss_weights=LossWeights(training.poor_forecast_weight, training.wrong_direction_weight),
         known_good_every=spec.settings.checkpoints.every_steps,
-        drift=training.drift,
+        drift=spec.settings.online.drift,
     )
 
 

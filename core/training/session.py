@@ -52,7 +52,7 @@ class SessionOptions:
     known_good_every: int
     """Steps between two looks at whether the state is known good."""
     drift: str
-    """See `TrainingSettings.drift`."""
+    """See `OnlineSettings.drift`."""
 
 
 class TrainingSession:

@@ -13,7 +13,7 @@ import pytest
 from core.commands import SetPaused, StopSession
 from core.events import DRIFT, DriftFound, Incident, Severity, StepDone, TrainerEvent
 from core.market.candle import Candle
-from core.settings import Settings
+from core.settings import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
@@ -34,8 +34,9 @@ def candles() -> tuple[Candle, ...]:
     return tuple(replace(candle, volume=float(volume)) for candle, volume in zip(walk, volumes, strict=True))
 
 
-def settings(**changes: Any) -> Settings:
-    return replace(rigs.SMALL, training=replace(rigs.SMALL.training, twin_age=0, **changes))
+def settings(drift: str, **training: Any) -> Settings:
+    online = OnlineSettings(drift=drift, twin_age=0)  # type: ignore[arg-type]
+    return replace(rigs.SMALL, online=online, training=replace(rigs.SMALL.training, **training))
 
 
 def of(events: list[TrainerEvent]) -> list[DriftFound]:

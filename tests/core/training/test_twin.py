@@ -15,7 +15,7 @@ import torch
 
 from core.commands import SetPaused, StopSession
 from core.events import ForecastMode, TrainerEvent, TrainerStatus
-from core.settings import Settings
+from core.settings import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.records import StoredScore
@@ -47,10 +47,6 @@ def run(root: Path, count: int, settings: Settings = rigs.SMALL, paused_at: int 
 
 def twins(scores: Iterable[StoredScore]) -> list[float | None]:
     return [score.twin_loss for score in scores]
-
-
-def with_training(**changes: Any) -> Settings:
-    return replace(rigs.SMALL, training=replace(rigs.SMALL.training, **changes))
 
 
 def test_there_is_none_before_its_age_and_the_first_is_the_model_that_had_learned_nothing(tmp_path: Path) -> None:
@@ -88,7 +84,7 @@ def test_it_is_never_younger_than_its_age_nor_much_older(tmp_path: Path) -> None
 
 def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path) -> None:
     run(tmp_path / "with", 50)
-    run(tmp_path / "without", 50, with_training(twin_age=0))
+    run(tmp_path / "without", 50, replace(rigs.SMALL, online=OnlineSettings(twin_age=0)))
     plain = [
         replace(score, twin_loss=None, range_twin_loss=None, scored_at_ms=0) for score in scores_of(tmp_path / "with")
     ]
