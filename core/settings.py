@@ -114,9 +114,9 @@ class TrainingSettings:
     learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
     schedule: Literal["constant", "cosine", "plateau", "adaptive"] = Field(
-        default="constant",
-        description="The rate after the warm-up. cosine: to a tenth; plateau: halved when the loss is stuck; "
-        "adaptive: when the model gains no more.",
+        default="adaptive",
+        description="The rate after the warm-up. adaptive: halved where learning did harm; cosine: to a tenth; "
+        "plateau: halved when the loss is stuck.",
     )
     warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps in which the rate rises from nothing.")
     schedule_steps: int = Field(
