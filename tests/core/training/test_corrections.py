@@ -66,7 +66,7 @@ def begun(root: Path, candles: Sequence[Candle] = CANDLES) -> TrainingService:
 
 
 def comparable(score: StoredScore) -> StoredScore:
-    """Without when and how often it was scored, and what the experts and the twin lost: their forecasts are not kept."""
+    """Without when and how often it was scored, and what experts and twin lost: their forecasts are not kept."""
     plain = dataclasses.replace(score, twin_loss=None, range_twin_loss=None)
     return dataclasses.replace(plain, scored_at_ms=0, version=1, expert_losses=b"")
 
