@@ -15,6 +15,8 @@ TRAINER_ENDED = "trainer ended"
 """The kind of the incident that says how a trainer ended."""
 BREAKER = "breaker"
 """The kind of the incident that says that trainers ended too often: training is paused until it is started again."""
+DRIFT = "drift"
+"""The kind of the incident that tells of a `DriftFound`."""
 PAUSES = frozenset({"rollbacks used up", "step failed again"})
 """The kinds of the incidents with which the trainer paused by itself: `Resume` goes on."""
 
@@ -389,6 +391,20 @@ class TrainerReady:
 
 
 @dataclass(frozen=True, slots=True)
+class OnlineGain:
+    """What learning was worth: the share of the loss that the model spares against its frozen twin (itself, as it was
+    at least `needed` candles ago), both without the other experts, one candle ahead."""
+
+    gain: Estimate
+    """Close and range in equal parts."""
+    close: Estimate
+    range: Estimate
+    age: int
+    """Candles since the twin was the model; while it is less than `needed` there is no twin yet."""
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
 class TrainerStatus:
     """The pulse: sent after each candle, and at least every 500 ms while training."""
 
@@ -407,6 +423,8 @@ class TrainerStatus:
     clip_norm: float
     accuracy_apart: AccuracySummary | None = None
     """The scores of forecasts that do not count as the run's own: of catch-up and recovery in a live run."""
+    online: OnlineGain | None = None
+    """None where no twin is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,6 +450,27 @@ class JobProgress:
     is_over: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class DriftFound:
+    """The loss before learning has risen for longer than chance explains. No error: markets do that.
+
+    Losses are geometric means, in the units of `StepDone.prequential_loss`.
+    """
+
+    run_id: str
+    candle_open_time_ms: int
+    """The candle at which it was certain."""
+    step: int
+    """The newest step then."""
+    candles: int
+    """The newest so many candles had higher losses."""
+    loss_before: float
+    loss_after: float
+    what_was_done: str
+    """A sentence."""
+    at_ms: int
+
+
 TrainerEvent = (
     ForecastMade
     | ForecastScored
@@ -439,6 +478,7 @@ TrainerEvent = (
     | Diagnosis
     | CheckpointsChanged
     | Incident
+    | DriftFound
     | TrainerReady
     | TrainerStatus
     | TrainerFailed

@@ -52,7 +52,7 @@ from desktop.resources import icon_path
 from desktop.run_controller import RunController
 from desktop.signals import SignalWatcher
 from desktop.single_instance import SingleInstance
-from desktop.state import INCIDENTS_KEPT, RunState
+from desktop.state import DRIFTS_KEPT, INCIDENTS_KEPT, RunState
 from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
 from desktop.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
@@ -282,6 +282,7 @@ class Application(QObject):
             return
         self.state.add_steps(library.steps(ready.run_id, STEPS_KEPT))
         self.state.add_incidents(library.incidents(ready.run_id, INCIDENTS_KEPT))
+        self.state.add_drifts(library.drifts(ready.run_id, DRIFTS_KEPT))
         forecast = library.newest_forecast(ready.run_id, market.interval)
         if forecast is not None:
             self.state.apply(forecast)

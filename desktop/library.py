@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.clock import Clock
-from core.events import CheckpointInfo, ForecastMade, Incident, StepDone
+from core.events import CheckpointInfo, DriftFound, ForecastMade, Incident, StepDone
 from core.market.candle import Interval
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
@@ -45,6 +45,10 @@ class Library:
 
     def incidents(self, run_id: str, newest: int) -> Sequence[Incident]:
         return self._reader(run_id).incidents(newest)
+
+    def drifts(self, run_id: str, newest: int) -> Sequence[DriftFound]:
+        """Where the loss rose for good."""
+        return self._reader(run_id).drifts(newest)
 
     def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
         """The forecast that stood when the window was closed."""

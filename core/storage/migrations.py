@@ -2,7 +2,8 @@
 
 Who writes: the window writes candles (and with them candle_corrections), exchange_holes, checkpoint_marks,
 checkpoint_deletions and chart_lines (without one, so do the commands that own the data folder); the trainer writes
-runs, steps, forecasts, conditions, scores, checkpoints and incidents; either may be the first to name a market.
+runs, steps, forecasts, conditions, scores, drifts, checkpoints and incidents; either may be the first to name a
+market.
 """
 
 from __future__ import annotations
@@ -87,6 +88,14 @@ def expert_losses(db: Database) -> None:
 def market_conditions(db: Database) -> None:
     """What the market was like where each forecast was made: its regime, and whether its input was odd."""
     db.executescript(_CONDITIONS)
+
+
+def twin_and_drifts(db: Database) -> None:
+    """What the frozen twin's forecast lost, beside each score; and where the loss rose for longer than by chance."""
+    db.executescript(
+        "ALTER TABLE scores ADD COLUMN twin_loss REAL; ALTER TABLE scores ADD COLUMN range_twin_loss REAL;"
+    )
+    db.executescript(_DRIFTS)
 
 
 _MARKETS = """
@@ -349,6 +358,21 @@ BEGIN
 END;
 """
 
+# A drift is found again, the same, where a candle is gone through again after a crash: the candle is the key.
+_DRIFTS = """
+CREATE TABLE drifts (
+    run_id TEXT NOT NULL REFERENCES runs (run_id),
+    candle_open_time_ms INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    candles INTEGER NOT NULL,
+    loss_before REAL NOT NULL,
+    loss_after REAL NOT NULL,
+    what_was_done TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, candle_open_time_ms)
+) STRICT, WITHOUT ROWID;
+"""
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -358,5 +382,6 @@ STEPS = (
     score_versions,
     expert_losses,
     market_conditions,
+    twin_and_drifts,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import Incident, MarketConditions, StepDone
+from core.events import DriftFound, Incident, MarketConditions, StepDone
 from core.storage.database import select, translated
 from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, NEWEST_VERSION, PAST_SQL, SPAN_SQL, to_past_rows
 from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
     CONDITION_COLUMNS,
+    DRIFT_COLUMNS,
     FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
     REGIME_COLUMNS,
@@ -141,6 +142,11 @@ class RecordReader:
         """The `newest` incidents (all without it) in the order in which they were written."""
         sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY id DESC LIMIT ?"
         return [to_incident(row) for row in reversed(self._select(sql, _limit(newest)))]
+
+    def drifts(self, newest: int | None = None) -> list[DriftFound]:
+        """The `newest` drifts (all without it), ascending by candle."""
+        sql = f"SELECT {_named(DRIFT_COLUMNS)} FROM drifts WHERE run_id = ? ORDER BY candle_open_time_ms DESC LIMIT ?"
+        return [DriftFound(self.run_id, *row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def outcome(self, target_open_time_ms: int, *, horizon: int = 1) -> tuple[StoredForecast, StoredScore] | None:
         """What was forecast for this candle, and how it came out. None while it has not been scored."""

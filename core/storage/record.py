@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.events import CheckpointInfo, Incident, MarketConditions, StepDone
+from core.events import CheckpointInfo, DriftFound, Incident, MarketConditions, StepDone
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError
@@ -16,6 +16,7 @@ from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import (
     CHECKPOINT_COLUMNS,
     CONDITION_COLUMNS,
+    DRIFT_COLUMNS,
     FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
     SCORE_COLUMNS,
@@ -23,6 +24,7 @@ from core.storage.rows import (
     Row,
     checkpoint_row,
     condition_row,
+    drift_row,
     forecast_row,
     incident_row,
     score_row,
@@ -75,6 +77,10 @@ class TrainingRecord:
     def add_step(self, row: StepDone) -> int:
         """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
         return self._add("steps", STEP_COLUMNS, [step_row(row)], ("run_id", "candle_open_time_ms", "step"))
+
+    def add_drift(self, drift: DriftFound) -> int:
+        """Like `add_forecasts`, for one drift. Its key is the candle. Returns 1 or 0."""
+        return self._add("drifts", DRIFT_COLUMNS, [drift_row(drift)], ("run_id", "candle_open_time_ms"))
 
     def add_incident(self, incident: Incident) -> None:
         """Store one incident under this run."""

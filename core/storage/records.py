@@ -61,6 +61,9 @@ class StoredScore:
     regime: RegimeProbabilities | None = None
     """The market's where the forecast was made; stored with its conditions, not with the score. None for a forecast
     from before there were any."""
+    twin_loss: float | None = None
+    """Of the frozen twin, beside `model_loss`; None while there is no twin, and for a corrected candle."""
+    range_twin_loss: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.events import (
     CheckpointInfo,
+    DriftFound,
     ForecastMode,
     Incident,
     MarketConditions,
@@ -32,6 +33,7 @@ CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS, "novelty", "oddity"
 _PLAIN_STEP = tuple(field.name for field in fields(StepDone))[1:-1]
 STEP_COLUMNS = (*_PLAIN_STEP, "gradients")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
+DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
 CHECKPOINT_COLUMNS = tuple(
     field.name for field in fields(CheckpointInfo) if field.name not in ("is_best", "is_pinned", "is_in_use", "note")
 )
@@ -40,6 +42,7 @@ _plain_forecast = attrgetter(*_PLAIN_FORECAST)
 score_row = attrgetter(*SCORE_COLUMNS)
 _plain_step = attrgetter(*_PLAIN_STEP)
 incident_row = attrgetter(*INCIDENT_COLUMNS)
+drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
 
 

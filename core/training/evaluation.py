@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from core.storage.records import StoredScore
 from core.storage.runs import Run
 from core.training.by_regime import RegimeScores, by_regime
 from core.training.judged import JUDGED_QUANTITIES, Judged, judged, judged_from
+from core.training.online import gains
 
 COVERAGE_WINDOW = 500
 NOMINAL_COVERAGE = 0.9
@@ -35,6 +37,8 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
         "pinball": _pinball(first),
         "horizons": {str(horizon): _pinball(those) for horizon, those in by_horizon.items()},
         "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
+        "online": _online(first, run),
+        "drifts": _drifts(reader),
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.lost_by(REFERENCE, Quantity.CLOSE)),
@@ -43,7 +47,28 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
 
 
 def _pinball(those: Judged) -> dict[str, Any]:
-    return {name: _pinball_of(those, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
+    _, *online = gains(those.beside_twin())
+    return {
+        name: {**_pinball_of(those, quantity), **_online_gain(found)}
+        for (name, quantity), found in zip(JUDGED_QUANTITIES.items(), online, strict=True)
+    }
+
+
+def _online_gain(found: Estimate) -> dict[str, Any]:
+    """What the model spares of its frozen twin's loss; n: candles that both forecast."""
+    return {"online_gain": found.value, "online_gain_ci95": _interval(found), "online_gain_n": found.n}
+
+
+def _online(first: Judged, run: Run) -> dict[str, Any]:
+    """The same of close and range in equal parts, one candle ahead."""
+    both, *_ = gains(first.beside_twin())
+    twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
+    return {"gain": both.value, "ci95": _interval(both), "n": both.n, "twin_age": twin_age}
+
+
+def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
+    names = ("candle_open_time_ms", "step", "candles", "loss_before", "loss_after", "what_was_done")
+    return [{name: getattr(drift, name) for name in names} for drift in reader.drifts()]
 
 
 def _pinball_of(those: Judged, quantity: Quantity) -> dict[str, Any]:

@@ -151,10 +151,12 @@ def score(
     run_id: str,
     now_ms: int,
     version: int = 1,
+    twin: FloatArray | None = None,
 ) -> Outcome:
     """Score the forecast of `horizon` against the candle that has closed.
 
     natural: the candle's quantities [Q]. everyone: the losses to store, in the order of LOSS_ROWS, where known.
+    twin: the frozen twin's [Q], where there is one.
     """
     shown = forecast.quantiles.shown[horizon - 1]
     losses = pinball(natural, shown)
@@ -183,6 +185,8 @@ def score(
         version=version,
         expert_losses=b"" if everyone is None else pack_losses(everyone),
         regime=None if forecast.conditions is None else forecast.conditions.regime,
+        twin_loss=None if twin is None else float(twin[Quantity.CLOSE]),
+        range_twin_loss=None if twin is None else float(twin[Quantity.RANGE]),
     )
     return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses)
 

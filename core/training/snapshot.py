@@ -24,6 +24,7 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
     tensors.update(_tensors("forecaster", session.forecaster.state()))
     tensors.update(_tensors("past", session.forecaster.past()))
     tensors.update(_tensors("conditions", session.conditions.state()))
+    tensors.update(_tensors("twin", session.twin.said()))
     metadata = {
         "schema": SCHEMA,
         "training_type": "online",
@@ -36,6 +37,8 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         "generator": session.generator.bit_generator.state,
         "best_loss": session.losses.best,
         "newest_losses": list(session.losses.newest),
+        "drift": session.drifts.state(),
+        "twin": session.twin.state(),
         "torch": torch.__version__,
     }
     return tensors, metadata
@@ -81,6 +84,8 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     session.seen_until_ms = metadata.get("seen_until_ms")
     session.losses.restore(metadata["best_loss"], metadata["newest_losses"])
     session.ladder.restore(metadata["recovery"])
+    session.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two
+    session.twin.restore(_arrays(tensors, "twin"), metadata.get("twin"))
 
 
 def describe_model(model: ModelSettings) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from desktop.panels.accuracy_terms import (
 )
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
 from desktop.panels.interval_bar import IntervalBar
+from desktop.panels.online_gain import OnlineGainLine
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
@@ -100,6 +101,7 @@ class AccuracyPanel(Panel):
         self._headers: list[QLabel] = []
         self._rows = self._build_table()
         self._count, self._share = QLabel(), QLabel()
+        self._online = OnlineGainLine()
         self.apart = QToolButton()
         """Shows the scores that are kept apart instead of the run's own."""
         self._footer = QWidget()
@@ -118,6 +120,7 @@ class AccuracyPanel(Panel):
         for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:
+            self._online.show_gain(None)
             return
         apart = status.accuracy_apart
         self._offer_apart(own, apart)
@@ -130,10 +133,12 @@ class AccuracyPanel(Panel):
         for row, (estimate, against) in zip(self._rows, measured(shown), strict=True):
             row.show(estimate, against, shown.group == _LIVE)
         self._show_footer(own, shown)
+        self._online.show_gain(status.online)
 
     def apply_palette(self, palette: Palette) -> None:
         for row in self._rows:
             row.apply_palette(palette)
+        self._online.apply_palette(palette)
         for label in (*self._headers, self._reason, self._count, self._share, self._empty):
             colour_text(label, palette.muted_text)
 
@@ -160,7 +165,7 @@ class AccuracyPanel(Panel):
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(4)
         layout.addLayout(top)
-        for part in (self._reason, self._table, self._footer):
+        for part in (self._reason, self._table, self._online, self._footer):
             layout.addWidget(part)
         layout.addStretch(1)
 
