@@ -31,6 +31,7 @@ from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
+from desktop.accuracy_watch import AccuracyWatch
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.commands.options import Context
@@ -97,6 +98,10 @@ class Application(QObject):
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
+        self.accuracy = AccuracyWatch(
+            self.state, context.folder.database, lambda: self.window.settings.model.horizons, self
+        )
+        self.window.accuracy.wanted.connect(self.accuracy.want)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -133,6 +138,7 @@ class Application(QObject):
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
         self.history_visits.close()
+        self.accuracy.close()
         history = self.charting.history
         history.cancel()
         await self.watching.close()

@@ -90,5 +90,6 @@ def size_docks(window: QMainWindow, *docks: QDockWidget) -> None:
     window.resizeDocks([loss], [right], Qt.Orientation.Horizontal)
     window.resizeDocks([checkpoints], [bottom], Qt.Orientation.Vertical)
     column = max(height - 110, 400)
-    heights = [column - 206 - 112, 206, 112]
+    scores = min(max(round(0.42 * column), 206), 420)
+    heights = [column - scores - 112, scores, 112]
     window.resizeDocks([loss, accuracy, best], heights, Qt.Orientation.Vertical)

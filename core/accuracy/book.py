@@ -31,11 +31,17 @@ class AccuracyBook:
         self._most = most
         self._reader = ScoredReader(db, run_id, own_mode_of(RunStore(db).get(run_id).market))
         self._origins = Origins()
+        self._has_read: set[int] = set()
         self._columns = {horizon: ScoreColumns(most) for horizon in range(1, horizons + 1)}
 
     @property
     def horizons(self) -> tuple[int, ...]:
         return tuple(self._columns)
+
+    @property
+    def has_read_all(self) -> bool:
+        """Whether each horizon was read to its end once."""
+        return len(self._has_read) == len(self._columns)
 
     def read_on(self, horizon: int) -> Iterable[None]:
         """Take what was stored since; a piece with each turn, so that a reader that is let go of can end."""
@@ -47,6 +53,7 @@ class AccuracyBook:
             rows = self._reader.scores(horizon, columns.read_until_ms, _AT_ONCE)
             columns.append(rows)
             if len(rows) < _AT_ONCE:
+                self._has_read.add(horizon)
                 return
             yield
 
