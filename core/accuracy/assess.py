@@ -74,6 +74,8 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
         coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
         no_change_curve=_errors(targets[known], outcome),
+        spared_close=_spared(targets, close),
+        spared_range=_spared(targets, spread),
     )
 
 
@@ -189,6 +191,13 @@ def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
         return _thinned(targets[:0], errors[:0])
     sums = np.concatenate([[0.0], np.cumsum(np.abs(errors))])
     return _thinned(targets[ERROR_WINDOW - 1 :], (sums[ERROR_WINDOW:] - sums[:-ERROR_WINDOW]) / ERROR_WINDOW)
+
+
+def _spared(targets: NDArray[np.int64], of: _Losses) -> Curve:
+    total = float(of.reference.sum())
+    if of.shown.size < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+        return _thinned(targets[:0], of.shown[:0])
+    return _thinned(targets, np.cumsum(of.reference - of.shown) / total)
 
 
 def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:

@@ -71,6 +71,7 @@ class AccuracyBook:
             run_id=self._run_id,
             left_out=int(np.searchsorted(self._origins.open_time_ms, self._from_ms)),
             most=self._most,
+            is_whole=self.has_read_all,
             groups=(OVERALL, *groups),
             horizons=tuple(table),
             chosen=assess(chosen, self._origins, rows & self._in_group(chosen, request.group), request),

@@ -87,6 +87,9 @@ class HorizonAccuracy:
     """How far the close lay from its forecast, as a share of the price: the mean over `ERROR_WINDOW` candles."""
     no_change_curve: Curve
     """The same of "no change"."""
+    spared_close: Curve
+    """What each forecast spared of the reference's loss, added up, as a share of all of it: it ends at the skill."""
+    spared_range: Curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,8 @@ class RunAccuracy:
     """Candles at the beginning that are not judged."""
     most: int
     """At most so many of the newest scores are looked at."""
+    is_whole: bool
+    """Whether each horizon was read to its end; else those that were not have no candles here."""
     groups: tuple[str, ...]
     """Which groups there are, `OVERALL` first."""
     horizons: tuple[HorizonSkill, ...]

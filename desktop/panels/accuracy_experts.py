@@ -18,7 +18,7 @@ from desktop.panels.accuracy_words import ahead, not_yet, points
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette, Theme
 
-_SHORT = {"upper wick": "up wick", "lower wick": "low wick"}
+_SHORT = {"upper wick": "upper", "lower wick": "lower", "volume": "vol."}
 _STRONGEST = 0.62
 """How much of the accent colour a weight of 100 % has: text on it must stay readable."""
 

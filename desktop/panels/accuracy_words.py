@@ -33,14 +33,14 @@ def not_yet(n: int) -> str:
     return f"Not yet: {format_count(n)} of the {FEWEST_FOR_AN_ESTIMATE} candles that a number needs."
 
 
-def proof(estimate: Estimate, above: str, below: str, against: float = 0.0) -> str:
+def proof(estimate: Estimate, above: str, below: str, neither: str, against: float = 0.0) -> str:
     """What an interval proves: that it lies on one side, on enough candles; or nothing."""
     if estimate.low is None or estimate.high is None:
         return "not yet"
     if estimate.low <= against <= estimate.high:
-        return "not proven"
+        return neither
     if estimate.n < FEWEST_FOR_AN_EDGE:
-        return "too few to prove"
+        return f"{neither}: n below {FEWEST_FOR_AN_EDGE}"
     return above if estimate.low > against else below
 
 
