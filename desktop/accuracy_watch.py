@@ -106,6 +106,7 @@ class AccuracyReader(QThread):
             for _ in book.read_on(horizon):
                 if self._is_ending:
                     return
+                self.msleep(1)  # the window's thread waits for the interpreter's lock no longer than for one piece
             if is_first and horizon == request.horizon:
                 self.found.emit(book.find(request))
         self.found.emit(book.find(request))

@@ -23,7 +23,7 @@ from core.forecast.score import FEWEST_FOR_AN_ESTIMATE, gain, mean, rolling_shar
 from core.training.evaluation import COVERAGE_WINDOW
 
 ERROR_WINDOW = 100
-MOST_POINTS = 600
+MOST_POINTS = 400
 SHOWN = "what is shown"
 _NAMES = {Quantity.CLOSE: "loss", Quantity.RANGE: "range_loss"}
 _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MOST_SCORES = 20_000
 """Of each horizon: what is older is left to `evaluate`."""
-_AT_ONCE = 1_000
+_AT_ONCE = 250
 
 
 class AccuracyBook:

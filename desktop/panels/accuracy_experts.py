@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QStaticText
 from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from core.accuracy.findings import ExpertLoss, RunAccuracy
@@ -19,17 +19,18 @@ from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette, Theme
 
 _SHORT = {"upper wick": "upper", "lower wick": "lower", "volume": "vol."}
+_MOST_TEXTS = 500
 _STRONGEST = 0.62
 """How much of the accent colour a weight of 100 % has: text on it must stay readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """share: 0 to 1, how strongly the cell is shaded; None for none."""
+    """share: 0 to 1, how strongly the cell is shaded; None for none. Two that look alike are equal."""
 
     text: str
     share: float | None = None
-    tooltip: str = ""
+    tooltip: str = field(default="", compare=False)
 
 
 class HeatTable(QWidget):
@@ -40,14 +41,19 @@ class HeatTable(QWidget):
         self._theme = theme
         self._heads: tuple[str, ...] = ()
         self.rows: tuple[tuple[str, tuple[Cell, ...]], ...] = ()
+        self._names_width = 60
+        self._texts: dict[str, QStaticText] = {}
         self.setFont(tabular(self.font()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_rows(self, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Cell]]]) -> None:
         """Names of the columns, and rows of a name and its cells."""
         taken = tuple((name, tuple(cells)) for name, cells in rows)
-        if (tuple(heads), taken) != (self._heads, self.rows):
-            self._heads, self.rows = tuple(heads), taken
+        looks_other = (tuple(heads), taken) != (self._heads, self.rows)
+        self._heads, self.rows = tuple(heads), taken
+        if looks_other:
+            metrics = QFontMetrics(self.font())
+            self._names_width = max((metrics.horizontalAdvance(name) for name, _ in taken), default=60) + 6
             self.setAccessibleDescription(self._in_words())
             self.updateGeometry()
             self.update()
@@ -64,14 +70,30 @@ class HeatTable(QWidget):
         painter.setFont(self.font())
         painter.setPen(palette.muted_text)
         for column, head in enumerate(self._heads):
-            painter.drawText(self._place(0, column), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, head)
+            self._write(painter, self._place(0, column), head)
         for row, (name, cells) in enumerate(self.rows, start=1):
             painter.setPen(palette.text)
-            left = QRect(0, row * self._pitch, self._names_width, self._pitch)
-            painter.drawText(left, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, name)
+            painter.drawStaticText(0, row * self._pitch + 2, self._static(name))
             for column, cell in enumerate(cells):
                 self._paint_cell(painter, self._place(row, column), cell, palette)
         painter.end()
+
+    def _write(self, painter: QPainter, place: QRect, text: str) -> None:
+        """Right-aligned."""
+        static = self._static(text)
+        painter.drawStaticText(place.right() - 3 - round(static.size().width()), place.top() + 2, static)
+
+    def _static(self, text: str) -> QStaticText:
+        """Laid out once: that is most of what writing costs."""
+        known = self._texts.get(text)
+        if known is None:
+            if len(self._texts) >= _MOST_TEXTS:
+                self._texts.clear()
+            known = QStaticText(text)
+            known.setTextFormat(Qt.TextFormat.PlainText)
+            known.prepare(font=self.font())
+            self._texts[text] = known
+        return known
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
@@ -92,8 +114,7 @@ class HeatTable(QWidget):
             inside = place.adjusted(2, 1, 0, -1)
             painter.fillRect(inside, self._shade(cell.share, palette))
         painter.setPen(palette.text if cell.text != MISSING else palette.muted_text)
-        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(place.adjusted(0, 0, -4, 0), flags, cell.text)
+        self._write(painter, place, cell.text)
 
     @staticmethod
     def _shade(share: float, palette: Palette) -> QColor:
@@ -105,11 +126,6 @@ class HeatTable(QWidget):
     @property
     def _pitch(self) -> int:
         return QFontMetrics(self.font()).height() + 4
-
-    @property
-    def _names_width(self) -> int:
-        metrics = QFontMetrics(self.font())
-        return max((metrics.horizontalAdvance(name) for name, _ in self.rows), default=60) + 6
 
     def _place(self, row: int, column: int) -> QRect:
         columns = max(len(self._heads), 1)
@@ -181,7 +197,7 @@ def _weight(share: float, expert: str, quantity: str) -> Cell:
     if share == 0.0:
         return Cell(MISSING, tooltip=f"{expert} says nothing of its own on the {quantity}.")
     text = "<1" if share < 0.01 else f"{100.0 * share:.0f}"
-    return Cell(text, share, f"{expert} has {format_percent(share, 1)} of the shown {quantity}.")
+    return Cell(text, round(share, 2), f"{expert} has {format_percent(share, 1)} of the shown {quantity}.")
 
 
 def _losses(of: ExpertLoss) -> tuple[Cell, ...]:

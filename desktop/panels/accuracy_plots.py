@@ -230,7 +230,7 @@ class ErrorsPage(Page):
             each.apply_palette(palette)
         self._zero.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
         self._curves = palette.curves[0], palette.curves[1]
-        self.forecast.setPen(pg.mkPen(self._curves[0], width=2))
+        self.forecast.setPen(pg.mkPen(self._curves[0], width=1))
         self.no_change.setPen(pg.mkPen(self._curves[1], width=1))
         self.spared_close.setPen(pg.mkPen(self._curves[0], width=2))
         self.spared_range.setPen(pg.mkPen(self._curves[1], width=2))

@@ -115,9 +115,9 @@ def seasonal_volume(count: int, seed: int) -> KnownMarket:
     return KnownMarket(candles, Quantity.VOLUME, volumes, usual[:, None] + NOISE_OF_VOLUME * NORMAL)
 
 
-GARCH = (0.02, 0.25, 0.80)
+GARCH = (0.0, 1.2, 0.1)
 """What a rise adds to the next variance, what a fall adds beside, and what stays of the last variance."""
-WILD = 3.0
+WILD = 6.0
 LEAVE = 0.02
 NOISE_OF_VOLUME = 0.4
 MARKETS: dict[str, Callable[[int, int], KnownMarket]] = {

@@ -85,6 +85,20 @@ def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) ->
     return Lost(shown, reference, pinball(known.outcome, known.best)[1:])
 
 
+def attainable_of(known: KnownMarket, newest: int) -> float:
+    """The skill of the best forecast that there is, over the newest candles."""
+    history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)
+    reference, lost = ReferenceForecast(history), []
+    for place, candle in enumerate(known.candles):
+        if place >= len(known.candles) - newest:
+            factor, offset = (units[0, 0, known.quantity] for units in history.units(np.array([place - 1])))
+            said = offset + factor * reference.quantiles()[0, known.quantity]
+            lost.append(pinball(known.outcome[place], said))
+        history.append(candle)
+    best = pinball(known.outcome, known.best)[-newest:]
+    return 1.0 - float(best.sum() / np.sum(lost))
+
+
 def of_baselines(known: KnownMarket) -> Lost:
     """The combination of all experts but the model."""
     history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)

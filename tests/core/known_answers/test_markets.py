@@ -9,7 +9,7 @@ from core.forecast.history import History
 from core.forecast.quantities import LEVELS, FloatArray
 from core.forecast.score import pinball
 from tests.core.known_answers.markets import INTERVAL, MARKETS, random_walk
-from tests.core.known_answers.sessions import of_baselines
+from tests.core.known_answers.sessions import attainable_of, of_baselines
 
 ALL = {**MARKETS, "random walk": random_walk}
 COUNT = 5000
@@ -57,4 +57,10 @@ def test_no_other_width_or_place_is_better(name: str) -> None:
 @pytest.mark.parametrize("name", MARKETS)
 def test_there_is_skill_to_be_had(name: str) -> None:
     """At least 5 % against the reference."""
-    assert of_baselines(MARKETS[name](2500, 0)).newest(1000).attainable > 0.05
+    assert attainable_of(MARKETS[name](2000, 0), 1000) > 0.05
+
+
+def test_what_can_be_had_is_measured_against_the_reference_of_the_session() -> None:
+    known = MARKETS["AR(1)"](300, 0)
+    lost = of_baselines(known).newest(150)
+    assert attainable_of(known, 150) == pytest.approx(lost.attainable, abs=1e-9)

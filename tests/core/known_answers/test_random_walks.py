@@ -30,7 +30,7 @@ def is_claimed(close: Estimate) -> bool:
 
 
 def test_a_few_short_walks_without_the_model() -> None:
-    found = [of_baselines(random_walk(700, seed)).newest(400).skill for seed in range(8)]
+    found = [of_baselines(random_walk(600, seed)).newest(400).skill for seed in range(6)]
     assert all(each.n == 400 for each in found)
     assert sum(map(is_claimed, found)) <= 2, [(each.low, each.high) for each in found]
 

@@ -178,7 +178,7 @@ def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(d
     assert [name for name, _ in page.weights.rows] == list(dock.state.status.shares.experts)  # type: ignore[union-attr]
     for column in range(6):
         shares = [cells[column].share for _, cells in page.weights.rows if cells[column].share is not None]
-        assert sum(shares) == pytest.approx(1.0)
+        assert sum(shares) == pytest.approx(1.0, abs=0.05)
     names = [name for name, _ in page.losses.rows]
     assert {"what is shown", "without the model", "model", "reference", "HAR", "reverse last"} <= set(names)
     reference = dict(page.losses.rows)["reference"]
