@@ -321,6 +321,16 @@ class AccuracySummary:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpertShares:
+    """How much each expert has in what is shown: the combination's weights, their mean over the levels."""
+
+    experts: tuple[str, ...]
+    quantities: tuple[str, ...]
+    shares: tuple[tuple[tuple[float, ...], ...], ...]
+    """[horizon][quantity][expert]: they add up to 1 over the experts; 0 where one does not speak."""
+
+
+@dataclass(frozen=True, slots=True)
 class CheckpointInfo:
     """One row of the checkpoint browser."""
 
@@ -425,6 +435,8 @@ class TrainerStatus:
     """The scores of forecasts that do not count as the run's own: of catch-up and recovery in a live run."""
     online: OnlineGain | None = None
     """None where no twin is kept."""
+    shares: ExpertShares | None = None
+    """How the shown forecast was mixed."""
 
 
 @dataclass(frozen=True, slots=True)

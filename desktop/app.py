@@ -31,6 +31,7 @@ from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
+from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
@@ -103,6 +104,10 @@ class Application(QObject):
         self.machine = MachineWatch(self)
         self.machine.told.connect(self.window.machine.show_reading)
         self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
+        self.accuracy = AccuracyWatch(
+            self.state, context.folder.database, lambda: self.window.settings.model.horizons, self
+        )
+        self.window.accuracy.wanted.connect(self.accuracy.want)
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
@@ -140,6 +145,7 @@ class Application(QObject):
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
         self.history_visits.close()
+        self.accuracy.close()
         history = self.charting.history
         history.cancel()
         self.training_break.close()

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import singledispatchmethod
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
+from core.accuracy.findings import RunAccuracy
 from core.clock import Clock
 from core.events import (
     CheckpointsChanged,
@@ -57,6 +58,8 @@ class RunState(QObject):
     """Incident: each one, as it comes; not those of history."""
     feed_changed = Signal()
     jobs_changed = Signal()
+    accuracy_changed = Signal()
+    """The scores were looked at closely, or cannot be."""
     ready = Signal(object)
     """TrainerReady: the trainer stands."""
     failed = Signal(object)
@@ -83,6 +86,10 @@ class RunState(QObject):
         self.quotes = QuoteBook(self)
         """The watchlist's prices."""
         self.failure: TrainerFailed | None = None
+        self.accuracy: RunAccuracy | None = None
+        """What the scores said when they were looked at last; None while nobody did."""
+        self.accuracy_trouble: str | None = None
+        """Why they cannot be looked at."""
         self.is_starting = False
         """A trainer was started and does not stand yet."""
         self.is_loading = False
@@ -264,6 +271,19 @@ class RunState(QObject):
         self.jobs.apply(JobProgress(_CATCH_UP_JOB, "Fetching candles", event.done, event.total))
         self.jobs_changed.emit()
 
+    @Slot(object)
+    def take_accuracy(self, found: RunAccuracy) -> None:
+        """What was found of another run than the watched one is dropped."""
+        if found.run_id == self.run_id:
+            self.accuracy, self.accuracy_trouble = found, None
+            self.accuracy_changed.emit()
+
+    @Slot(str)
+    def accuracy_unknown(self, sentence: str) -> None:
+        """The scores could not be read."""
+        self.accuracy, self.accuracy_trouble = None, sentence
+        self.accuracy_changed.emit()
+
     def _forget_run(self, run_id: str | None) -> None:
         self.run_id = run_id
         self.steps.clear()
@@ -271,7 +291,7 @@ class RunState(QObject):
         self._incidents.clear()
         self._drifts.clear()
         self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
-        self.diagnosis = None
+        self.diagnosis = self.accuracy = self.accuracy_trouble = None
         self.run_changed.emit()
 
     def _tell_of_start(self) -> None:

@@ -220,12 +220,13 @@ class MainWindow(QMainWindow):
         self.checkpoints = CheckpointsPanel(self.source, theme)
         self.gradients = GradientsPanel(state, theme, self._settings)
         self.feed = FeedPanel(state, theme)
+        self.accuracy = AccuracyPanel(state, theme)
         self.watchlist = WatchlistPanel(state, theme, self._settings.watchlist.markets)
         self.log = LogPanel(LogBook(DataFolder(self._data_folder).logs), theme, state.clock.now_ms)
         panels: dict[ActionId, tuple[str, Panel]] = {
             ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
             ActionId.SHOW_GRADIENTS: ("Gradients", self.gradients),
-            ActionId.SHOW_ACCURACY: ("Accuracy", AccuracyPanel(state, theme)),
+            ActionId.SHOW_ACCURACY: ("Accuracy", self.accuracy),
             ActionId.SHOW_BEST: ("Best checkpoint", self.best_checkpoint),
             ActionId.SHOW_CHECKPOINTS: ("Checkpoints", self.checkpoints),
             ActionId.SHOW_INCIDENTS: ("Incidents", IncidentsPanel(state, theme)),

@@ -49,6 +49,8 @@ class Quantity(IntEnum):
 
 
 QUANTITIES = len(Quantity)
+QUANTITY_NAMES = tuple(quantity.name.lower().replace("_", " ") for quantity in Quantity)
+"""As people read them."""
 
 
 def units(

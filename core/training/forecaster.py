@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import nn
 
+from core.events import ExpertShares
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import ReferenceForecast
 from core.forecast.combination import Combination, prior
-from core.forecast.experts import MODEL, Quantiles
+from core.forecast.experts import EXPERTS, MODEL, Quantiles
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray, Quantity, within_bounds
+from core.forecast.quantities import QUANTITY_NAMES, FloatArray, Quantity, within_bounds
 from core.forecast.score import pinball
 from core.training.engine.engine import TrainingEngine
 
@@ -40,6 +41,13 @@ class Forecaster:
     def model_weight(self) -> float:
         """The model's share in the shown close one step ahead."""
         return float(self._combined.weights.shares[MODEL, 0, Quantity.CLOSE])
+
+    @property
+    def shares(self) -> ExpertShares:
+        """How the forecast is mixed now."""
+        shares = np.moveaxis(self._combined.weights.shares, 0, -1)
+        by_horizon = tuple(tuple(tuple(each) for each in quantities) for quantities in shares.tolist())
+        return ExpertShares(EXPERTS, QUANTITY_NAMES, by_horizon)
 
     def observe(self) -> None:
         """Take the history's newest candle. Once a candle, before anything is asked."""

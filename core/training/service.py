@@ -142,6 +142,7 @@ class TrainingService:
             clip_norm=session.engine.clip_norm,
             accuracy_apart=session.scores.other_summary(session.scored, session.live_scored),
             online=session.online_gain,
+            shares=session.forecaster.shares,
         )
 
     def _resume(self) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from core.events import AccuracySummary, Estimate
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import MISSING, format_count, format_duration, format_number, format_percent
 from desktop.icons import icon, tabular
+from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.panels.accuracy_pages import scrolling
 from desktop.panels.accuracy_terms import (
     INTERVAL_MEANING,
     SHARE_MEANING,
@@ -28,6 +30,8 @@ from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
 _LIVE = "live"
+_NOW = "Now"
+"""The tab that the trainer tells of with each candle."""
 _WHERE = {"replayed": "in replay", "simulated": "in simulation"}
 """Where a verdict that is no proof was found."""
 _HEADERS = (
@@ -91,7 +95,11 @@ class _Row:
 
 
 class AccuracyPanel(Panel):
-    """The verdict, then a row for each measure: now, interval, what it is measured against, n."""
+    """The first tab: the verdict, then a row for each measure: now, interval, what it is measured against, n. The
+    others look closely at all scores of the run, which costs more: so they are worked out while they are looked at."""
+
+    wanted = Signal(object)
+    """Request: somebody looks at this now; said with every refresh."""
 
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
@@ -105,19 +113,45 @@ class AccuracyPanel(Panel):
         self.apart = QToolButton()
         """Shows the scores that are kept apart instead of the run's own."""
         self._footer = QWidget()
-        self._build_layout()
+        self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
+        self._now = scrolling(self._build_layout())
+        self._build_tabs()
         self._empty = EmptyState(_EMPTY, self)
         self.apply_palette(theme.palette)
         self.apart.toggled.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
+        state.accuracy_changed.connect(self.mark_stale)
+        self.tabs.currentChanged.connect(self._on_tab)
+        self.details.wanted.connect(self.wanted)
 
     def refresh(self) -> None:
+        if self.tabs.currentIndex() == 0:
+            self._refresh_now()
+        else:
+            self._refresh_details()
+
+    def _refresh_details(self) -> None:
+        state = self._state
+        shares = None if state.status is None else state.status.shares
+        self.details.show_found(state.accuracy, state.accuracy_trouble, shares)
+        self._empty.tell(is_empty=False, is_loading=False)
+        if state.run_id is not None:
+            self.wanted.emit(self.details.request)
+
+    def _on_tab(self, index: int) -> None:
+        self._now.setVisible(index == 0)
+        self.details.setVisible(index != 0)
+        if index:
+            self.details.open_page(self.tabs.tabText(index))
+        self.refresh()
+
+    def _refresh_now(self) -> None:
         status = self._state.status
         own = None if status is None else status.accuracy
         has_scores = own is not None and own.scored > 0
         self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading)
-        for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
+        for part in (self.tabs, self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:
             self._online.show_gain(None)
@@ -141,8 +175,21 @@ class AccuracyPanel(Panel):
         self._online.apply_palette(palette)
         for label in (*self._headers, self._reason, self._count, self._share, self._empty):
             colour_text(label, palette.muted_text)
+        self.details.apply_palette(palette)
 
-    def _build_layout(self) -> None:
+    def _build_tabs(self) -> None:
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        for name in (_NOW, *self.details.pages):
+            self.tabs.addTab(name)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 2, 8, 6)
+        layout.setSpacing(4)
+        for part in (self.tabs, self._now, self.details):
+            layout.addWidget(part)
+        self.details.hide()
+
+    def _build_layout(self) -> QWidget:
         self._verdict.setWordWrap(True)
         self._verdict.setFont(tabular(self.font(), scale=1.15, bold=True))
         self._verdict.setToolTip(paragraphs(VERDICT_MEANING))
@@ -161,13 +208,15 @@ class AccuracyPanel(Panel):
         bottom.addWidget(self._count)
         bottom.addWidget(self._share)
         bottom.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 6, 8, 6)
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 2, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(top)
         for part in (self._reason, self._table, self._online, self._footer):
             layout.addWidget(part)
         layout.addStretch(1)
+        return page
 
     def _build_table(self) -> tuple[_Row, ...]:
         grid = QGridLayout(self._table)

@@ -105,9 +105,13 @@ def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
         axis.setTextPen(palette.muted_text)
 
 
-def plot_widget(left: type[pg.AxisItem], plot_type: type[pg.PlotWidget] = pg.PlotWidget) -> pg.PlotWidget:
-    """A plot that shows what it is told to: it neither zooms nor moves by itself. left: the class of its left axis."""
-    plot = plot_type(axisItems={"left": left("left"), "bottom": NumberAxis("bottom")})
+def plot_widget(
+    left: type[pg.AxisItem],
+    plot_type: type[pg.PlotWidget] = pg.PlotWidget,
+    bottom: type[pg.AxisItem] = NumberAxis,
+) -> pg.PlotWidget:
+    """A plot that shows what it is told to: it neither zooms nor moves by itself. left, bottom: the axes' classes."""
+    plot = plot_type(axisItems={"left": left("left"), "bottom": bottom("bottom")})
     plot.setMenuEnabled(False)
     plot.setMouseEnabled(x=False, y=False)
     plot.hideButtons()

@@ -15,7 +15,7 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QEvent, QPointF, Qt
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
@@ -34,6 +34,9 @@ _NO_VENUE = "no-exchange"
 SIZES = ((1600, 900), (1280, 720))
 THEMES = ("dark", "light")
 GRADIENTS_SIZE = (440, 860)
+ACCURACY_SIZE = (400, 440)
+ACCURACY_PAGES = ("Skill", "Experts", "Errors")
+_GAP_PX = 16
 
 
 def main() -> None:
@@ -66,6 +69,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
             for size in SIZES:
                 await _one(application, theme, size, folder)
         await _gradients(application, folder)
+        await _accuracy(application, folder)
         await _tooltip(application, folder)
         await _hindsight(application, folder)
         await _regimes(application, folder)
@@ -120,6 +124,40 @@ async def _gradients(application: Application, folder: Path) -> None:
         await asyncio.sleep(0.8)
         assert dock.widget().grab().save(str(folder / f"gradients-{theme}.png"))
     window.reset_layout()
+
+
+async def _accuracy(application: Application, folder: Path) -> None:
+    """Three pages of the Accuracy dock beside each other, in both themes."""
+    window, panel = application.window, application.window.accuracy
+    dock = window.docks[ActionId.SHOW_ACCURACY]
+    dock.setFloating(True)
+    dock.show()
+    for theme in THEMES:
+        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
+        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        dock.resize(*ACCURACY_SIZE)
+        pages = []
+        for name in ACCURACY_PAGES:
+            names = [panel.tabs.tabText(place) for place in range(panel.tabs.count())]
+            panel.tabs.setCurrentIndex(names.index(name))
+            await _until(lambda: application.state.accuracy is not None and application.state.accuracy.is_whole)
+            await asyncio.sleep(0.8)
+            pages.append(panel.grab())
+        assert _side_by_side(pages, window.palette().window().color()).save(str(folder / f"accuracy-{theme}.png"))
+    panel.tabs.setCurrentIndex(0)
+    window.reset_layout()
+
+
+def _side_by_side(pictures: list[QPixmap], ground: QColor) -> QPixmap:
+    width = sum(picture.width() for picture in pictures) + _GAP_PX * (len(pictures) - 1)
+    joined = QPixmap(width, max(picture.height() for picture in pictures))
+    joined.fill(ground)
+    painter, left = QPainter(joined), 0
+    for picture in pictures:
+        painter.drawPixmap(left, 0, picture)
+        left += picture.width() + _GAP_PX
+    painter.end()
+    return joined
 
 
 async def _hindsight(application: Application, folder: Path) -> None:

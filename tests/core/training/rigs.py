@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from sqlite_utils import Database
+
 from core.clock import Clock, SystemClock
 from core.commands import ObserveCandle
 from core.events import ForecastMode, TrainerEvent
@@ -49,3 +51,8 @@ def digest(root: Path, run_id: str) -> str:
         return RecordReader(db, run_id).forecasts_sha256()
     finally:
         db.close()
+
+
+def newest_run(db: Database) -> str:
+    """The id of the run that was begun last."""
+    return str(db.execute("SELECT run_id FROM runs ORDER BY sequence DESC LIMIT 1").fetchone()[0])

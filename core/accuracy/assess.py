@@ -1,0 +1,213 @@
+"""From columns of scores to what they prove. The same arithmetic as `evaluate`, and a test says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.accuracy.columns import Origins, ScoreColumns
+from core.accuracy.findings import (
+    Curve,
+    ExpertLoss,
+    HorizonAccuracy,
+    HorizonSkill,
+    QuantityAccuracy,
+    Request,
+)
+from core.events import Estimate
+from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
+from core.forecast.quantities import MEDIAN, FloatArray, Quantity
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE, gain, mean, rolling_shares, share, skill
+from core.training.evaluation import COVERAGE_WINDOW
+
+ERROR_WINDOW = 100
+MOST_POINTS = 400
+SHOWN = "what is shown"
+_NAMES = {Quantity.CLOSE: "loss", Quantity.RANGE: "range_loss"}
+_ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
+_WITHOUT_MODEL = 0
+_BASELINES = tuple(expert for expert in range(len(EXPERTS)) if expert != MODEL)
+
+Rows = NDArray[np.bool_]
+
+
+def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
+    """One row of the table of horizons. rows: which of the columns' scores count."""
+    losses = columns.losses[rows]
+    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _NAMES)
+    return HorizonSkill(
+        horizon=horizon,
+        n=len(losses),
+        close=skill(close.shown, close.reference),
+        range=skill(spread.shown, spread.reference),
+        model_gain_close=gain(close.shown, close.without, close.reference),
+        model_gain_range=gain(spread.shown, spread.without, spread.reference),
+    )
+
+
+def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request) -> HorizonAccuracy:
+    """All that there is to say of one horizon. rows: which of its scores count."""
+    losses = columns.losses[rows]
+    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _NAMES)
+    inside_90 = columns["inside_90"][rows]
+    worst, best = _extremes(inside_90)
+    hits, reverse_last, majority = _directions(columns, origins, rows)
+    outcome, known = _outcomes(columns, origins, rows)
+    quantiles = columns["close"][rows][known]
+    targets = columns["target_open_time_ms"][rows]
+    return HorizonAccuracy(
+        request=request,
+        n=len(losses),
+        close=_quantity(close),
+        range=_quantity(spread),
+        experts=_experts(close, spread, losses),
+        direction=hits,
+        reverse_last=reverse_last,
+        majority=majority,
+        coverage_50=_share(columns["inside_50"][rows]),
+        coverage_90=_share(inside_90),
+        worst_500=worst,
+        best_500=best,
+        reliability=tuple(mean(column) for column in (outcome[:, None] <= quantiles).astype(np.float64).T),
+        coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
+        error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
+        no_change_curve=_errors(targets[known], outcome),
+        spared_close=_spared(targets, close),
+        spared_range=_spared(targets, spread),
+    )
+
+
+class _Losses:
+    """Of one quantity, each [n] in time order."""
+
+    def __init__(self, shown: FloatArray, everyone: FloatArray, quantity: Quantity) -> None:
+        """everyone: [n, len(LOSS_ROWS)]"""
+        self.shown = shown
+        self.quantity = quantity
+        self.without = everyone[:, _WITHOUT_MODEL]
+        self.reference = everyone[:, _ROW[EXPERTS[REFERENCE]]]
+        self.everyone = everyone
+
+    def of(self, expert: int) -> FloatArray:
+        lost: FloatArray = self.everyone[:, _ROW[EXPERTS[expert]]]
+        return lost
+
+    @property
+    def best_baseline(self) -> int | None:
+        if not len(self.shown):
+            return None
+        speaking = [expert for expert in _BASELINES if SPEAKS[expert, self.quantity]]
+        return min(speaking, key=lambda expert: float(self.of(expert).mean()))
+
+
+def _quantity_losses(columns: ScoreColumns, losses: NDArray[np.float32], rows: Rows, quantity: Quantity) -> _Losses:
+    shown = columns[_NAMES[quantity]][rows]
+    return _Losses(shown, losses[:, :, quantity].astype(np.float64), quantity)
+
+
+def _quantity(of: _Losses) -> QuantityAccuracy:
+    best = of.best_baseline
+    return QuantityAccuracy(
+        n=of.shown.size,
+        loss=float(of.shown.mean()) if of.shown.size else None,
+        skill=skill(of.shown, of.reference),
+        best_baseline=None if best is None else EXPERTS[best],
+        skill_vs_best=skill(of.shown, of.of(REFERENCE if best is None else best)),
+        skill_without_model=skill(of.without, of.reference).value,
+        model_gain=gain(of.shown, of.without, of.reference),
+    )
+
+
+def _experts(close: _Losses, spread: _Losses, losses: NDArray[np.float32]) -> tuple[ExpertLoss, ...]:
+    """What was shown, the same without the model, then each expert that speaks on one of the two."""
+    if len(losses) < FEWEST_FOR_AN_ESTIMATE:
+        return ()
+    found = [
+        _expert(SHOWN, close, spread, close.shown, spread.shown),
+        _expert(LOSS_ROWS[_WITHOUT_MODEL], close, spread, close.without, spread.without),
+    ]
+    for expert, name in enumerate(EXPERTS):
+        own = [of.of(expert) if SPEAKS[expert, of.quantity] else None for of in (close, spread)]
+        if any(each is not None for each in own):
+            found.append(_expert(name, close, spread, *own))
+    return tuple(found)
+
+
+def _expert(
+    name: str, close: _Losses, spread: _Losses, on_close: FloatArray | None, on_range: FloatArray | None
+) -> ExpertLoss:
+    return ExpertLoss(name, *_mean_and_skill(on_close, close.reference), *_mean_and_skill(on_range, spread.reference))
+
+
+def _mean_and_skill(lost: FloatArray | None, reference: FloatArray) -> tuple[float | None, float | None]:
+    if lost is None:
+        return None, None
+    total = float(reference.sum())
+    return float(lost.mean()), 1.0 - float(lost.sum()) / total if total > 0.0 else None
+
+
+def _share(hits: NDArray[np.bool_]) -> Estimate:
+    return share(int(hits.sum()), hits.size)
+
+
+def _extremes(inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+    windows = rolling_shares(inside, COVERAGE_WINDOW)
+    return (float(windows.min()), float(windows.max())) if windows.size else (None, None)
+
+
+def _directions(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[Estimate, Estimate, Estimate]:
+    """Of the forecast, of "reverse last", and of the direction that was more frequent; flat candles left out."""
+    hit = columns["direction_hit"][rows]
+    moved = hit >= 0
+    places = np.searchsorted(origins.open_time_ms, columns["target_open_time_ms"][rows][moved])
+    places = places[(places >= 2) & (places < origins.open_time_ms.size)]
+    moves = np.sign(np.diff(np.log(origins.closes))) if origins.closes.size else np.empty(0)
+    came, before = moves[places - 1], moves[places - 2]
+    was_moving = before != 0.0
+    frequent = max(int((came > 0.0).sum()), int((came < 0.0).sum()))
+    return (
+        share(int((hit == 1).sum()), int(moved.sum())),
+        _share(came[was_moving] == -before[was_moving]),
+        share(frequent, came.size),
+    )
+
+
+def _outcomes(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[FloatArray, Rows]:
+    """The close returns that came [k], and of which of the n scores that is known [n]: a target's close is that of the
+    forecast that was made from it, so the newest target may have none yet."""
+    targets = columns["target_open_time_ms"][rows]
+    places = np.searchsorted(origins.open_time_ms, targets)
+    inside = places < origins.open_time_ms.size
+    known: Rows = np.zeros(targets.size, dtype=np.bool_)
+    known[inside] = origins.open_time_ms[places[inside]] == targets[inside]
+    came = np.log(origins.closes[places[known]] / columns["origin_close"][rows][known])
+    return came, known
+
+
+def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
+    if errors.size < ERROR_WINDOW:
+        return _thinned(targets[:0], errors[:0])
+    sums = np.concatenate([[0.0], np.cumsum(np.abs(errors))])
+    return _thinned(targets[ERROR_WINDOW - 1 :], (sums[ERROR_WINDOW:] - sums[:-ERROR_WINDOW]) / ERROR_WINDOW)
+
+
+def _spared(targets: NDArray[np.int64], of: _Losses) -> Curve:
+    total = float(of.reference.sum())
+    if of.shown.size < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+        return _thinned(targets[:0], of.shown[:0])
+    return _thinned(targets, np.cumsum(of.reference - of.shown) / total)
+
+
+def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:
+    """About one point for each pixel; the first and the last are among them."""
+    if values.size > MOST_POINTS:
+        kept = np.unique(np.linspace(0, values.size - 1, MOST_POINTS).astype(np.int64))
+        targets, values = targets[kept], values[kept]
+    return Curve(targets, values)
+
+
+def groups_of(regimes: NDArray[np.int8], names: Sequence[str]) -> tuple[str, ...]:
+    """The regimes that at least one score was made in."""
+    return tuple(name for place, name in enumerate(names) if bool((regimes == place).any()))

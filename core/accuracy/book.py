@@ -1,0 +1,104 @@
+"""A run's scores, read on as it goes on, and what they say now. Used from one thread only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.accuracy.assess import Rows, assess, groups_of, skill_at
+from core.accuracy.columns import Origins, ScoreColumns
+from core.accuracy.findings import OVERALL, Request, RunAccuracy
+from core.storage.runs import RunStore
+from core.storage.scored import REGIMES, ScoredReader
+from core.training.judged import judged_from
+from core.training.spec import own_mode_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+MOST_SCORES = 20_000
+"""Of each horizon: what is older is left to `evaluate`."""
+_AT_ONCE = 250
+
+
+class AccuracyBook:
+    """All methods raise StorageError."""
+
+    def __init__(self, db: Database, run_id: str, horizons: int, most: int = MOST_SCORES) -> None:
+        self._run_id = run_id
+        self._most = most
+        self._reader = ScoredReader(db, run_id, own_mode_of(RunStore(db).get(run_id).market))
+        self._origins = Origins()
+        self._has_read: set[int] = set()
+        self._columns = {horizon: ScoreColumns(most) for horizon in range(1, horizons + 1)}
+
+    @property
+    def horizons(self) -> tuple[int, ...]:
+        return tuple(self._columns)
+
+    @property
+    def has_read_all(self) -> bool:
+        """Whether each horizon was read to its end once."""
+        return len(self._has_read) == len(self._columns)
+
+    def read_on(self, horizon: int) -> Iterable[None]:
+        """Take what was stored since; a piece with each turn, so that a reader that is let go of can end."""
+        columns = self._columns[horizon]
+        if not len(columns):
+            columns.read_until_ms = self._reader.start(self._most)
+        yield from self._read_origins()
+        while True:
+            rows = self._reader.scores(horizon, columns.read_until_ms, _AT_ONCE)
+            columns.append(rows)
+            if len(rows) < _AT_ONCE:
+                self._has_read.add(horizon)
+                return
+            yield
+
+    def find(self, request: Request) -> RunAccuracy:
+        """What has been read says this. A horizon or a group that there is not is answered with no candle."""
+        counted = {horizon: self._counted(horizon) for horizon in self._columns}
+        chosen = self._columns.get(request.horizon, ScoreColumns(1))
+        rows = counted.get(request.horizon, np.empty(0, dtype=np.bool_))
+        groups = groups_of(chosen["regime"][rows], REGIMES)
+        table = [
+            skill_at(columns, counted[horizon] & self._in_group(columns, request.group), horizon)
+            for horizon, columns in self._columns.items()
+        ]
+        return RunAccuracy(
+            run_id=self._run_id,
+            left_out=int(np.searchsorted(self._origins.open_time_ms, self._from_ms)),
+            most=self._most,
+            is_whole=self.has_read_all,
+            groups=(OVERALL, *groups),
+            horizons=tuple(table),
+            chosen=assess(chosen, self._origins, rows & self._in_group(chosen, request.group), request),
+        )
+
+    def _read_origins(self) -> Iterable[None]:
+        while True:
+            opened, closes = self._reader.origins(self._origins.read_until_ms, _AT_ONCE)
+            self._origins.append(opened, closes)
+            if opened.size < _AT_ONCE:
+                return
+            yield
+
+    @property
+    def _from_ms(self) -> int:
+        return judged_from(self._origins.open_time_ms)
+
+    def _counted(self, horizon: int) -> Rows:
+        """Which of a horizon's scores `evaluate` would judge, of the newest that are looked at: [n]."""
+        columns = self._columns[horizon]
+        counts: Rows = columns["target_open_time_ms"] >= self._from_ms
+        counts[: max(len(columns) - self._most, 0)] = False
+        return counts
+
+    def _in_group(self, columns: ScoreColumns, group: str) -> Rows:
+        if group == OVERALL:
+            return np.ones(len(columns), dtype=np.bool_)
+        place = REGIMES.index(group) if group in REGIMES else len(REGIMES)
+        in_group: Rows = columns["regime"] == place
+        return in_group

@@ -1,0 +1,151 @@
+"""The tabs of the Accuracy dock beside the first: a horizon and a group of candles are chosen, pages show them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from core.accuracy.findings import OVERALL, Request, RunAccuracy
+from core.events import ExpertShares
+from desktop.formatting import format_count
+from desktop.icons import tabular
+from desktop.panels.accuracy_experts import ExpertsPage
+from desktop.panels.accuracy_pages import HorizonsPage, Page, SkillPage
+from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
+from desktop.panels.accuracy_words import ahead
+from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.theme import Palette, Theme
+
+_GROUP_MEANING = (
+    "Which candles are judged: all of them, or those whose forecast was made while the market was in one regime. "
+    "A forecast belongs to the regime that was the likeliest one from the candles before."
+)
+_WAITING = "The scores are being read …"
+
+
+class AccuracyDetails(QWidget):
+    """`wanted` says what is to be found; `show_found` takes it."""
+
+    wanted = Signal(object)
+    """Request: another horizon or group was chosen."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.pages: dict[str, Page] = {
+            "Skill": SkillPage(theme),
+            "Ahead": HorizonsPage(theme),
+            "Experts": ExpertsPage(theme),
+            "Bands": BandsPage(theme),
+            "Errors": ErrorsPage(theme),
+        }
+        self.horizon, self.group = QComboBox(), QComboBox()
+        self._n, self._waiting = QLabel(), QLabel(_WAITING)
+        self._stack = QStackedWidget()
+        self._shown: tuple[RunAccuracy, ExpertShares | None, Page] | None = None
+        self._build()
+        self.horizon.currentIndexChanged.connect(self._on_chosen)
+        self.group.currentIndexChanged.connect(self._on_chosen)
+        horizons = self.pages["Ahead"]
+        assert isinstance(horizons, HorizonsPage)
+        horizons.chosen.connect(self._choose_horizon)
+
+    @property
+    def request(self) -> Request:
+        """What the user looks at."""
+        return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL)
+
+    def open_page(self, name: str) -> None:
+        """Bring a page to the front."""
+        self._stack.setCurrentWidget(self.pages[name])
+        self._shown = None
+
+    def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
+        """found: None while nothing is known. What was shown already costs nothing."""
+        self._tell(found, trouble)
+        page = self._stack.currentWidget()
+        if found is None or not isinstance(page, Page) or self._is_shown(found, shares, page):
+            return
+        self._shown = (found, shares, page)
+        self._offer(found)
+        self._say_how_many(found)
+        page.show_found(found, shares)
+
+    def apply_palette(self, palette: Palette) -> None:
+        self._shown = None
+        for page in self.pages.values():
+            page.apply_palette(palette)
+        for label in (self._n, self._waiting):
+            colour_text(label, palette.muted_text)
+
+    def _is_shown(self, found: RunAccuracy, shares: ExpertShares | None, page: Page) -> bool:
+        if self._shown is None:
+            return False
+        same_shares = shares is self._shown[1] or not isinstance(page, ExpertsPage)
+        return found is self._shown[0] and page is self._shown[2] and same_shares
+
+    def _tell(self, found: RunAccuracy | None, trouble: str | None) -> None:
+        set_text(self._waiting, trouble or _WAITING)
+        self._waiting.setVisible(found is None)
+        for part in (self._stack, self.horizon, self._n):
+            part.setVisible(found is not None)
+        if found is None:
+            self.group.hide()
+
+    def _offer(self, found: RunAccuracy) -> None:
+        """The horizons and groups that there are; what is chosen stays chosen."""
+        horizons = {ahead(of.horizon): of.horizon for of in found.horizons}
+        groups = {"All candles" if name == OVERALL else name.capitalize(): name for name in found.groups}
+        for box, wanted in ((self.horizon, horizons), (self.group, groups)):
+            if {box.itemText(place): box.itemData(place) for place in range(box.count())} == wanted:
+                continue
+            chosen = box.currentData()
+            with QSignalBlocker(box):
+                box.clear()
+                for text, data in wanted.items():
+                    box.addItem(text, data)
+                box.setCurrentIndex(max(box.findData(chosen), 0))
+        self.group.setVisible(len(groups) > 1)
+
+    def _say_how_many(self, found: RunAccuracy) -> None:
+        n = found.chosen.n
+        set_text(self._n, f"n = {format_count(n)}")
+        first = f"The first {format_count(found.left_out)} candles are not judged: the reference looks back on as many."
+        every = "All candles are judged while there are few; from 1,300 on, the first 1,000 are not."
+        self._n.setToolTip(
+            paragraphs(
+                f"{first if found.left_out else every}\nOf the run's own forecasts, without those across a hole, at "
+                f"most the newest {format_count(found.most)} of each horizon are looked at here. Brackets hold 95 % "
+                "intervals."
+            )
+        )
+
+    def _choose_horizon(self, horizon: int) -> None:
+        self.horizon.setCurrentIndex(self.horizon.findData(horizon))
+
+    def _on_chosen(self) -> None:
+        self.wanted.emit(self.request)
+
+    def _build(self) -> None:
+        self.horizon.addItem(ahead(1), 1)
+        self.horizon.setToolTip(paragraphs("How many candles before its own the forecast was made."))
+        self.horizon.setAccessibleName("Candles ahead")
+        self.group.addItem("All candles", OVERALL)
+        self.group.setToolTip(paragraphs(_GROUP_MEANING))
+        self.group.setAccessibleName("Candles that are judged")
+        self._n.setFont(tabular(self.font()))
+        self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._waiting.setWordWrap(True)
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self.horizon)
+        top.addWidget(self.group)
+        top.addStretch(1)
+        top.addWidget(self._n)
+        for page in self.pages.values():
+            self._stack.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self._stack, 1)
+        layout.addWidget(self._waiting, 1)

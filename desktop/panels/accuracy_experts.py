@@ -1,0 +1,214 @@
+"""Who is heard how much, and what each would have lost alone: two painted tables, one below the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QStaticText
+from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from core.accuracy.findings import ExpertLoss, RunAccuracy
+from core.events import ExpertShares
+from desktop.formatting import MISSING, format_count, format_percent, format_significant
+from desktop.icons import tabular
+from desktop.panels.accuracy_pages import Page, scrolling
+from desktop.panels.accuracy_words import ahead, not_yet, points
+from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.theme import Palette, Theme
+
+_SHORT = {"upper wick": "upper", "lower wick": "lower", "volume": "vol."}
+_MOST_TEXTS = 500
+_STRONGEST = 0.62
+"""How much of the accent colour a weight of 100 % has: text on it must stay readable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """share: 0 to 1, how strongly the cell is shaded; None for none. Two that look alike are equal."""
+
+    text: str
+    share: float | None = None
+    tooltip: str = field(default="", compare=False)
+
+
+class HeatTable(QWidget):
+    """Names at the left, then cells of equal width. Painted, so that many cells cost little."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._heads: tuple[str, ...] = ()
+        self.rows: tuple[tuple[str, tuple[Cell, ...]], ...] = ()
+        self._names_width = 60
+        self._texts: dict[str, QStaticText] = {}
+        self.setFont(tabular(self.font()))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def show_rows(self, heads: Sequence[str], rows: Sequence[tuple[str, Sequence[Cell]]]) -> None:
+        """Names of the columns, and rows of a name and its cells."""
+        taken = tuple((name, tuple(cells)) for name, cells in rows)
+        looks_other = (tuple(heads), taken) != (self._heads, self.rows)
+        self._heads, self.rows = tuple(heads), taken
+        if looks_other:
+            metrics = QFontMetrics(self.font())
+            self._names_width = max((metrics.horizontalAdvance(name) for name, _ in taken), default=60) + 6
+            self.setAccessibleDescription(self._in_words())
+            self.updateGeometry()
+            self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(340, self._pitch * (len(self.rows) + 1))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        palette = self._theme.palette
+        painter = QPainter(self)
+        painter.setFont(self.font())
+        painter.setPen(palette.muted_text)
+        for column, head in enumerate(self._heads):
+            self._write(painter, self._place(0, column), head)
+        for row, (name, cells) in enumerate(self.rows, start=1):
+            painter.setPen(palette.text)
+            painter.drawStaticText(0, row * self._pitch + 2, self._static(name))
+            for column, cell in enumerate(cells):
+                self._paint_cell(painter, self._place(row, column), cell, palette)
+        painter.end()
+
+    def _write(self, painter: QPainter, place: QRect, text: str) -> None:
+        """Right-aligned."""
+        static = self._static(text)
+        painter.drawStaticText(place.right() - 3 - round(static.size().width()), place.top() + 2, static)
+
+    def _static(self, text: str) -> QStaticText:
+        """Laid out once: that is most of what writing costs."""
+        known = self._texts.get(text)
+        if known is None:
+            if len(self._texts) >= _MOST_TEXTS:
+                self._texts.clear()
+            known = QStaticText(text)
+            known.setTextFormat(Qt.TextFormat.PlainText)
+            known.prepare(font=self.font())
+            self._texts[text] = known
+        return known
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), paragraphs(self.tooltip_at(event.pos().x(), event.pos().y())), self)
+            return True
+        return super().event(event)
+
+    def tooltip_at(self, x: int, y: int) -> str:
+        """What is said of the cell at this place; empty where there is none."""
+        for row, (_name, cells) in enumerate(self.rows, start=1):
+            for column, cell in enumerate(cells):
+                if self._place(row, column).contains(x, y):
+                    return cell.tooltip
+        return ""
+
+    def _paint_cell(self, painter: QPainter, place: QRect, cell: Cell, palette: Palette) -> None:
+        if cell.share is not None:
+            inside = place.adjusted(2, 1, 0, -1)
+            painter.fillRect(inside, self._shade(cell.share, palette))
+        painter.setPen(palette.text if cell.text != MISSING else palette.muted_text)
+        self._write(painter, place, cell.text)
+
+    @staticmethod
+    def _shade(share: float, palette: Palette) -> QColor:
+        upper, lower = palette.accent, palette.panel
+        pairs = ((upper.red(), lower.red()), (upper.green(), lower.green()), (upper.blue(), lower.blue()))
+        strength = _STRONGEST * share
+        return QColor(*(round(strength * one + (1.0 - strength) * other) for one, other in pairs))
+
+    @property
+    def _pitch(self) -> int:
+        return QFontMetrics(self.font()).height() + 4
+
+    def _place(self, row: int, column: int) -> QRect:
+        columns = max(len(self._heads), 1)
+        left, room = self._names_width, self.width() - self._names_width
+        first, last = (left + room * each // columns for each in (column, column + 1))
+        return QRect(first, row * self._pitch, last - first, self._pitch)
+
+    def _in_words(self) -> str:
+        return "; ".join(
+            f"{name}: " + ", ".join(f"{head} {cell.text}" for head, cell in zip(self._heads, cells, strict=False))
+            for name, cells in self.rows
+        )
+
+
+class ExpertsPage(Page):
+    """The weights of the chosen horizon, a column a quantity; then the loss of each expert alone."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._weights_title, self._losses_title = QLabel(), QLabel()
+        self.weights, self.losses = HeatTable(theme), HeatTable(theme)
+        inside = QWidget()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(0, 0, 6, 2)
+        layout.setSpacing(2)
+        for part in (self._weights_title, self.weights, self._losses_title, self.losses):
+            layout.addWidget(part)
+        layout.addStretch(1)
+        for title in (self._weights_title, self._losses_title):
+            title.setWordWrap(True)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(scrolling(inside))
+
+    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+        horizon = found.chosen.request.horizon
+        self._show_weights(horizon, shares)
+        experts = found.chosen.experts
+        n = found.chosen.n
+        title = f"Loss of each alone, {ahead(horizon)}, n = {format_count(n)}; skill against “no change”"
+        set_text(self._losses_title, title if experts else f"Loss of each alone. {not_yet(n)}")
+        heads = ("close", "skill, %", "range", "skill, %")
+        self.losses.show_rows(heads if experts else (), [(each.name, _losses(each)) for each in experts])
+
+    def apply_palette(self, palette: Palette) -> None:
+        for title in (self._weights_title, self._losses_title):
+            colour_text(title, palette.muted_text)
+        self.weights.update()
+        self.losses.update()
+
+    def _show_weights(self, horizon: int, shares: ExpertShares | None) -> None:
+        if shares is None or horizon > len(shares.shares):
+            set_text(self._weights_title, "The weights are known while the trainer stands.")
+            self.weights.show_rows((), ())
+            return
+        set_text(self._weights_title, f"Weights in what is shown now, {ahead(horizon)}, %")
+        of_horizon = shares.shares[horizon - 1]
+        rows = []
+        for place, expert in enumerate(shares.experts):
+            cells = [
+                _weight(of_quantity[place], expert, quantity)
+                for quantity, of_quantity in zip(shares.quantities, of_horizon, strict=True)
+            ]
+            rows.append((expert, cells))
+        self.weights.show_rows([_SHORT.get(each, each) for each in shares.quantities], rows)
+
+
+def _weight(share: float, expert: str, quantity: str) -> Cell:
+    if share == 0.0:
+        return Cell(MISSING, tooltip=f"{expert} says nothing of its own on the {quantity}.")
+    text = "<1" if share < 0.01 else f"{100.0 * share:.0f}"
+    return Cell(text, round(share, 2), f"{expert} has {format_percent(share, 1)} of the shown {quantity}.")
+
+
+def _losses(of: ExpertLoss) -> tuple[Cell, ...]:
+    meaning = f"Mean pinball loss of “{of.name}” over the seven quantiles"
+    return (
+        Cell(_loss(of.close), tooltip=f"{meaning}, of the close's logarithmic return."),
+        Cell(points(of.close_skill), tooltip="1 − its loss / the loss of “no change”, of the close."),
+        Cell(_loss(of.range), tooltip=f"{meaning}, of the logarithm of the range."),
+        Cell(points(of.range_skill), tooltip="1 − its loss / the loss of “no change”, of the range."),
+    )
+
+
+def _loss(value: float | None) -> str:
+    return MISSING if value is None else format_significant(value, 4)

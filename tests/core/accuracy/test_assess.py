@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.accuracy.assess import MOST_POINTS, assess, skill_at
+from core.accuracy.columns import Origins, ScoreColumns
+from core.accuracy.findings import Request
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS, pack_losses
+from core.forecast.quantities import LEVELS, QUANTITIES, Quantity
+from core.forecast.score import gain, skill
+from core.storage.scored import ScoredRows
+
+MINUTE_MS = 60_000
+
+
+def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
+    """Scores of a combination that loses nine tenths of what each expert does; close returns are standard normal."""
+    generator = np.random.default_rng(seed)
+    losses = generator.gamma(2.0, 1.0, (n, len(LOSS_ROWS), QUANTITIES))
+    reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
+    return ScoredRows(
+        target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
+        loss=0.9 * reference[:, Quantity.CLOSE],
+        range_loss=0.9 * reference[:, Quantity.RANGE],
+        inside_50=generator.random(n) < 0.5,
+        inside_90=generator.random(n) < 0.9,
+        direction_hit=generator.integers(-1, 2, n).astype(np.int8),
+        losses=tuple(pack_losses(each) for each in losses),
+        origin_close=np.full(n, 100.0),
+        close=np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
+        regime=np.full(n, -1, dtype=np.int8),
+    )
+
+
+def filled(*parts: ScoredRows, capacity: int = 50_000) -> ScoreColumns:
+    columns = ScoreColumns(capacity)
+    for part in parts:
+        columns.append(part)
+    return columns
+
+
+def origins(n: int, seed: int = 1) -> Origins:
+    known = Origins()
+    known.append(MINUTE_MS * np.arange(n + 1), 100.0 * np.exp(np.random.default_rng(seed).normal(size=n + 1)))
+    return known
+
+
+def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:
+    n = 20_000
+    columns = filled(scored(n))
+    found = assess(columns, origins(n), np.ones(n, dtype=np.bool_), Request())
+    curves = (found.coverage_curve, found.error_curve, found.no_change_curve, found.spared_close, found.spared_range)
+    assert all(0 < len(curve) <= MOST_POINTS for curve in curves)
+    assert all(curve.target_open_time_ms[-1] == MINUTE_MS * n for curve in curves)
+    assert found.spared_close.values[-1] == pytest.approx(0.1, abs=1e-6)
+    assert found.close.skill.value == pytest.approx(0.1, abs=1e-6)
+    assert found.worst_500 is not None and found.best_500 is not None and found.worst_500 < 0.9 < found.best_500
+
+
+def test_the_table_says_what_skill_and_gain_say_of_the_same_losses() -> None:
+    rows = scored(800, seed=3)
+    columns = filled(rows)
+    counts = np.arange(800) >= 200
+    everyone = columns.losses[counts].astype(np.float64)
+    reference = everyone[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
+    row = skill_at(columns, counts, 1)
+    assert row.n == 600
+    assert row.range == skill(rows.range_loss[200:], reference)
+    assert row.model_gain_range == gain(rows.range_loss[200:], everyone[:, 0, Quantity.RANGE], reference)
+
+
+def test_an_expert_that_is_silent_has_no_loss() -> None:
+    found = assess(filled(scored(100)), origins(100), np.ones(100, dtype=np.bool_), Request())
+    by_name = {each.name: each for each in found.experts}
+    for expert, name in enumerate(EXPERTS):
+        if name in by_name:
+            assert (by_name[name].close is not None) == SPEAKS[expert, Quantity.CLOSE]
+            assert (by_name[name].range is not None) == SPEAKS[expert, Quantity.RANGE]
+        else:
+            assert not SPEAKS[expert, Quantity.CLOSE] and not SPEAKS[expert, Quantity.RANGE]
+    assert by_name["reference"].close_skill == 0.0
+
+
+def test_columns_keep_the_newest_in_order_whatever_the_pieces() -> None:
+    parts = [scored(count, seed=count, first=first) for count, first in ((700, 1), (1, 701), (900, 702), (2500, 1602))]
+    columns = filled(*parts, capacity=1000)
+    assert len(columns) >= 1000
+    newest = np.concatenate([part.target_open_time_ms for part in parts])[-1000:]
+    np.testing.assert_array_equal(columns["target_open_time_ms"][-1000:], newest)
+    np.testing.assert_array_equal(columns["loss"][-1000:], np.concatenate([part.loss for part in parts])[-1000:])
+    assert columns.read_until_ms == newest[-1]
+
+
+def test_scores_of_other_experts_do_not_count() -> None:
+    rows = scored(50)
+    foreign = tuple(b"" if place % 2 else packed for place, packed in enumerate(rows.losses))
+    columns = filled(ScoredRows(**{name: getattr(rows, name) for name in _FIELDS} | {"losses": foreign}))
+    assert len(columns) == 25 and columns.read_until_ms == rows.target_open_time_ms[-1]
+
+
+_FIELDS = tuple(ScoredRows.__dataclass_fields__)

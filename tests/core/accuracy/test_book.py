@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.accuracy.assess import ERROR_WINDOW
+from core.accuracy.book import AccuracyBook
+from core.accuracy.findings import OVERALL, QuantityAccuracy, Request
+from core.events import QUANTILE_LEVELS, Estimate
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.runs import RunStore
+from core.training.course import course_of
+from core.training.evaluation import evaluate_run
+from tests.core.accuracy.rigs import HORIZONS, database, read_all
+from tests.core.training import rigs
+from tests.support.candles import random_walk, without
+
+SETTINGS = replace(
+    rigs.SMALL,
+    training=replace(rigs.SMALL.training, learning_rate=1e-3),
+    checkpoints=replace(rigs.SMALL.checkpoints, every_steps=1000),
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run of 1,500 candles with a hole."""
+    root = tmp_path_factory.mktemp("run")
+    session = rigs.service(root, SETTINGS)
+    rigs.feed(session, without(random_walk(1500, seed=4), 1200, 1201))
+    run_id = session.status().run_id
+    session.close()
+    return root, run_id
+
+
+def interval(estimate: Estimate) -> list[float] | None:
+    return None if estimate.low is None or estimate.high is None else [estimate.low, estimate.high]
+
+
+def as_evaluated(of: QuantityAccuracy) -> dict[str, Any]:
+    return {
+        "n": of.n,
+        "combination": of.loss,
+        "best_baseline_name": of.best_baseline,
+        "skill": of.skill.value,
+        "skill_ci95": interval(of.skill),
+        "skill_vs_best": of.skill_vs_best.value,
+        "skill_vs_best_ci95": interval(of.skill_vs_best),
+        "skill_without_model": of.skill_without_model,
+        "model_gain": of.model_gain.value,
+        "model_gain_ci95": interval(of.model_gain),
+    }
+
+
+@pytest.mark.parametrize("horizon", range(1, HORIZONS + 1))
+def test_it_says_what_evaluate_says(run: tuple[Path, str], horizon: int) -> None:
+    root, run_id = run
+    with database(root) as db:
+        evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
+        found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(horizon))
+        course = course_of(db, RunStore(db).get(run_id), HORIZONS)
+    chosen, row = found.chosen, found.horizons[horizon - 1]
+    for name, of in (("close", chosen.close), ("range", chosen.range)):
+        expected = evaluated["horizons"][str(horizon)][name]
+        mine = as_evaluated(of)
+        assert mine == {key: expected[key] for key in mine}
+        losses = {each.name: getattr(each, name) for each in chosen.experts if getattr(each, name) is not None}
+        assert expected["experts"].items() <= losses.items()
+    assert (row.n, row.close, row.range) == (chosen.n, chosen.close.skill, chosen.range.skill)
+    assert row.model_gain_range == chosen.range.model_gain
+    assert found.left_out == 1000
+    if horizon == 1:
+        direction = evaluated["direction"]
+        assert (chosen.direction.value, chosen.direction.n) == (direction["accuracy"], direction["n"])
+        assert (chosen.reverse_last.value, chosen.reverse_last.n) == (
+            direction["reverse_last"],
+            direction["reverse_last_n"],
+        )
+        assert (chosen.majority.value, chosen.majority.n) == (direction["majority"], direction["majority_n"])
+        assert chosen.coverage_90.value == evaluated["coverage"]["overall"]
+        assert chosen.reliability == course.reliability[0].observed
+        assert len(chosen.reliability) == len(QUANTILE_LEVELS)
+
+
+def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
+    candles = random_walk(140, seed=2)
+    session = rigs.service(tmp_path)
+    rigs.feed(session, candles[:60])
+    run_id = session.status().run_id
+    with database(tmp_path) as db:
+        book = AccuracyBook(db, run_id, HORIZONS)
+        early = read_all(book)
+        assert early.chosen.n == 59 and early.left_out == 0
+        for first in range(60, 140, 7):
+            rigs.feed(session, candles[first : first + 7])
+            later = read_all(book)
+        whole = read_all(AccuracyBook(db, run_id, HORIZONS))
+    session.close()
+    assert later.chosen.n == 139 and later.horizons == whole.horizons
+    assert later.chosen.experts == whole.chosen.experts and later.chosen.reliability == whole.chosen.reliability
+    np.testing.assert_array_equal(later.chosen.error_curve.values, whole.chosen.error_curve.values)
+
+
+def test_only_the_newest_are_looked_at_and_memory_is_bounded(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, random_walk(150, seed=2))
+    run_id = session.status().run_id
+    with database(tmp_path) as db:
+        found = read_all(AccuracyBook(db, run_id, HORIZONS, most=40))
+    session.close()
+    assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
+
+
+def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, random_walk(12))
+    run_id = session.status().run_id
+    with database(tmp_path) as db:
+        chosen = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    session.close()
+    assert chosen.n == 11
+    estimates = (chosen.direction, chosen.coverage_90, chosen.close.skill, chosen.range.model_gain, *chosen.reliability)
+    assert all(each.value is None and each.low is None for each in estimates)
+    assert chosen.experts == () and chosen.worst_500 is None and len(chosen.coverage_curve) == 0
+    assert len(chosen.error_curve) == 0
+
+
+def test_a_run_without_scores_is_no_trouble(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    run_id = session.status().run_id
+    with database(tmp_path) as db:
+        found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(2))
+    session.close()
+    assert found.chosen.n == 0 and found.groups == (OVERALL,) and [row.n for row in found.horizons] == [0, 0, 0]
+
+
+def test_the_error_is_that_of_the_median_against_the_close_that_came(run: tuple[Path, str]) -> None:
+    root, run_id = run
+    with database(root) as db:
+        found = read_all(AccuracyBook(db, run_id, HORIZONS))
+        rows = RecordReader(db, run_id).past_forecasts(1, 0, 2**62, 2**62)
+        opened, closes, _ = RecordReader(db, run_id).origins()
+    counts = ~rows.after_gap & (rows.target_open_time_ms >= opened[1000])
+    counts &= np.isin(rows.target_open_time_ms, opened)
+    came = np.log(closes[np.searchsorted(opened, rows.target_open_time_ms[counts])] / rows.origin_close[counts])
+    newest = slice(-ERROR_WINDOW, None)
+    error = np.abs(came - rows.quantiles[counts][:, 0, 3])[newest].mean()
+    curve = found.chosen.error_curve
+    assert curve.values[-1] == pytest.approx(error) and curve.target_open_time_ms[-1] == opened[-1]
+    assert found.chosen.no_change_curve.values[-1] == pytest.approx(np.abs(came)[newest].mean())
+
+
+def test_scores_are_grouped_by_the_regime_that_was_likeliest_where_they_were_made(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, random_walk(100, seed=6))
+    run_id = session.status().run_id
+    session.close()
+    db = open_database(DataFolder(tmp_path).database)
+    _give_regimes(db, run_id)
+    book = AccuracyBook(db, run_id, HORIZONS)
+    overall = read_all(book)
+    parts = {name: book.find(Request(1, name)) for name in ("calm", "trending", "volatile")}
+    db.close()
+    assert overall.groups == (OVERALL, "calm", "volatile")
+    assert parts["trending"].chosen.n == 0
+    # of the origins 0..98, the third ones are volatile, the fifth ones among the others have no regime
+    volatile = sum(place % 3 == 0 for place in range(99))
+    unknown = sum(place % 3 != 0 and place % 5 == 0 for place in range(99))
+    assert parts["volatile"].chosen.n == volatile and parts["calm"].chosen.n == 99 - volatile - unknown
+    assert parts["calm"].horizons[0].n == parts["calm"].chosen.n
+
+
+def _give_regimes(db: Any, run_id: str) -> None:
+    """As the trainer stores them: calm, trending, volatile, one row for each candle."""
+    columns = "run_id TEXT, origin_open_time_ms INTEGER, calm REAL, trending REAL, volatile REAL"
+    db.executescript(f"CREATE TABLE IF NOT EXISTS conditions ({columns});")
+    opened, _, _ = RecordReader(db, run_id).origins()
+    db.execute("DELETE FROM conditions")
+    for place, time_ms in enumerate(opened.tolist()):
+        if place % 3 and place % 5 == 0:
+            continue
+        regime = (0.1, 0.2, 0.7) if place % 3 == 0 else (0.6, 0.2, 0.2)
+        db.execute(
+            "INSERT INTO conditions (run_id, origin_open_time_ms, calm, trending, volatile) VALUES (?, ?, ?, ?, ?)",
+            (run_id, time_ms, *regime),
+        )
+
+
+def test_a_corrected_score_counts_once_in_its_newest_version(run: tuple[Path, str], tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, random_walk(60, seed=3))
+    run_id = session.status().run_id
+    session.close()
+    db = open_database(DataFolder(tmp_path).database)
+    before = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    names = ", ".join(column.name for column in db["scores"].columns if column.name not in ("version", "loss"))
+    db.execute(
+        f"INSERT INTO scores ({names}, version, loss) SELECT {names}, 2, loss + 1.0 FROM scores "
+        "WHERE horizon = 1 ORDER BY target_open_time_ms DESC LIMIT 1"
+    )
+    after = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    db.close()
+    assert after.n == before.n == 59
+    assert after.close.loss is not None and before.close.loss is not None
+    assert after.close.loss == pytest.approx(before.close.loss + 1.0 / 59)

@@ -1,0 +1,137 @@
+"""Sessions over known markets: the real one, and one of the baselines alone, which takes a tenth of the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from core.clock import SystemClock
+from core.commands import ObserveCandle
+from core.events import Estimate, ForecastMode
+from core.forecast.baseline_experts import BaselineExperts
+from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
+from core.forecast.combination import Combination, prior
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, unpack_losses
+from core.forecast.history import History
+from core.forecast.quantities import FloatArray, Quantity
+from core.forecast.score import pinball, skill
+from core.market.candle import Market
+from core.settings import CheckpointSettings, ModelSettings, Settings, TrainingSettings
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.training.service import TrainingService
+from core.training.spec import SessionSpec
+from tests.core.known_answers.markets import INTERVAL, KnownMarket
+
+DEFAULTS = Settings(
+    model=ModelSettings(horizons=1),
+    training=TrainingSettings(device="cpu"),
+    checkpoints=CheckpointSettings(every_steps=1000),
+)
+"""As the program's, but for the horizons that nobody judges here, and checkpoints that nobody goes back to."""
+SMALLEST = replace(DEFAULTS, model=ModelSettings(width=8, layers=1, heads=1, context=8, horizons=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Lost:
+    """Pinball losses of each forecast one candle ahead, of the second candle and those after it: each [n - 1]."""
+
+    shown: FloatArray
+    reference: FloatArray
+    best: FloatArray
+    """Of the best forecast that there is."""
+
+    def newest(self, count: int) -> Lost:
+        return Lost(self.shown[-count:], self.reference[-count:], self.best[-count:])
+
+    @property
+    def skill(self) -> Estimate:
+        return skill(self.shown, self.reference)
+
+    @property
+    def attainable(self) -> float:
+        """The skill of the best forecast that there is."""
+        return 1.0 - float(self.best.sum() / self.reference.sum())
+
+    @property
+    def reached(self) -> float:
+        """The share of the attainable skill that was had."""
+        return (1.0 - float(self.shown.sum() / self.reference.sum())) / self.attainable
+
+
+def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) -> Lost:
+    """The session that runs live, candle after candle."""
+    DataFolder(root).ensure()
+    seeded = replace(settings, training=replace(settings.training, seed=seed))
+    service = TrainingService(SessionSpec(root, Market("file", "KNOWN", INTERVAL), seeded), SystemClock())
+    try:
+        for candle in known.candles:
+            service.handle(ObserveCandle(candle, ForecastMode.REPLAY))
+        run_id = service.status().run_id
+    finally:
+        service.close()
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        reader = RecordReader(db, run_id)
+        rows, scores = reader.past_forecasts(1, 0, 2**62, len(known.candles)), reader.scores()
+    finally:
+        db.close()
+    losses = np.stack([_whole(unpack_losses(score.expert_losses)) for score in scores])
+    reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), known.quantity]
+    shown = pinball(known.outcome[1:], rows.quantiles[:, known.quantity])
+    return Lost(shown, reference, pinball(known.outcome, known.best)[1:])
+
+
+def attainable_of(known: KnownMarket, newest: int) -> float:
+    """The skill of the best forecast that there is, over the newest candles."""
+    history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)
+    reference, lost = ReferenceForecast(history), []
+    for place, candle in enumerate(known.candles):
+        if place >= len(known.candles) - newest:
+            factor, offset = (units[0, 0, known.quantity] for units in history.units(np.array([place - 1])))
+            said = offset + factor * reference.quantiles()[0, known.quantity]
+            lost.append(pinball(known.outcome[place], said))
+        history.append(candle)
+    best = pinball(known.outcome, known.best)[-newest:]
+    return 1.0 - float(best.sum() / np.sum(lost))
+
+
+def of_baselines(known: KnownMarket) -> Lost:
+    """The combination of all experts but the model."""
+    history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)
+    reference, baselines = ReferenceForecast(history), BaselineExperts(history)
+    combination = Combination(prior(with_model=False), 1)
+    lost, said = [], None
+    for candle in known.candles:
+        history.append(candle)
+        baselines.observe()
+        if said is not None:
+            lost.append(_learned(history, combination, *said, known.quantity))
+        now = baselines.quantiles(reference.quantiles())
+        said = now[:, 0], combination.say(now)[0]
+    shown, against = np.array(lost).T
+    return Lost(shown, against, pinball(known.outcome, known.best)[1:])
+
+
+def _learned(
+    history: History, combination: Combination, experts: FloatArray, shown: FloatArray, quantity: Quantity
+) -> FloatArray:
+    """Take the newest candle as the outcome of what was said of it; what was lost by what was shown and the reference.
+
+    experts: [E, Q, L], shown: [Q, L], normalised.
+    """
+    origin = np.array([len(history) - 2])
+    factor, offset = (units[0, 0] for units in history.units(origin))
+    outcome = (history.targets(origin)[0][0, 0] - offset) / factor
+    combination.learn(1, experts, shown, outcome)
+    said = np.stack([shown, experts[REFERENCE]])[:, quantity]
+    lost: FloatArray = factor[quantity] * pinball(outcome[quantity], said)
+    return lost
+
+
+def _whole(losses: FloatArray | None) -> FloatArray:
+    assert losses is not None, "a score without the losses of every expert"
+    return losses

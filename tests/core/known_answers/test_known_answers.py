@@ -1,0 +1,40 @@
+"""On markets whose best forecast is known: how much of what can be had the session gets.
+
+`make soak` runs the real session over 5,000 candles of five seeds each; CI the baselines alone over fewer.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+from pathlib import Path
+
+import pytest
+
+from tests.core.known_answers.markets import MARKETS, autoregressive, seasonal_volume
+from tests.core.known_answers.sessions import DEFAULTS, of_baselines, of_session
+
+IS_LONG = "GHOSTCANDLE_SOAK" in os.environ
+CANDLES, JUDGED, SEEDS = 5000, 2000, 5
+BAR = 0.85
+BAR_OF_BASELINES = 0.7
+"""Of a shorter stretch: regressions have seen less."""
+
+
+@pytest.mark.parametrize("market", [autoregressive, seasonal_volume])
+def test_the_baselines_alone_get_most_of_what_is_linear(market: object) -> None:
+    assert callable(market)
+    assert of_baselines(market(2500, 0)).newest(1000).reached > BAR_OF_BASELINES
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(6 * 3600)
+@pytest.mark.skipif(not IS_LONG, reason="make soak: hours of candles")
+@pytest.mark.parametrize("name", MARKETS)
+def test_the_session_reaches_what_can_be_had(name: str, tmp_path: Path) -> None:
+    reached = []
+    for seed in range(SEEDS):
+        lost = of_session(MARKETS[name](CANDLES, seed), tmp_path / str(seed), DEFAULTS, seed).newest(JUDGED)
+        reached.append(lost.reached)
+        print(f"{name}, seed {seed}: {lost.reached:.1%} of {lost.attainable:.2%}")
+    assert statistics.mean(reached) >= BAR, [f"{each:.1%}" for each in reached]

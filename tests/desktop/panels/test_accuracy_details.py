@@ -1,0 +1,298 @@
+"""The Accuracy dock's other tabs over a real run, driven with the mouse and the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox, QLabel
+from pytestqt.qtbot import QtBot
+
+from core.accuracy.findings import OVERALL, HorizonAccuracy, Request, RunAccuracy
+from core.events import ForecastMode, ForecastScored, TrainerStatus
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from desktop.accuracy_watch import AccuracyWatch
+from desktop.panels.accuracy import AccuracyPanel
+from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.panels.accuracy_experts import ExpertsPage
+from desktop.panels.accuracy_pages import HorizonsPage, SkillPage
+from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
+from desktop.panels.base import Refresher
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.core.training import rigs
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+from tests.support.candles import random_walk
+
+HORIZONS = 3
+SETTINGS = replace(rigs.SMALL, checkpoints=replace(rigs.SMALL.checkpoints, every_steps=1000))
+
+
+@dataclass
+class Scored:
+    """A stored run."""
+
+    root: Path
+    run_id: str
+    status: TrainerStatus
+
+
+def scored(root: Path, candles: int) -> Scored:
+    session = rigs.service(root, SETTINGS)
+    rigs.feed(session, random_walk(candles, seed=8))
+    status = session.status()
+    session.close()
+    return Scored(root, status.run_id, status)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Scored:
+    return scored(tmp_path_factory.mktemp("run"), 640)
+
+
+@dataclass
+class Dock:
+    panel: AccuracyPanel
+    state: RunState
+    watch: AccuracyWatch
+    details: AccuracyDetails
+
+    def page(self, name: str) -> object:
+        return self.details.pages[name]
+
+
+def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tuple[int, int]) -> Iterator[Dock]:
+    panel = AccuracyPanel(state, theme)
+    shown_panel(qtbot, panel, *size)
+    refresher = Refresher(panel, interval_ms=5)
+    refresher.add(panel)
+    watch = AccuracyWatch(state, DataFolder(run.root).database, lambda: HORIZONS)
+    panel.wanted.connect(watch.want)
+    state.begin(run.run_id, 60_000)
+    state.apply(run.status)
+    yield Dock(panel, state, watch, panel.details)
+    refresher.stop()
+    watch.close()
+
+
+@pytest.fixture
+def dock(run: Scored, state: RunState, theme: Theme, qtbot: QtBot) -> Iterator[Dock]:
+    yield from watched(run, state, theme, qtbot, (400, 300))
+
+
+def open_tab(qtbot: QtBot, dock: Dock, name: str) -> None:
+    """With the mouse; then wait until what it shows is known of everything."""
+    tabs = dock.panel.tabs
+    qtbot.waitUntil(tabs.isVisible)
+    index = [tabs.tabText(place) for place in range(tabs.count())].index(name)
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(index).center())
+    qtbot.waitUntil(lambda: is_known(dock.state), timeout=10_000)
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+
+
+def is_known(state: RunState) -> bool:
+    return state.accuracy is not None and all(row.n for row in state.accuracy.horizons)
+
+
+def chosen(dock: Dock) -> HorizonAccuracy:
+    assert dock.state.accuracy is not None
+    return dock.state.accuracy.chosen
+
+
+def test_nothing_is_read_while_only_the_first_tab_is_seen(dock: Dock, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    qtbot.wait(50)
+    assert dock.state.accuracy is None and not dock.watch._reader.isRunning()
+
+
+def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    page = dock.page("Skill")
+    assert isinstance(page, SkillPage)
+    close = chosen(dock).close
+    assert close.skill.value is not None and close.model_gain.low is not None
+    value, interval, _proof = page.cells["Skill"][0]
+    assert f"{abs(100 * close.skill.value):.2f}" in value.text() and " to " in interval.text()
+    assert "n = 639" in value.toolTip()
+    assert page.cells["Against the best"][0][2].text() == close.best_baseline
+    gain = page.cells["The model adds"]
+    for column, of in enumerate((close, chosen(dock).range)):
+        includes_zero = of.model_gain.low <= 0.0 <= of.model_gain.high  # type: ignore[operator]
+        assert (gain[column][2].text() == "no gain proven") is includes_zero
+        assert ("includes 0" in gain[column][0].toolTip()) is includes_zero
+    assert [label.text() for label in page.of_close["Direction"]][2] == str(chosen(dock).direction.n)
+    assert all(page.of_close[name][0].text() != "–" for name in ("“Reverse last”", "Majority", "90 % band"))
+    assert "coin" in page.direction_proof.text()
+    assert "n = 639" in shown_texts(dock)
+
+
+def shown_texts(dock: Dock) -> list[str]:
+    return [label.text() for label in dock.details.findChildren(QLabel) if label.isVisible()]
+
+
+def test_a_click_on_a_horizon_chooses_it_for_all_pages_and_keys_move_on(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Ahead")
+    page = dock.page("Ahead")
+    assert isinstance(page, HorizonsPage) and page.table.rowCount() == HORIZONS
+    assert [page.table.item(row, 3).text() for row in range(HORIZONS)] == ["639", "638", "637"]
+    place = page.table.visualRect(page.table.model().index(1, 1)).center()
+    qtbot.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert dock.details.request == Request(2)
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 2, timeout=10_000)
+    qtbot.keyClick(page.table, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3, timeout=10_000)
+    assert dock.details.horizon.currentText() == "3 candles ahead"
+    open_tab(qtbot, dock, "Skill")
+    assert "n = 637" in shown_texts(dock)
+
+
+def choose(qtbot: QtBot, box: QComboBox, text: str) -> None:
+    """With the keyboard."""
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Home)
+    for _ in range(box.count()):
+        if box.currentText() == text:
+            return
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+    raise AssertionError(f"there is no {text} to choose")
+
+
+def test_the_horizon_is_chosen_with_the_keyboard(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Errors")
+    choose(qtbot, dock.details.horizon, "3 candles ahead")
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3, timeout=10_000)
+    page = dock.page("Errors")
+    assert isinstance(page, ErrorsPage)
+    qtbot.waitUntil(lambda: "3 candles ahead" in page.errors.title.text())
+
+
+def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Experts")
+    page = dock.page("Experts")
+    assert isinstance(page, ExpertsPage)
+    assert [name for name, _ in page.weights.rows] == list(dock.state.status.shares.experts)  # type: ignore[union-attr]
+    for column in range(6):
+        shares = [cells[column].share for _, cells in page.weights.rows if cells[column].share is not None]
+        assert sum(shares) == pytest.approx(1.0, abs=0.05)
+    names = [name for name, _ in page.losses.rows]
+    assert {"what is shown", "without the model", "model", "reference", "HAR", "reverse last"} <= set(names)
+    reference = dict(page.losses.rows)["reference"]
+    assert reference[1].text == "0.00" and reference[0].text != "–"
+    assert dict(page.losses.rows)["reverse last"][2].text == "–"
+    where = page.weights._place(1, 0).center()
+    assert "model has" in page.weights.tooltip_at(where.x(), where.y())
+    assert page.weights.tooltip_at(0, 0) == ""
+
+
+def test_coverage_and_reliability_are_drawn_where_there_is_enough(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Bands")
+    page = dock.page("Bands")
+    assert isinstance(page, BandsPage)
+    _x, shares = page.covered.getData()
+    assert len(shares) == 639 - 500 + 1 and shares.min() == pytest.approx(chosen(dock).worst_500)
+    assert "n = 639" in page.coverage.title.text() and "worst" in page.coverage.title.text()
+    levels, observed = page.observed.getData()
+    assert len(levels) == 7 and (observed[1:] >= observed[:-1]).all()
+
+
+def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot) -> None:
+    for dock in watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)):
+        open_tab(qtbot, dock, "Skill")
+        skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
+        assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
+        assert [line.text() for line in skill.cells["Skill"][0]] == ["–", "–", "not yet"]
+        assert "11 of the 30 candles" in skill.cells["Skill"][0][0].toolTip()
+        open_tab(qtbot, dock, "Bands")
+        assert not bands.coverage.plot.isVisible() and "11 of 500" in bands.coverage.missing.text()
+        assert "11 of 30" in bands.reliability.missing.text()
+        open_tab(qtbot, dock, "Errors")
+        assert "11 of 100" in errors.errors.missing.text()
+        open_tab(qtbot, dock, "Experts")
+        assert any("11 of the 30" in text for text in shown_texts(dock))
+
+
+def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    assert not dock.details.group.isVisible()
+    found = dock.state.accuracy
+    assert found is not None
+    asked: list[Request] = []
+    dock.panel.wanted.disconnect(dock.watch.want)
+    dock.panel.wanted.connect(asked.append)
+    dock.state.take_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
+    qtbot.waitUntil(dock.details.group.isVisible)
+    choose(qtbot, dock.details.group, "Volatile")
+    assert asked[-1] == Request(1, "volatile")
+
+
+def test_what_is_not_known_any_more_says_why(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    dock.panel.wanted.disconnect(dock.watch.want)
+    dock.state.accuracy_unknown("The database is locked by another program. Close that program, then try again.")
+    qtbot.waitUntil(lambda: any("locked by another program" in text for text in shown_texts(dock)))
+    assert not dock.details.horizon.isVisible()
+
+
+def test_a_run_that_is_not_in_the_database_is_said_and_the_thread_goes_on(
+    run: Scored, tmp_path: Path, state: RunState, qtbot: QtBot
+) -> None:
+    open_database(DataFolder(run.root).database, readonly=True).close()
+    watch = AccuracyWatch(state, tmp_path / "none.sqlite3", lambda: HORIZONS)
+    state.begin("no such run")
+    with qtbot.waitSignal(state.accuracy_changed, timeout=5_000):
+        watch.want(Request())
+    assert state.accuracy is None and "no database" in str(state.accuracy_trouble)
+    watch.close()
+
+
+def test_new_scores_are_read_and_a_correction_is_taken(tmp_path: Path, state: RunState, qtbot: QtBot) -> None:
+    root = tmp_path
+    session = rigs.service(root, SETTINGS)
+    candles = random_walk(80, seed=1)
+    rigs.feed(session, candles[:50])
+    watch = AccuracyWatch(state, DataFolder(root).database, lambda: HORIZONS)
+    watch._pause.setInterval(20)
+    state.begin(session.status().run_id, 60_000)
+    watch.want(Request())
+    qtbot.waitUntil(lambda: is_known(state), timeout=10_000)
+    assert state.accuracy is not None and state.accuracy.chosen.n == 49
+    for event in rigs.feed(session, candles[50:]):
+        state.apply(event)
+    qtbot.waitUntil(lambda: _n(state.accuracy) == 79, timeout=10_000)
+    before = state.accuracy.chosen.close.loss
+    session.close()
+    _correct_newest(root, state.run_id or "")
+    state.scored.emit(replace(a_score(state), version=2))
+    qtbot.waitUntil(lambda: _loss(state.accuracy) != before, timeout=10_000)
+    assert _loss(state.accuracy) == pytest.approx((before or 0.0) + 1.0 / 79)
+    watch.close()
+
+
+def _n(found: RunAccuracy | None) -> int:
+    return 0 if found is None else found.chosen.n
+
+
+def _loss(found: RunAccuracy | None) -> float | None:
+    return None if found is None else found.chosen.close.loss
+
+
+def _correct_newest(root: Path, run_id: str) -> None:
+    db = open_database(DataFolder(root).database)
+    names = ", ".join(column.name for column in db["scores"].columns if column.name not in ("version", "loss"))
+    db.execute(
+        f"INSERT INTO scores ({names}, version, loss) SELECT {names}, 2, loss + 1.0 FROM scores "
+        "WHERE run_id = ? AND horizon = 1 ORDER BY target_open_time_ms DESC LIMIT 1",
+        (run_id,),
+    )
+    db.close()
+
+
+def a_score(state: RunState) -> ForecastScored:
+    ghost = scenario.forecast(random_walk(3)).ghosts[0]
+    numbers = (1.0, 0.0, 1.0, 1.0, 1.0, True, True, None, 0.5)
+    return ForecastScored(state.run_id or "", 0, 60_000, 1, ForecastMode.REPLAY, False, ghost, *numbers)  # type: ignore[arg-type]
