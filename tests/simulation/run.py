@@ -35,13 +35,14 @@ from tests.simulation.virtual_time import VirtualLoop, VirtualTime, run_virtuall
 
 MARKET = Market("simulated exchange", "BTC/USDT", MINUTE)
 MINUTES = 60
+"""Of a short run; the long ones have as many as `long_minutes` says."""
 HEALING = 12
 """Minutes at the end in which nothing goes wrong: so long may the last correction take."""
 CATCH_UP = 20
 _ROUNDING_MS = 5
 _LIES = frozenset({"corrupt", "corrupt list", "older copy"})
 _CHECKED_AFTER_MS = 8 * STEP_MS
-_TIMES = ExchangeTimes(vitals_s=5.0, renew_s=2_000.0, renew_jitter_s=400.0)
+_TIMES = ExchangeTimes(vitals_s=10.0, renew_s=2_000.0, renew_jitter_s=400.0)
 
 
 @dataclass(slots=True)
@@ -127,19 +128,26 @@ def _short(event: FeedEvent) -> str:
     return str(event)
 
 
-def simulate(seed: int, chosen: Sequence[Toxic] | None = None) -> Outcome:
-    """Hours of market, in a fraction of a second. chosen: what goes wrong; without it the seed decides."""
+def long_minutes(seed: int) -> int:
+    """Four to six hours."""
+    return 240 + Random(seed).randrange(121)
+
+
+def simulate(seed: int, chosen: Sequence[Toxic] | None = None, minutes: int = MINUTES) -> Outcome:
+    """So many minutes of market, an hour of them in a tenth of a second. chosen: what goes wrong; without it the seed
+    decides."""
     random = Random(seed)
-    until_ms = EPOCH_MS + (MINUTES - HEALING) * STEP_MS
+    until_ms = EPOCH_MS + (minutes - HEALING) * STEP_MS
     toxics = random_toxics(random, EPOCH_MS, until_ms) if chosen is None else Toxics(chosen)
     asleep = -(-toxics.asleep_ms // STEP_MS)
-    market = SimulatedMarket(random, MINUTES + HEALING + asleep, shows_empty=random.random() < 0.5)
+    market = SimulatedMarket(random, minutes + HEALING + asleep, shows_empty=random.random() < 0.5)
     outcome = Outcome(seed, market, toxics)
-    run_virtually(lambda loop: _run(loop, random, outcome))
+    run_virtually(lambda loop: _run(loop, random, outcome, until_ms))
     return outcome
 
 
-async def _run(loop: VirtualLoop, random: Random, outcome: Outcome) -> None:
+async def _run(loop: VirtualLoop, random: Random, outcome: Outcome, until_ms: int) -> None:
+    """until_ms: then all is well again, but for a computer that sleeps longer."""
     time = VirtualTime(loop, EPOCH_MS, wall_offset_ms=random.choice((0, 0, -4_000, 90_000)))
     exchange = SimulatedExchange(random, outcome.market, time, outcome.toxics)
     feed = _Recording(
@@ -157,7 +165,7 @@ async def _run(loop: VirtualLoop, random: Random, outcome: Outcome) -> None:
     suffering = asyncio.ensure_future(exchange.suffer_moments())
     pumping = asyncio.ensure_future(MarketPipeline(feed, store, time, _Listener()).run())
     await suffering
-    healed_ms = max(time.true_ms(), EPOCH_MS + (MINUTES - HEALING) * STEP_MS)
+    healed_ms = max(time.true_ms(), until_ms)
     end_ms = MINUTE.open_time_ms(healed_ms) + HEALING * STEP_MS + 40_000
     await asyncio.sleep((end_ms - time.true_ms()) / 1000.0)
     outcome.ended_ms, outcome.wall_offset_ms = time.true_ms(), time.wall_offset_ms
