@@ -29,7 +29,7 @@ from core.market.validate import Rejection, problem_of
 from core.storage.candles import CandleStore
 from core.storage.migrations import schema
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
-from tests.simulation.toxics import Toxic, Toxics, random_toxics
+from tests.simulation.toxics import LIES, Toxic, Toxics, random_toxics
 from tests.simulation.venue import SimulatedExchange, closed_until
 from tests.simulation.virtual_time import VirtualLoop, VirtualTime, run_virtually
 
@@ -40,7 +40,8 @@ HEALING = 12
 """Minutes at the end in which nothing goes wrong: so long may the last correction take."""
 CATCH_UP = 20
 _ROUNDING_MS = 5
-_LIES = frozenset({"corrupt", "corrupt list", "older copy"})
+_FALSE_END_MS = 2_000
+"""A closing message that lies is believed so long before the candle's end: clocks differ by as much."""
 _CHECKED_AFTER_MS = 8 * STEP_MS
 _TIMES = ExchangeTimes(vitals_s=10.0, renew_s=2_000.0, renew_jitter_s=400.0)
 
@@ -191,13 +192,14 @@ def _truth_problems(outcome: Outcome) -> list[str]:
     """Nothing is told that makes no sense, no candle before its end, and none that the exchange never told; unless
     what came was wrong in a way that nobody can see."""
     found = []
-    is_honest = not {toxic.kind for toxic in outcome.toxics.all} & _LIES
+    is_honest = not {toxic.kind for toxic in outcome.toxics.all} & LIES
     for event, now_ms in zip(outcome.events, outcome.told_at_ms, strict=True):
         if isinstance(event, ClosedCandle | FormingCandle | CorrectedCandle):
             candle = event.candle
             if problem_of(candle, MINUTE) is not None:
                 found.append(f"nonsense was told: {event}")
-            if not isinstance(event, FormingCandle) and candle.open_time_ms + STEP_MS > now_ms + _ROUNDING_MS:
+            early_ms = _ROUNDING_MS if is_honest else _FALSE_END_MS
+            if not isinstance(event, FormingCandle) and candle.open_time_ms + STEP_MS > now_ms + early_ms:
                 found.append(f"candle {_index(candle.open_time_ms)} was told before its end")
         if isinstance(event, ClosedCandle) and is_honest:
             versions = (outcome.market.first_told(candle.open_time_ms), outcome.market.final.get(candle.open_time_ms))

@@ -32,7 +32,9 @@ _STATUSES = (429, 418, 403, 500, 502, 503)
 _LONGEST_SLEEP_MS = 2_400_000
 _DURATIONS_MS = (2_000, 20_000, 90_000, 300_000)
 _LONG_MS = 1_800_000
-"""Only where hours are simulated."""
+"""Only where hours are simulated, and not of lies: what a list says in both comparisons of a candle is believed."""
+LIES = frozenset({"corrupt", "corrupt list", "older copy"})
+"""What comes may be wrong in a way that nobody can see."""
 _HOUR_MS = 3_600_000
 _MOMENTS = frozenset({"disconnect", "sleep", "clock set", "shutdown"})
 """They happen once; the others last."""
@@ -90,6 +92,6 @@ def random_toxics(random: Random, from_ms: int, until_ms: int) -> Toxics:
 
 
 def _made(random: Random, from_ms: int, until_ms: int, durations_ms: Sequence[int]) -> Toxic:
-    begin = random.randrange(from_ms, until_ms)
-    end = min(until_ms, begin + random.choice(durations_ms))
-    return Toxic(random.choice(KINDS), begin, end, random.random(), random.choice(_STATUSES))
+    kind, begin = random.choice(KINDS), random.randrange(from_ms, until_ms)
+    end = min(until_ms, begin + random.choice(_DURATIONS_MS if kind in LIES else durations_ms))
+    return Toxic(kind, begin, end, random.random(), random.choice(_STATUSES))
