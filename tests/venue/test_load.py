@@ -24,9 +24,9 @@ pytestmark = pytest.mark.venue
 
 PER_SECOND = 1_000
 _LOOK_S = 0.005
-_WARM_S = 3.0
+_WARM_S = 2.0
 _MOST_GROWTH_BYTES = 32 * 2**20
-LENGTHS = [10, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(180)])]
+LENGTHS = [6, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(180)])]
 
 
 @dataclass(slots=True)

@@ -74,7 +74,7 @@ def live_targets(root: Path) -> list[int]:
         db.close()
 
 
-@pytest.mark.parametrize("out_s", [10, pytest.param(120, marks=[pytest.mark.slow, pytest.mark.timeout(400)])])
+@pytest.mark.parametrize("out_s", [5, pytest.param(120, marks=[pytest.mark.slow, pytest.mark.timeout(400)])])
 def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path, out_s: int) -> None:
     clock = AcceleratedClock(time.time_ns() // 1_000_000)
     venue = FaultyVenue(LoopbackExchange(generated_tape(SECOND, clock(), 60, 1000), clock, push_s=0.05))
