@@ -31,6 +31,8 @@ pytestmark = pytest.mark.venue
 
 _BEFORE, _AFTER = 4, 6
 """Live candles before the plug is pulled, and after it is in again."""
+_STARTS_WITHIN_S = 90.0
+"""The trainer, on a machine that has much else to do."""
 _LONGEST_WAIT_S = 60.0
 """Between two tries, at most."""
 
@@ -74,7 +76,13 @@ def live_targets(root: Path) -> list[int]:
         db.close()
 
 
-@pytest.mark.parametrize("out_s", [5, pytest.param(120, marks=[pytest.mark.slow, pytest.mark.timeout(400)])])
+@pytest.mark.parametrize(
+    "out_s",
+    [
+        pytest.param(5, marks=pytest.mark.timeout(300)),
+        pytest.param(120, marks=[pytest.mark.slow, pytest.mark.timeout(400)]),
+    ],
+)
 def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path, out_s: int) -> None:
     clock = AcceleratedClock(time.time_ns() // 1_000_000)
     venue = FaultyVenue(LoopbackExchange(generated_tape(SECOND, clock(), 60, 1000), clock, push_s=0.05))
@@ -94,7 +102,7 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path,
             def count() -> int:
                 return 0 if application.series is None else len(application.series)
 
-            await until(lambda: is_live() and state.trainer is not None, "live candles and a trainer")
+            await until(lambda: is_live() and state.trainer is not None, "live candles and a trainer", _STARTS_WITHIN_S)
             begun = count()
             await until(lambda: count() >= begun + _BEFORE, "candles before the plug is pulled")
             control(lambda: venue.proxy.put(Refuse()))
