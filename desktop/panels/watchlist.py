@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 from pydantic import ValidationError
@@ -29,6 +30,7 @@ from desktop.watch.quotes import STALE_AFTER_MS, QuoteState, Standing
 _CHANGES_KEPT = 50
 _TOLD_FOR_MS = 8_000
 _MINUTE_S = 60
+_FRAME_S = 1.0 / 60.0
 _EMPTY = "No market is watched.\nType a few letters of a symbol above, and press Enter."
 
 
@@ -47,6 +49,7 @@ class WatchlistPanel(Panel):
         self._former: deque[Watchlist] = deque(maxlen=_CHANGES_KEPT)
         self._message = self._search_message = ""
         self._told_until_ms = 0
+        self._priced_s = -math.inf
         self._is_seen = self._is_wanted = False
         self._window: QWidget | None = None
         self.model = WatchlistModel(theme, self)
@@ -140,6 +143,17 @@ class WatchlistPanel(Panel):
             return Row(each, standing, age_s)
         return Row(each, standing, age_s, True, None if status is None else status.state)
 
+    def _on_price(self) -> None:
+        """Once a frame, as the chart has it; the last of many within one comes with the next refresh."""
+        now_s, market = self._clock.monotonic_s(), self._record.market
+        if now_s - self._priced_s < _FRAME_S or not self.is_on_screen:
+            self.mark_stale()
+            return
+        self._priced_s = now_s
+        for number, each in enumerate(self._markets):
+            if each.market == market:
+                self.model.show_one(number, self._row(each, market, self._clock.now_ms()))
+
     def _standing(self, each: WatchedMarket, now_ms: int) -> Standing:
         return self._quotes.standing((each.venue, each.symbol), now_ms, is_polled=self._is_wanted)
 
@@ -175,9 +189,8 @@ class WatchlistPanel(Panel):
         for venue in dict.fromkeys(market.venue for market in self._markets):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self._is_wanted:
-                left_s = max(0, round((trouble.next_try_ms - self._clock.now_ms()) / 1000))
-                left = format_duration(left_s if left_s < _MINUTE_S else left_s // _MINUTE_S * _MINUTE_S)
-                return f"{trouble.sentence} Asked again in {left}."
+                left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
+                return f"{trouble.sentence} Asked again {_soon(left_s)}."
         return ""
 
     def _pause_reason(self) -> str:
@@ -281,8 +294,9 @@ class WatchlistPanel(Panel):
         menu.popup(self.table.viewport().mapToGlobal(position))
 
     def _connect(self) -> None:
-        for signal in (self._quotes.changed, self._record.changed, self._record.price_changed):
+        for signal in (self._quotes.changed, self._record.changed):
             signal.connect(self.mark_stale)
+        self._record.price_changed.connect(self._on_price)
         self._record.changed.connect(self._update_wanted)
         self.table.opened.connect(self._open)
         self.table.dropped.connect(self._move)
@@ -316,3 +330,10 @@ class WatchlistPanel(Panel):
         layout.addWidget(self.adder)
         layout.addWidget(self.table, 1)
         layout.addLayout(foot)
+
+
+def _soon(seconds: int) -> str:
+    """``now``, ``in 7 s``, ``in 4 min``"""
+    if seconds <= 0:
+        return "now"
+    return f"in {seconds} s" if seconds < _MINUTE_S else f"in {format_duration(seconds // _MINUTE_S * _MINUTE_S)}"

@@ -135,9 +135,13 @@ class WatchlistModel(QAbstractTableModel):
             self.endResetModel()
             return
         for number, row in enumerate(rows):
-            if row != self._rows[number]:
-                self._rows[number] = row
-                self.dataChanged.emit(self.index(number, 0), self.index(number, len(_TITLES) - 1))
+            self.show_one(number, row)
+
+    def show_one(self, number: int, row: Row) -> None:
+        """Show this in the place of one row, which is of the same market."""
+        if row != self._rows[number]:
+            self._rows[number] = row
+            self.dataChanged.emit(self.index(number, 0), self.index(number, len(_TITLES) - 1))
 
     def repaint(self) -> None:
         """The palette changed."""

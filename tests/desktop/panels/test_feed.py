@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
@@ -180,6 +181,17 @@ def test_in_a_narrow_and_low_dock_all_of_it_lies_behind_tabs(panel: FeedPanel, s
         panel.lists.setCurrentIndex(panel.lists.count() - 1)
         assert panel.rejected_table.isVisible() and panel.actions_of_panel[ActionId.FEED_COPY].isEnabled()
         panel.lists.setCurrentIndex(0)
+
+
+@pytest.mark.parametrize("width", [720, 780, 870, 1200])
+def test_beside_the_lists_no_number_has_to_be_scrolled_for(panel: FeedPanel, state: RunState, width: int) -> None:
+    feed_scenario.eventful(state)
+    state.apply(FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {'And on. ' * 6}", scenario.NOW_MS))
+    panel.resize(width, 185)
+    panel.refresh()
+    QApplication.processEvents()  # a layout of layouts
+    lowest = max(label.mapTo(panel, label.rect().bottomLeft()).y() for label in panel.numbers.values.values())
+    assert lowest < panel.height()
 
 
 @pytest.mark.parametrize("width", [300, 500, 639, 640, 1200])

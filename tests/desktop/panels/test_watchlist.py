@@ -72,7 +72,22 @@ def test_a_row_says_price_change_and_how_far_to_believe_them(panel: WatchlistPan
 
 
 def test_an_exchange_that_does_not_answer_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
-    assert "Kraken cannot be reached" in panel.note.text() and "12 s" in panel.note.text()
+    assert "Kraken cannot be reached" in panel.note.text() and "Asked again in 12 s." in panel.note.text()
+
+
+@pytest.mark.parametrize(("passed_ms", "words"), [(11_000, "again in 1 s."), (13_000, "again now.")])
+def test_the_next_try_comes_nearer(panel: WatchlistPanel, clock: ManualClock, passed_ms: int, words: str) -> None:
+    clock.advance_ms(passed_ms)
+    panel.tick()
+    assert words in panel.note.text()
+
+
+def test_many_prices_within_a_frame_end_with_the_last(panel: WatchlistPanel, state: RunState) -> None:
+    for price in (64_600.0, 64_601.0, 64_602.0):
+        state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, price, price, price, price, 1.0))
+    assert text(panel, 0, LAST) == "64,600.00" and panel.is_stale
+    panel.refresh()
+    assert text(panel, 0, LAST) == "64,602.00"
 
 
 def test_prices_grow_old_while_nothing_comes(panel: WatchlistPanel, clock: ManualClock) -> None:
@@ -87,16 +102,16 @@ def test_the_row_on_the_chart_follows_the_live_feed(panel: WatchlistPanel, state
     assert "reconnecting" in spoken(panel, 0)
 
 
-def test_the_row_on_the_chart_has_the_charts_last_price(panel: WatchlistPanel, state: RunState) -> None:
+def test_the_row_on_the_chart_has_the_charts_last_price(
+    panel: WatchlistPanel, state: RunState, clock: ManualClock
+) -> None:
     """Two numbers for one thing would make two things of it."""
     record = state.feed_record
     record.add_closed((Candle(scenario.NOW_MS - 90_000, 64_600.0, 64_600.0, 64_600.0, 64_600.25, 1.0),))
-    panel.refresh()
     assert text(panel, 0, LAST) == "64,600.25"
+    clock.advance_ms(20)
     record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
-    assert panel.is_stale
-    panel.refresh()
-    assert text(panel, 0, LAST) == "64,655.50"
+    assert text(panel, 0, LAST) == "64,655.50", "at once, as the chart has it"
     day = state.quotes.standing(("binance", "BTC/USDT"), scenario.NOW_MS, is_polled=True).quote
     assert day is not None and day.day is not None and day.day.day_ago is not None
     assert text(panel, 0, CHANGE) == format_percent(64_655.5 / day.day.day_ago - 1.0, 2, signed=True)
