@@ -110,10 +110,14 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path,
             await until(lambda: state.feed is not None and "cannot be reached" in state.feed.sentence, "the word of it")
             await until(lambda: clock() >= pulled_ms + out_s * 1000, "the end of the outage", out_s + 10.0)
             assert count() <= pulled_at + 1, "a candle was invented while nobody could be asked"
+            tries = state.feed_record.tries
+            assert tries, "nobody counted the tries that failed"
             control(venue.heal)
             healed_ms = clock()
             await until(is_live, "the market to be back", min(out_s, _LONGEST_WAIT_S) + 30.0)
-            back = count()
+            assert (state.feed_record.tries or 0) > tries, "the one that succeeded"
+            back, newest, last = count(), application.chart.model.newest, state.feed_record.last_price
+            assert newest is not None and last is not None and last.price == newest.close, "two last prices"
             await until(lambda: count() >= back + _AFTER, "candles after the plug is in again")
             series, drawn = application.series, application.chart.model.series
             assert series is not None and drawn is series
