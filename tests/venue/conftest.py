@@ -1,6 +1,6 @@
 """Tests that are coroutines mostly wait: a module's run a few at a time, each on a thread with a loop of its own.
 
-Such a test takes `tmp_path` and its own parameters, and no other fixture.
+Such a test may take `tmp_path` and parameters, and no other fixture.
 """
 
 from __future__ import annotations
@@ -56,5 +56,7 @@ def _is_coroutine(item: pytest.Item) -> TypeGuard[pytest.Function]:
 
 
 def _run(item: pytest.Function, folder: Path) -> None:
-    parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    asyncio.run(item.obj(tmp_path=folder, **parameters))
+    arguments = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+    if "tmp_path" in inspect.signature(item.obj).parameters:
+        arguments["tmp_path"] = folder
+    asyncio.run(item.obj(**arguments))
