@@ -261,6 +261,8 @@ class Application(QObject):
         runs.notice.connect(record.fell_back)
         runs.told.connect(record.add_told)
         runs.corrected.connect(record.add_corrected)
+        runs.forming.connect(record.add_forming)
+        runs.closed.connect(record.add_closed)
 
     @Slot()
     def _on_start(self) -> None:

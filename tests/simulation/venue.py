@@ -22,7 +22,7 @@ from tests.simulation.virtual_time import VirtualTime
 _NAME = "Simulated"
 _PUSH_MS = 10_000
 _REQUEST_S = 10.0
-_PAGE_ROWS = 200
+PAGE_ROWS = 200
 _LOST_AFTER_MS = 1_500
 """A message that should have gone out so long ago went to a computer that slept."""
 Message = Kline | Trade | Refused
@@ -68,7 +68,7 @@ class SimulatedVenue:
     """One connection. Keeps to `core.market.feeds.venue.Venue`."""
 
     name = _NAME
-    page_rows = _PAGE_ROWS
+    page_rows = PAGE_ROWS
     has_consecutive_ids = True
 
     def __init__(self, exchange: SimulatedExchange) -> None:
@@ -104,7 +104,7 @@ class SimulatedVenue:
         times = range(max(first_ms, EPOCH_MS - 40 * STEP_MS), now_ms + 1, STEP_MS)
         rows = [row for row in (self._exchange.market.listed(each, now_ms) for each in times) if row is not None]
         await self._delay()
-        return [self._spoiled(row) if "corrupt list" in wrong else row for row in rows[:_PAGE_ROWS]]
+        return [self._spoiled(row) if "corrupt list" in wrong else row for row in rows[:PAGE_ROWS]]
 
     async def updates(self, timeout_s: float) -> Updates:
         assert not self._is_closed, "nobody asks a closed connection"

@@ -25,7 +25,6 @@ from tests.venue.rig import FAST, MARKET, STEP_MS, a_feed, an_exchange, watched
 from tests.venue.windows import context, open_window, until
 
 pytestmark = pytest.mark.venue
-looks_back = pytest.mark.skipif("check_s" not in FAST.__slots__, reason="this feed does not look back at its candles")
 
 
 def correct(exchange: LoopbackExchange, open_time_ms: int) -> None:
@@ -52,7 +51,6 @@ def test_a_candle_that_is_corrected_before_it_was_told_is_told_once_as_it_is(tmp
     asyncio.run(scenario())
 
 
-@looks_back
 def test_a_correction_of_a_candle_that_was_passed_on_is_stored_and_told_once(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched(tmp_path) as rig:
@@ -66,7 +64,6 @@ def test_a_correction_of_a_candle_that_was_passed_on_is_stored_and_told_once(tmp
     asyncio.run(scenario())
 
 
-@looks_back
 def test_a_correction_during_a_break_is_found_after_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched(tmp_path) as rig:
@@ -96,7 +93,6 @@ def test_an_answer_that_was_long_on_its_way_is_as_old_as_its_question(tmp_path: 
     asyncio.run(scenario())
 
 
-@looks_back
 def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path) -> None:
     """From the exchange's second thought to the second version of the score, all of it real."""
     rescored: list[ForecastScored] = []
@@ -133,7 +129,6 @@ def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path) ->
     assert stored.close == rescored[0].actual_close
 
 
-@looks_back
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_the_window_draws_a_corrected_candle_and_its_new_score(qapp: QApplication, tmp_path: Path) -> None:
