@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Protocol
@@ -76,7 +77,9 @@ class MarketPipeline:
         self._validator: Validator | None = None
         self._latest_ms: int | None = None
         self._batch: list[ClosedCandle] = []
-        self._batch_began_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._storage_error: StorageError | None = None
+        self._closing: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Until the feed ends, fails or this is cancelled. What goes wrong becomes a FAILED status, never a raise."""
@@ -86,7 +89,11 @@ class MarketPipeline:
             _log.warning("the candles of %s cannot be stored: %s", self._feed.market, error)
             self._fail(f"Candles cannot be stored, so the feed was stopped. {error}")
         finally:
+            if self._timer is not None:
+                self._timer.cancel()
             await self._close()
+            if self._closing is not None:
+                await self._closing
 
     async def _consume(self) -> None:
         """Raises StorageError only."""
@@ -138,12 +145,11 @@ class MarketPipeline:
         if rejection is not None:
             self._reject(closed.candle, rejection)
             return
-        if not self._batch:
-            self._batch_began_s = self._clock.monotonic_s()
         self._batch.append(closed)
-        is_old = self._clock.monotonic_s() - self._batch_began_s >= _BATCH_S
-        if closed.is_live or len(self._batch) >= _BATCH_CANDLES or is_old:
+        if closed.is_live or len(self._batch) >= _BATCH_CANDLES:
             self._flush()
+        elif self._timer is None:  # the feed may be silent from here on
+            self._timer = asyncio.get_running_loop().call_later(_BATCH_S, self._flush_in_time)
 
     def _take_forming(self, candle: Candle) -> None:
         self._flush()
@@ -194,7 +200,20 @@ class MarketPipeline:
         """For those who list what was not believed, beside what the feed itself has refused."""
         self._listener.on_told(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
 
+    def _flush_in_time(self) -> None:
+        """From the loop, where nobody would hear of a failure: the feed is ended instead, and `run` tells why."""
+        try:
+            self._flush()
+        except StorageError as error:
+            self._storage_error = error
+            self._closing = asyncio.ensure_future(self._close())
+
     def _flush(self) -> None:
+        if self._storage_error is not None:
+            raise self._storage_error
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if not self._batch:
             return
         batch, self._batch = self._batch, []

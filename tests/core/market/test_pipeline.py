@@ -50,7 +50,7 @@ class ScriptedFeed:
         self.market, self.kind = market, kind
         self.after_ms: int | None = None
         self.is_closed = False
-        self.waiting = asyncio.Event()
+        self.waiting, self.closed = asyncio.Event(), asyncio.Event()
         self._script, self._waits = script, waits
 
     async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
@@ -61,10 +61,11 @@ class ScriptedFeed:
             yield item
         if self._waits:
             self.waiting.set()
-            await asyncio.Event().wait()
+            await self.closed.wait()
 
     async def aclose(self) -> None:
         self.is_closed = True
+        self.closed.set()
 
 
 class Listener:
@@ -145,6 +146,39 @@ def test_a_flood_comes_in_batches_and_a_live_candle_at_once(path: Path) -> None:
     with open_database(path) as db:
         listener = run(ScriptedFeed(script), db)
     assert [len(batch) for batch in listener.batches] == [256, 256, 79, *[1] * 9]
+
+
+def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
+    candles = random_walk(3)
+
+    async def scenario(db: Database) -> list[Candle]:
+        feed, listener = ScriptedFeed(history(candles), waits=True), Listener()
+        running = asyncio.create_task(MarketPipeline(feed, CandleStore(db), ManualClock(), listener).run())
+        await feed.waiting.wait()
+        async with asyncio.timeout(5.0):
+            while not listener.batches:  # noqa: ASYNC110 - the listener is not told by an event
+                await asyncio.sleep(0.01)
+        stored = CandleStore(db).load(MARKET)
+        await feed.aclose()
+        await running
+        assert listener.batches == [candles], "once, and all of it"
+        return stored
+
+    with open_database(path) as db:
+        assert asyncio.run(scenario(db)) == candles
+
+
+def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path) -> None:
+    async def scenario(db: Database) -> None:
+        feed, listener = ScriptedFeed(history(random_walk(3)), waits=True), Listener()
+        await asyncio.wait_for(MarketPipeline(feed, CandleStore(db), ManualClock(), listener).run(), 5.0)
+        assert [status.state for status in listener.statuses] == [FeedState.FAILED]
+        assert "read-only" in listener.statuses[0].sentence and feed.is_closed and not listener.told
+
+    with open_database(path):
+        pass
+    with open_database(path, readonly=True) as db:
+        asyncio.run(scenario(db))
 
 
 def test_a_status_finds_everything_before_it_told(path: Path) -> None:
