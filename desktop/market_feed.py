@@ -18,6 +18,7 @@ from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
 from core.settings import MarketSettings
 from core.storage.candles import CandleStore
+from core.storage.holes import HoleStore
 
 _HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas"}
 """What a feed imports when it is built: done on a thread, so that the window stays fluid meanwhile."""
@@ -43,10 +44,16 @@ class MarketFeed(QObject):
     """FeedTold"""
 
     def __init__(
-        self, store: CandleStore, clock: Clock, urls: ExchangeUrls | None, parent: QObject | None = None
+        self,
+        store: CandleStore,
+        holes: HoleStore,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
+        self._holes = holes
         self._clock = clock
         self._urls = urls
         self._feed: Feed | None = None
@@ -69,7 +76,7 @@ class MarketFeed(QObject):
         """Pump until the feed ends or this is cancelled. The feed is closed in any case."""
         assert self._feed is not None, "build it first"
         try:
-            await MarketPipeline(self._feed, self._store, self._clock, self).run()
+            await MarketPipeline(self._feed, self._store, self._holes, self._clock, self).run()
         finally:
             await self.aclose()
 

@@ -149,7 +149,7 @@ class RunController(QObject):
         if self._is_left(settings):
             return
         self._settings = settings
-        feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
+        feed = self._make_feed()
         built = await self._build(feed, settings.market)
         if built is None:
             return
@@ -163,6 +163,9 @@ class RunController(QObject):
             self.notice.emit(built.notice)
         self._start_worker(self._market)
         self._run_feed(feed)
+
+    def _make_feed(self) -> MarketFeed:
+        return MarketFeed(self._database.candles, self._database.holes, self._clock, self._urls, self)
 
     async def _build(self, feed: MarketFeed, market: MarketSettings) -> BuiltFeed | None:
         """None where there is no feed to be had; that has been said then."""
@@ -188,7 +191,7 @@ class RunController(QObject):
                 return
             await self._close_feed()
             self._say(FeedState.CONNECTING, f"Trying {venue_name(asked.venue)} again …")
-            feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
+            feed = self._make_feed()
             if await self._build(feed, replace(asked, feed="live")) is not None:
                 self._adopt(feed)
                 self._run_feed(feed)

@@ -24,6 +24,7 @@ from core.market.feeds.base import (
     MissingCandles,
     RejectedMessage,
 )
+from core.market.history.spans import Span
 from core.market.validate import Rejection, RejectionReason, Validator
 from core.storage.errors import StorageError
 
@@ -33,7 +34,7 @@ _DAY_MS = 86_400_000
 _log = logging.getLogger("ghostcandle.feed")
 
 FeedTold = MissingCandles | RejectedMessage | FeedVitals
-"""What a feed says about itself; nothing of it is stored."""
+"""What a feed says about itself. Of this, holes are stored."""
 
 
 class CandleSink(Protocol):
@@ -42,6 +43,12 @@ class CandleSink(Protocol):
     def save(self, market: Market, candles: Sequence[Candle]) -> int: ...
 
     def latest_open_time_ms(self, market: Market) -> int | None: ...
+
+
+class HoleSink(Protocol):
+    """Where it is kept what the exchange does not have. `core.storage.holes.HoleStore` is one."""
+
+    def add_of_exchange(self, market: Market, holes: Sequence[Span], asked_at_ms: int) -> None: ...
 
 
 class PipelineListener(Protocol):
@@ -69,9 +76,12 @@ class PipelineListener(Protocol):
 class MarketPipeline:
     """Consumes one feed. A flood of candles is stored in batches; a live one waits for nothing."""
 
-    def __init__(self, feed: Feed, store: CandleSink, clock: Clock, listener: PipelineListener) -> None:
+    def __init__(
+        self, feed: Feed, store: CandleSink, holes: HoleSink, clock: Clock, listener: PipelineListener
+    ) -> None:
         self._feed = feed
         self._store = store
+        self._holes = holes
         self._clock = clock
         self._listener = listener
         self._validator: Validator | None = None
@@ -137,7 +147,10 @@ class MarketPipeline:
                 self._listener.on_catch_up(event)
             case CorrectedCandle(candle=candle):
                 self._take_corrected(candle)
-            case MissingCandles() | RejectedMessage() | FeedVitals():
+            case MissingCandles():
+                self._take_hole(event)
+                self._listener.on_told(event)
+            case RejectedMessage() | FeedVitals():
                 self._listener.on_told(event)
 
     def _take_closed(self, closed: ClosedCandle) -> None:
@@ -168,6 +181,10 @@ class MarketPipeline:
             self._reject(candle, rejection)
         elif self._store.save(self._feed.market, [candle]):
             self._listener.on_corrected(candle)
+
+    def _take_hole(self, hole: MissingCandles) -> None:
+        stop_ms = hole.first_ms + hole.count * self._feed.market.interval.duration_ms
+        self._holes.add_of_exchange(self._feed.market, [Span(hole.first_ms, stop_ms)], self._clock.now_ms())
 
     def _check(self, candle: Candle) -> Rejection | None:
         if self._validator is None:

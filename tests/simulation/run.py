@@ -27,6 +27,7 @@ from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection, problem_of
 from core.storage.candles import CandleStore
+from core.storage.holes import HoleStore
 from core.storage.migrations import schema
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
 from tests.simulation.toxics import Toxic, Toxics, random_toxics
@@ -155,7 +156,7 @@ async def _run(loop: VirtualLoop, random: Random, outcome: Outcome) -> None:
     schema().apply(db)
     store = CandleStore(db)
     suffering = asyncio.ensure_future(exchange.suffer_moments())
-    pumping = asyncio.ensure_future(MarketPipeline(feed, store, time, _Listener()).run())
+    pumping = asyncio.ensure_future(MarketPipeline(feed, store, HoleStore(db), time, _Listener()).run())
     await suffering
     healed_ms = max(time.true_ms(), EPOCH_MS + (MINUTES - HEALING) * STEP_MS)
     end_ms = MINUTE.open_time_ms(healed_ms) + HEALING * STEP_MS + 40_000

@@ -33,6 +33,7 @@ from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection, RejectionReason
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.holes import HoleStore
 from tests.support.candles import MARKET, random_walk, without
 
 
@@ -114,7 +115,7 @@ class Listener:
 
 def run(feed: ScriptedFeed, db: Database, listener: Listener | None = None) -> Listener:
     listener = listener or Listener(market=feed.market)
-    asyncio.run(MarketPipeline(feed, CandleStore(db), ManualClock(), listener).run())
+    asyncio.run(MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run())
     return listener
 
 
@@ -153,7 +154,9 @@ def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
 
     async def scenario(db: Database) -> list[Candle]:
         feed, listener = ScriptedFeed(history(candles), waits=True), Listener()
-        running = asyncio.create_task(MarketPipeline(feed, CandleStore(db), ManualClock(), listener).run())
+        running = asyncio.create_task(
+            MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run()
+        )
         await feed.waiting.wait()
         async with asyncio.timeout(5.0):
             while not listener.batches:  # noqa: ASYNC110 - the listener is not told by an event
@@ -171,7 +174,7 @@ def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
 def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path) -> None:
     async def scenario(db: Database) -> None:
         feed, listener = ScriptedFeed(history(random_walk(3)), waits=True), Listener()
-        await asyncio.wait_for(MarketPipeline(feed, CandleStore(db), ManualClock(), listener).run(), 5.0)
+        await asyncio.wait_for(MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run(), 5.0)
         assert [status.state for status in listener.statuses] == [FeedState.FAILED]
         assert "read-only" in listener.statuses[0].sentence and feed.is_closed and not listener.told
 
@@ -305,7 +308,9 @@ def test_a_feed_that_does_not_close_raises_nothing(path: Path) -> None:
 def test_cancelling_closes_the_feed_and_passes(path: Path) -> None:
     async def cancel(db: Database) -> ScriptedFeed:
         feed = ScriptedFeed([], waits=True)
-        task = asyncio.create_task(MarketPipeline(feed, CandleStore(db), ManualClock(), Listener()).run())
+        task = asyncio.create_task(
+            MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), Listener()).run()
+        )
         await feed.waiting.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
