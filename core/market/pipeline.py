@@ -21,9 +21,11 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
+    Known,
     MissingCandles,
     RejectedMessage,
 )
+from core.market.feeds.ledger import REMEMBERED
 from core.market.history.spans import Span
 from core.market.validate import Rejection, RejectionReason, Validator
 from core.storage.errors import StorageError
@@ -42,13 +44,15 @@ class CandleSink(Protocol):
 
     def save(self, market: Market, candles: Sequence[Candle]) -> int: ...
 
-    def latest_open_time_ms(self, market: Market) -> int | None: ...
+    def newest(self, market: Market, count: int) -> list[Candle]: ...
 
 
 class HoleSink(Protocol):
     """Where it is kept what the exchange does not have. `core.storage.holes.HoleStore` is one."""
 
     def add_of_exchange(self, market: Market, holes: Sequence[Span], asked_at_ms: int) -> None: ...
+
+    def of_exchange(self, market: Market, span: Span) -> list[Span]: ...
 
 
 class PipelineListener(Protocol):
@@ -108,8 +112,9 @@ class MarketPipeline:
     async def _consume(self) -> None:
         """Raises StorageError only."""
         try:
-            self._latest_ms = self._store.latest_open_time_ms(self._feed.market)
-            async for event in self._feed.events(self._latest_ms):
+            known = self._known()
+            self._latest_ms = known.candles[-1].open_time_ms if known.candles else None
+            async for event in self._feed.events(self._latest_ms, known):
                 self._take(event)
             self._flush()
         except StorageError:
@@ -126,6 +131,19 @@ class MarketPipeline:
                     f"The feed of {self._feed.market} failed unexpectedly ({type(error).__name__}: {error}). Stored "
                     "candles stay; choose the market again to go on. The log has the details."
                 )
+
+    def _known(self) -> Known:
+        """What a source that changes its mind may tell differently by now."""
+        market, step_ms = self._feed.market, self._feed.market.interval.duration_ms
+        candles = self._store.newest(market, REMEMBERED)
+        if not candles:
+            return Known()
+        within = Span(candles[0].open_time_ms, candles[-1].open_time_ms)
+        missing: set[int] = set()
+        for hole in self._holes.of_exchange(market, within):
+            stop_ms = min(hole.stop_ms, within.stop_ms)
+            missing.update(range(max(hole.first_ms, stop_ms - REMEMBERED * step_ms), stop_ms, step_ms))
+        return Known(candles, sorted(missing - {candle.open_time_ms for candle in candles}))
 
     async def _close(self) -> None:
         try:

@@ -20,6 +20,7 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
+    Known,
     MissingCandles,
     RejectedMessage,
 )
@@ -102,8 +103,8 @@ class _Recording(ExchangeFeed):
     outcome: Outcome
     time: VirtualTime
 
-    async def events(self, after_ms: int | None = None):  # type: ignore[no-untyped-def]
-        async for event in super().events(after_ms):
+    async def events(self, after_ms: int | None = None, known: Known | None = None):  # type: ignore[no-untyped-def]
+        async for event in super().events(after_ms, known):
             self.outcome.take(event, self.time.true_ms())
             if not isinstance(event, FormingCandle | FeedVitals | CatchUpProgress):
                 minute = (self.time.true_ms() - EPOCH_MS) / STEP_MS

@@ -9,7 +9,7 @@ from core.clock import Clock
 from core.market.candle import Market
 from core.market.fallback import next_venue
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, Known
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.closing import ClosedError, Closing
 from core.market.feeds.connection import Connection
@@ -70,7 +70,7 @@ class ExchangeFeed:
     def kind(self) -> FeedKind:
         return FeedKind.EXCHANGE
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
         # No `finally` that awaits: qasync's loop does not close generators, and one that is dropped could not end.
         # Sockets belong to `aclose`.
         yield self._status(
@@ -78,6 +78,8 @@ class ExchangeFeed:
         )
         if after_ms is not None:
             self._ledger.place(after_ms, is_known=True)
+        if known is not None:
+            self._ledger.seed(known)
         try:
             while not self._is_done:
                 try:

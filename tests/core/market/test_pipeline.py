@@ -26,6 +26,7 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
+    Known,
     MissingCandles,
     RejectedMessage,
 )
@@ -50,12 +51,13 @@ class ScriptedFeed:
     ) -> None:
         self.market, self.kind = market, kind
         self.after_ms: int | None = None
+        self.known: Known | None = None
         self.is_closed = False
         self.waiting, self.closed = asyncio.Event(), asyncio.Event()
         self._script, self._waits = script, waits
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
-        self.after_ms = after_ms
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
+        self.after_ms, self.known = after_ms, known
         for item in self._script:
             if isinstance(item, Exception):
                 raise item
@@ -217,6 +219,17 @@ def test_it_goes_on_after_what_is_stored(path: Path) -> None:
         run(feed, db)
         assert feed.after_ms == candles[2].open_time_ms
         assert CandleStore(db).load(MARKET) == candles
+
+
+def test_a_feed_is_told_what_is_stored_and_which_holes_are_the_exchanges(path: Path) -> None:
+    candles = random_walk(700)
+    script = [*history(candles[:600]), MissingCandles(candles[600].open_time_ms, 3), *history(candles[603:])]
+    with open_database(path) as db:
+        run(ScriptedFeed(script), db)
+        feed = ScriptedFeed([])
+        run(feed, db)
+    newest = without(candles, 600, 601, 602)[-256:]
+    assert feed.known == Known(newest, [candle.open_time_ms for candle in candles[600:603]])
 
 
 def test_a_rejected_candle_leaves_a_gap_and_is_told(path: Path) -> None:
