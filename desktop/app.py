@@ -27,6 +27,7 @@ from core.crashes import CrashLog, CrashReport
 from core.events import Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.holds import VenueHolds
 from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
@@ -85,6 +86,7 @@ class Application(QObject):
             self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
         )
         RunWatch(self.window, self.state, self.window.messages)
+        holds = VenueHolds(self._clock)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -92,9 +94,10 @@ class Application(QObject):
             context.urls,
             limit=context.candles,
             new_run=context.new_run,
+            holds=holds,
             parent=self,
         )
-        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
+        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self._market: Market | None = None

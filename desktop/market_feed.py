@@ -13,6 +13,7 @@ from core.clock import Clock
 from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
@@ -49,6 +50,7 @@ class MarketFeed(QObject):
         holes: HoleStore,
         clock: Clock,
         urls: ExchangeUrls | None,
+        venue_holds: VenueHolds,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -56,6 +58,7 @@ class MarketFeed(QObject):
         self._holes = holes
         self._clock = clock
         self._urls = urls
+        self._venue_holds = venue_holds
         self._feed: Feed | None = None
 
     async def build(self, settings: MarketSettings, seed: int | None, limit: int | None) -> BuiltFeed:
@@ -64,7 +67,13 @@ class MarketFeed(QObject):
         if module is not None:
             await asyncio.to_thread(importlib.import_module, module)
         built = await build_feed(
-            settings, seed=seed, clock=self._clock, limit=limit, urls=self._urls, is_known=self._is_known
+            settings,
+            seed=seed,
+            clock=self._clock,
+            limit=limit,
+            urls=self._urls,
+            is_known=self._is_known,
+            holds=self._venue_holds,
         )
         self._feed = built.feed
         return built

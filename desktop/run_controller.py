@@ -16,6 +16,7 @@ from core.events import EventBatch, TrainerFailed
 from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed
 from core.market.feeds.base import FeedError, FeedState, FeedStatus
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import CandleFileError
 from core.market.venue_names import venue_name
@@ -67,9 +68,12 @@ class RunController(QObject):
         *,
         limit: int | None = None,
         new_run: bool = False,
+        holds: VenueHolds | None = None,
         parent: QObject | None = None,
     ) -> None:
+        """holds: shared with all others who ask exchanges."""
         super().__init__(parent)
+        self._holds = holds or VenueHolds(clock)
         self._folder = folder
         self._database = database
         self._clock = clock
@@ -103,7 +107,8 @@ class RunController(QObject):
         self._spawn(self._open(settings))
 
     def try_again(self) -> None:
-        """Connect anew at once. Training goes on meanwhile where the market is the one that was asked for."""
+        """Connect anew at once, whatever wait the exchange has asked for: it may ask again. Training goes on meanwhile
+        where the market is the one that was asked for."""
         self._spawn(self._try_again())
 
     def start_training(self, settings: Settings) -> None:
@@ -165,7 +170,7 @@ class RunController(QObject):
         self._run_feed(feed)
 
     def _make_feed(self) -> MarketFeed:
-        return MarketFeed(self._database.candles, self._database.holes, self._clock, self._urls, self)
+        return MarketFeed(self._database.candles, self._database.holes, self._clock, self._urls, self._holds, self)
 
     async def _build(self, feed: MarketFeed, market: MarketSettings) -> BuiltFeed | None:
         """None where there is no feed to be had; that has been said then."""
@@ -185,6 +190,7 @@ class RunController(QObject):
     async def _try_again(self) -> None:
         async with self._turn:
             asked = self._settings.market
+            self._holds.of(asked.venue).drop()
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
                 self._announce(asked)
                 await self._open_market(self._settings)

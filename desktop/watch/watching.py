@@ -8,6 +8,7 @@ import logging
 from PySide6.QtCore import QObject
 
 from core.clock import Clock
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.ticker_poller import PollTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
@@ -32,10 +33,12 @@ class Watching(QObject):
         clock: Clock,
         urls: ExchangeUrls | None,
         times: PollTimes | None = None,
+        holds: VenueHolds | None = None,
     ) -> None:
+        """holds: shared with all others who ask exchanges."""
         super().__init__(window)
-        self.quotes = QuoteFeed(clock, urls, times, self)
-        self.lists = SymbolLists(SymbolCache(folder.symbols), clock, urls, self)
+        self.quotes = QuoteFeed(clock, urls, times, holds, self)
+        self.lists = SymbolLists(SymbolCache(folder.symbols), clock, urls, holds, self)
         panel = window.watchlist
         self.quotes.told.connect(state.quotes.take)
         panel.prices_wanted.connect(self.quotes.set_wanted)

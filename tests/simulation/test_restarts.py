@@ -6,20 +6,12 @@ import asyncio
 from random import Random
 
 import pytest
-from sqlite_utils import Database
 
 from core.market.candle import Candle
-from core.market.feeds.backoff import Backoff
-from core.market.feeds.exchange import ExchangeFeed
-from core.market.pipeline import MarketPipeline
-from core.storage.candles import CandleStore
-from core.storage.holes import HoleStore
-from core.storage.migrations import schema
+from tests.simulation.bench import Bench
 from tests.simulation.market import EPOCH_MS, STEP_MS, Correction, SimulatedMarket
-from tests.simulation.run import CATCH_UP, MARKET
-from tests.simulation.toxics import Toxics
-from tests.simulation.venue import SimulatedExchange
-from tests.simulation.virtual_time import VirtualLoop, VirtualTime, run_virtually
+from tests.simulation.run import MARKET
+from tests.simulation.virtual_time import VirtualLoop, run_virtually
 from tests.venue.rig import Heard
 
 pytestmark = pytest.mark.simulation
@@ -28,27 +20,6 @@ MINUTES = 500
 CLOSED_S = 600.0
 _PASSED_ON_MS = 15_000
 """So long after its end a candle has been passed on in any case."""
-
-
-class Bench:
-    """A market, its exchange and one table; runs of the program come and go."""
-
-    def __init__(self, loop: VirtualLoop, random: Random, market: SimulatedMarket) -> None:
-        self.time = VirtualTime(loop, EPOCH_MS)
-        self.exchange = SimulatedExchange(random, market, self.time, Toxics([]))
-        self.db = Database(memory=True)
-        schema().apply(self.db)
-        self.store, self.holes = CandleStore(self.db), HoleStore(self.db)
-
-    async def run_until(self, until_ms: int) -> Heard:
-        """One run of the program, until then."""
-        heard, backoff = Heard(), Backoff(random=Random(1))
-        feed = ExchangeFeed(MARKET, self.time, CATCH_UP, backoff=backoff, open_venue=self.exchange.connect)
-        pumping = asyncio.ensure_future(MarketPipeline(feed, self.store, self.holes, self.time, heard).run())
-        await asyncio.sleep((until_ms - self.time.true_ms()) / 1000.0)
-        await feed.aclose()
-        await pumping
-        return heard
 
 
 def late_correction(market: SimulatedMarket) -> tuple[int, Correction]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from core.clock import Clock
 from core.market.feeds.backoff import Backoff
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
@@ -84,13 +85,15 @@ class TickerPoller:
         tell: Callable[[PollEvent], None],
         times: PollTimes | None = None,
         make_backoff: Callable[[], Backoff] = Backoff,
+        holds: VenueHolds | None = None,
     ) -> None:
-        """tell: called on the loop that `run` is awaited on."""
+        """tell: called on the loop that `run` is awaited on. holds: shared with all others who ask exchanges."""
         self._clock = clock
         self._urls = urls
         self._tell = tell
         self._times = times or PollTimes()
         self._make_backoff = make_backoff
+        self._holds = holds or VenueHolds(clock)
         self._symbols: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, _Known] = {}
         self._changes: dict[str, asyncio.Event] = {}
@@ -146,7 +149,7 @@ class TickerPoller:
 
     async def _poll(self, venue: str, known: _Known, backoff: Backoff) -> None:
         """From opening the exchange to the first trouble, or until it is to be made anew."""
-        source = TickerSource(venue, self._urls, self._times.request_s, known.markets)
+        source = TickerSource(venue, self._urls, self._times.request_s, self._holds.of(venue), known.markets)
         renew_at_s = self._clock.monotonic_s() + self._times.renew_s
         try:
             while self._clock.monotonic_s() < renew_at_s:
