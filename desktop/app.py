@@ -206,6 +206,7 @@ class Application(QObject):
         window.duty_changed.connect(lambda percent: send(SetDuty(percent)))
         window.market_chosen.connect(lambda _market: self._open_market())
         window.try_again_requested.connect(self.runs.try_again)
+        window.try_again_requested.connect(self.watching.try_again)  # when nothing holds it back any more
         window.settings_changed.connect(self._save_settings)
 
     def _connect_run(self) -> None:

@@ -109,6 +109,7 @@ class RunController(QObject):
     def try_again(self) -> None:
         """Connect anew at once, whatever wait the exchange has asked for: it may ask again. Training goes on meanwhile
         where the market is the one that was asked for."""
+        self._holds.of(self._settings.market.venue).drop()
         self._spawn(self._try_again())
 
     def start_training(self, settings: Settings) -> None:
@@ -190,7 +191,6 @@ class RunController(QObject):
     async def _try_again(self) -> None:
         async with self._turn:
             asked = self._settings.market
-            self._holds.of(asked.venue).drop()
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
                 self._announce(asked)
                 await self._open_market(self._settings)

@@ -43,6 +43,11 @@ class QuoteFeed(QObject):
         if self._thread is not None:
             self._thread.call(self._poller.watch, self._keys)  # where it is not up yet, it begins with them
 
+    def try_again(self, venue: str) -> None:
+        """Ask this exchange now, where it was left alone because asking seemed of no use."""
+        if self._thread is None or not self._thread.call(self._poller.try_again, venue):
+            self._poller.try_again(venue)
+
     def set_wanted(self, is_wanted: bool) -> None:
         """Poll, or let it be."""
         self._is_wanted = is_wanted

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from aiohttp import web
 
 from core.clock import SystemClock
 from core.market.feeds.base import FeedState
@@ -19,39 +17,14 @@ from core.market.feeds.trouble import VenueError
 from core.market.symbols import fetch_symbols
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from tests.support.exchange.clock import AcceleratedClock
-from tests.support.exchange.server import LoopbackExchange
-from tests.support.loopback_tickers import LoopbackTickers
-from tests.support.tape import generated_tape
-from tests.venue.rig import FAST, MARKET, SECOND, Heard, pipeline_of
+from tests.support.priced_exchange import PricedExchange
+from tests.venue.rig import FAST, MARKET, Heard, pipeline_of
 
 pytestmark = pytest.mark.venue
 
 POLLING = PollTimes(every_s=0.1, day_every_s=60.0, request_s=2.0)
 WAIT_S = 3
 _IN_FLIGHT_S = 0.5
-
-
-class PricedExchange(LoopbackExchange):
-    """Streams one market, and answers for its price."""
-
-    def __init__(self, sends_final: bool) -> None:
-        clock = AcceleratedClock(time.time_ns() // 1_000_000, 5.0)
-        tape = generated_tape(SECOND, clock(), 40, 4_000)
-        super().__init__(tape, clock, push_s=0.01, sends_final=sends_final)
-        self.tickers = LoopbackTickers({"BTC/USDT": 100.0}, clock)
-
-    def _application(self) -> web.Application:
-        application = super()._application()
-        application.middlewares.append(self._prices)
-        return application
-
-    @web.middleware
-    async def _prices(
-        self, request: web.Request, handler: Callable[[web.Request], web.StreamResponse]
-    ) -> web.StreamResponse:
-        answer = await self.tickers.answer_if_its_own(request)
-        return await handler(request) if answer is None else answer  # type: ignore[misc]
 
 
 class Both:
@@ -86,7 +59,7 @@ class Both:
 def with_both(root: Path, sends_final: bool, story: Callable[[Both], object]) -> None:
     async def scenario() -> None:
         with open_database(root / "candles.sqlite3") as db:
-            async with PricedExchange(sends_final) as exchange:
+            async with PricedExchange(sends_final=sends_final) as exchange:
                 await Both(exchange, CandleStore(db)).run(story)
 
     asyncio.run(scenario())

@@ -67,6 +67,7 @@ class _Known:
     days: dict[str, tuple[float, DayOfPrices | None]] = field(default_factory=dict)
     prices: dict[str, Quote] = field(default_factory=dict)
     hold_until_s: float = 0.0
+    """Our own patience; what the exchange has asked for is kept in its `VenueHold`."""
 
     def day(self, symbol: str) -> DayOfPrices | None:
         return self.days[symbol][1] if symbol in self.days else None
@@ -97,6 +98,7 @@ class TickerPoller:
         self._symbols: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, _Known] = {}
         self._changes: dict[str, asyncio.Event] = {}
+        self._retries: dict[str, asyncio.Event] = {}
         self._list_changed: asyncio.Event | None = None
 
     def watch(self, keys: Iterable[MarketKey]) -> None:
@@ -109,6 +111,14 @@ class TickerPoller:
             if event is not None:
                 event.set()
 
+    def try_again(self, venue: str) -> None:
+        """Things have changed at this exchange, or on the way to it: end a wait that is our own. What the exchange has
+        asked for is waited for still."""
+        if venue in self._known:
+            self._known[venue].hold_until_s = 0.0
+        if venue in self._retries:
+            self._retries[venue].set()
+
     async def run(self) -> None:
         """Keep a task for each exchange of the list."""
         changed = self._list_changed = asyncio.Event()
@@ -120,19 +130,20 @@ class TickerPoller:
                     await _end([tasks.pop(venue)])
                 for venue in self._symbols:
                     if venue not in tasks:
-                        self._changes[venue] = asyncio.Event()
+                        self._changes[venue], self._retries[venue] = asyncio.Event(), asyncio.Event()
                         tasks[venue] = asyncio.create_task(self._attend(venue))
                 await changed.wait()
         finally:
             self._list_changed = None
             self._changes.clear()
+            self._retries.clear()
             await _end(tasks.values())
 
     async def _attend(self, venue: str) -> None:
         """Poll one exchange, whatever happens."""
         backoff, known = self._make_backoff(), self._known.setdefault(venue, _Known())
         while True:
-            await asyncio.sleep(max(0.0, known.hold_until_s - self._clock.monotonic_s()))
+            await self._wait_out(venue, known)
             try:
                 await self._poll(venue, known, backoff)
             except VenueError as trouble:
@@ -142,6 +153,14 @@ class TickerPoller:
                 _log.exception("the prices of %s could not be asked for", venue)
                 sentence = f"The prices of {venue_name(venue)} could not be read ({type(error).__name__}: {error})."
                 self._hold(venue, known, sentence, backoff.next_s(self._times.every_s))
+
+    async def _wait_out(self, venue: str, known: _Known) -> None:
+        """Until our patience is over, and the exchange's wait."""
+        hold, retry = self._holds.of(venue), self._retries[venue]
+        while (left_s := max(known.hold_until_s - self._clock.monotonic_s(), hold.left_s)) > 0.0:
+            retry.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(retry.wait(), left_s)
 
     def _hold(self, venue: str, known: _Known, sentence: str, wait_s: float) -> None:
         known.hold_until_s = self._clock.monotonic_s() + wait_s
