@@ -33,6 +33,8 @@ class PollTimes:
     request_s: float = 10.0
     hopeless_s: float = 900.0
     """Before another try where waiting does not help: the user may have changed the network."""
+    unknown_every_s: float = 3600.0
+    """Between two requests for a symbol that the exchange does not have: it may be listed one day."""
     renew_s: float = 20 * 3600.0
     """The exchange's object is made anew after so long: ccxt's are known to grow."""
 
@@ -66,11 +68,17 @@ class _Known:
     polled_s: float | None = None
     days: dict[str, tuple[float, DayOfPrices | None]] = field(default_factory=dict)
     prices: dict[str, Quote] = field(default_factory=dict)
+    unknown: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """Symbols that the exchange does not have: when each is asked for again, and the sentence."""
     hold_until_s: float = 0.0
     """Our own patience; what the exchange has asked for is kept in its `VenueHold`."""
 
     def day(self, symbol: str) -> DayOfPrices | None:
         return self.days[symbol][1] if symbol in self.days else None
+
+    def sentences(self, symbols: Iterable[str]) -> dict[str, str]:
+        """What is said of those that the exchange does not have."""
+        return {symbol: self.unknown[symbol][1] for symbol in symbols if symbol in self.unknown}
 
     def day_is_due(self, symbol: str, now_s: float) -> bool:
         return symbol not in self.days or now_s >= self.days[symbol][0]
@@ -107,6 +115,9 @@ class TickerPoller:
         for venue, symbol in keys:
             by_venue.setdefault(venue, {})[symbol] = None
         self._symbols = {venue: tuple(symbols) for venue, symbols in by_venue.items()}
+        for venue, known in self._known.items():  # one that is put on the list again is asked for again
+            kept = self._symbols.get(venue, ())
+            known.unknown = {symbol: told for symbol, told in known.unknown.items() if symbol in kept}
         for event in (self._list_changed, *self._changes.values()):
             if event is not None:
                 event.set()
@@ -175,14 +186,24 @@ class TickerPoller:
                 await self._until_due(venue, known)
                 symbols = self._symbols.get(venue, ())
                 known.polled_s = self._clock.monotonic_s()
-                unknown = await source.learn(symbols)
-                known.markets = source.markets
+                await self._learn(known, source, symbols)
+                unknown = known.sentences(symbols)
                 asked = [symbol for symbol in symbols if symbol not in unknown]
                 self._take(venue, known, await source.last_prices(asked), unknown)
                 backoff.reset()
                 await self._days(venue, known, source, asked)
         finally:
             await source.close()
+
+    async def _learn(self, known: _Known, source: TickerSource, symbols: Iterable[str]) -> None:
+        """What these markets are; those that are not there are asked for again after a long while only."""
+        now_s = self._clock.monotonic_s()
+        due = [symbol for symbol in symbols if symbol not in known.unknown or now_s >= known.unknown[symbol][0]]
+        told = await source.learn(due)
+        known.markets = source.markets
+        for symbol in due:
+            known.unknown.pop(symbol, None)
+        known.unknown |= {symbol: (now_s + self._times.unknown_every_s, words) for symbol, words in told.items()}
 
     async def _until_due(self, venue: str, known: _Known) -> None:
         """Until the next round; a change of the list brings it forward, but not to less than a second after one."""

@@ -112,6 +112,42 @@ def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() -> Non
     asyncio.run(scenario())
 
 
+def test_a_symbol_that_is_not_there_is_asked_for_once_and_its_sentence_stands() -> None:
+    keys = [*BINANCE, ("binance", "NO/SUCH")]
+
+    def asked(exchange: LoopbackTickers) -> int:
+        return sum("NOSUCH" in request for request in exchange.requests)
+
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys) as (poller, heard):
+            await heard.until(has_days(heard))
+            heard.events.clear()
+            await heard.until(lambda: len(heard.events) >= 4)
+            assert asked(exchange) == 1, "not again in each round"
+            assert all("NO/SUCH" in event.unknown for event in heard.events if isinstance(event, Quoted))
+            poller.watch(BINANCE)
+            await heard.until(lambda: isinstance(heard.events[-1], Quoted) and not heard.events[-1].unknown)
+            poller.watch(keys)
+            await heard.until(lambda: asked(exchange) == 2)
+
+    asyncio.run(scenario())
+
+
+def test_a_symbol_that_is_listed_later_is_found() -> None:
+    keys = [*BINANCE, ("binance", "SOL/USDT")]
+
+    async def scenario() -> None:
+        times = replace(FAST, unknown_every_s=0.5)
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys, times) as (_, heard):
+            await heard.until(has_days(heard))
+            exchange.prices["SOL/USDT"] = exchange.bases["SOL/USDT"] = 150.0
+            await heard.until(lambda: ("binance", "SOL/USDT") in heard.quotes)
+            last = heard.events[-1]
+            assert isinstance(last, Quoted) and not last.unknown
+
+    asyncio.run(scenario())
+
+
 def test_a_wait_that_seemed_hopeless_ends_when_things_have_changed() -> None:
     async def scenario() -> None:
         async with LoopbackTickers(PRICES) as exchange, polling(exchange, times=PATIENT) as (poller, heard):
