@@ -92,7 +92,7 @@ def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False
         _by_status(refusal.status, name, refusal)
         or _by_cause(error, name)
         or (_of_stream(error, name) if is_stream else None)
-        or _by_class(error, name)
+        or _by_class(error, name, has_answered=answer.status is not None)
     )
 
 
@@ -198,13 +198,18 @@ def _of_stream(error: Exception, name: str) -> VenueError | None:
     return None
 
 
-def _by_class(error: Exception, name: str) -> VenueError:
+def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
+    """has_answered: an answer came, with a trouble inside that its status does not show, as Kraken's do."""
     import ccxt  # noqa: PLC0415 - 0.7 s and more; whoever has an error to explain has loaded it
 
     if isinstance(error, ccxt.BadSymbol):
         return VenueError(f"{name} does not have the market asked for ({error}).", is_final=True)
     if isinstance(error, ccxt.OnMaintenance):
         return VenueError(f"{name} is down for maintenance. {_BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
+    if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:
+        return VenueError(
+            f"{name} is down for maintenance or overloaded, and says so. {_BY_ITSELF}", is_brief=True, is_of_venue=True
+        )
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):
         return VenueError(f"{name} did not answer in time.", is_brief=True)
     if isinstance(error, ccxt.RestrictedLocation):
