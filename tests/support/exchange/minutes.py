@@ -19,8 +19,8 @@ from tests.support.exchange.server import LoopbackExchange
 from tests.support.tape import generated_tape
 
 MINUTE = Interval.parse("1m")
-SPEED = 60.0
-"""A minute's candle takes a second."""
+SPEED = 40.0
+"""A minute's candle takes a second and a half. Faster, and a busy computer would seem to have slept."""
 TIMES = ExchangeTimes(
     first_look_s=0.6,
     grace_s=3.0,
