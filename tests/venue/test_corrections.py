@@ -26,7 +26,6 @@ from tests.venue.rig import FAST, MARKET, STEP_MS, Heard, a_feed, an_exchange, p
 from tests.venue.windows import context, open_window, until
 
 pytestmark = pytest.mark.venue
-looks_back = pytest.mark.skipif("check_s" not in FAST.__slots__, reason="this feed does not look back at its candles")
 
 
 def correct(exchange: LoopbackExchange, open_time_ms: int) -> None:
@@ -53,7 +52,6 @@ def test_a_candle_that_is_corrected_before_it_was_told_is_told_once_as_it_is(tmp
     asyncio.run(scenario())
 
 
-@looks_back
 def test_a_correction_of_a_candle_that_was_passed_on_is_stored_and_told_once(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched(tmp_path) as rig:
@@ -67,7 +65,6 @@ def test_a_correction_of_a_candle_that_was_passed_on_is_stored_and_told_once(tmp
     asyncio.run(scenario())
 
 
-@looks_back
 def test_a_correction_during_a_break_is_found_after_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched(tmp_path) as rig:
@@ -82,7 +79,6 @@ def test_a_correction_during_a_break_is_found_after_it(tmp_path: Path) -> None:
     asyncio.run(scenario())
 
 
-@looks_back
 def test_corrections_made_while_the_program_was_closed_are_found_at_its_next_start(tmp_path: Path) -> None:
     """Also of a candle that lies far behind those that every back-fill asks for again."""
 
@@ -130,7 +126,6 @@ def test_an_answer_that_was_long_on_its_way_is_as_old_as_its_question(tmp_path: 
     asyncio.run(scenario())
 
 
-@looks_back
 @pytest.mark.parametrize("is_closed", [False, True], ids=["while it runs", "while it is closed"])
 def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path, is_closed: bool) -> None:
     """From the exchange's second thought to the second version of the score, all of it real."""
@@ -176,7 +171,6 @@ def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path, is
     assert len(scored_ms) == len(set(scored_ms)), "no candle was taken twice, so none was learned from again"
 
 
-@looks_back
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_the_window_draws_a_corrected_candle_and_its_new_score(qapp: QApplication, tmp_path: Path) -> None:
