@@ -27,6 +27,7 @@ from core.crashes import CrashLog, CrashReport
 from core.events import Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.holds import VenueHolds
 from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
@@ -89,6 +90,7 @@ class Application(QObject):
             self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
         )
         RunWatch(self.window, self.state, self.window.messages)
+        holds = VenueHolds(self._clock)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -96,9 +98,10 @@ class Application(QObject):
             context.urls,
             limit=context.candles,
             new_run=context.new_run,
+            holds=holds,
             parent=self,
         )
-        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
+        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self.machine = MachineWatch(self)
@@ -219,6 +222,7 @@ class Application(QObject):
         window.duty_changed.connect(lambda percent: send(SetDuty(percent)))
         window.market_chosen.connect(lambda _market: self._open_market())
         window.try_again_requested.connect(self.runs.try_again)
+        window.try_again_requested.connect(self.watching.try_again)  # when nothing holds it back any more
         window.settings_changed.connect(self._save_settings)
         self._connect_break()
 

@@ -20,6 +20,7 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
+    Known,
     MissingCandles,
     RejectedMessage,
 )
@@ -27,6 +28,7 @@ from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection, problem_of
 from core.storage.candles import CandleStore
+from core.storage.holes import HoleStore
 from core.storage.migrations import schema
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
 from tests.simulation.toxics import LIES, Toxic, Toxics, random_toxics
@@ -103,8 +105,8 @@ class _Recording(ExchangeFeed):
     outcome: Outcome
     time: VirtualTime
 
-    async def events(self, after_ms: int | None = None):  # type: ignore[no-untyped-def]
-        async for event in super().events(after_ms):
+    async def events(self, after_ms: int | None = None, known: Known | None = None):  # type: ignore[no-untyped-def]
+        async for event in super().events(after_ms, known):
             self.outcome.take(event, self.time.true_ms())
             if not isinstance(event, FormingCandle | FeedVitals | CatchUpProgress):
                 minute = (self.time.true_ms() - EPOCH_MS) / STEP_MS
@@ -164,7 +166,7 @@ async def _run(loop: VirtualLoop, random: Random, outcome: Outcome, until_ms: in
     schema().apply(db)
     store = CandleStore(db)
     suffering = asyncio.ensure_future(exchange.suffer_moments())
-    pumping = asyncio.ensure_future(MarketPipeline(feed, store, time, _Listener()).run())
+    pumping = asyncio.ensure_future(MarketPipeline(feed, store, HoleStore(db), time, _Listener()).run())
     await suffering
     healed_ms = max(time.true_ms(), until_ms)
     end_ms = MINUTE.open_time_ms(healed_ms) + HEALING * STEP_MS + 40_000

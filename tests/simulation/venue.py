@@ -39,6 +39,10 @@ class SimulatedExchange:
         self.tells_close = random.random() < 0.7
         self.tells_trades = random.random() < 0.8
         self.venues: list[SimulatedVenue] = []
+        self.asked_s: list[float] = []
+        """When each request was made, by the monotonic clock."""
+        self.waits_s: list[tuple[float, float]] = []
+        """From when to when it has asked to be left alone."""
 
     def wrong(self) -> dict[str, Any]:
         return self.toxics.at(self.time.true_ms())
@@ -156,6 +160,7 @@ class SimulatedVenue:
 
     async def _request(self) -> None:
         """What every request goes through. Raises VenueError."""
+        self._exchange.asked_s.append(self._exchange.time.monotonic_s())
         await self._delay()
         wrong = self._exchange.wrong()
         if "outage" in wrong:
@@ -166,7 +171,10 @@ class SimulatedVenue:
         if "status" in wrong and self._exchange.random.random() < 0.7:
             status = wrong["status"].status
             headers = {"Retry-After": str(round(wrong["status"].strength * 20))} if status in (418, 429) else {}
-            raise explain(ccxt.ExchangeNotAvailable("refused"), _NAME, Answer(status, headers))
+            refusal = explain(ccxt.ExchangeNotAvailable("refused"), _NAME, Answer(status, headers))
+            now_s = self._exchange.time.monotonic_s()
+            self._exchange.waits_s.append((now_s, now_s + refusal.wait_s * refusal.is_asked))
+            raise refusal
 
     async def _delay(self) -> None:
         wrong = self._exchange.wrong()

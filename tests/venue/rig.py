@@ -22,6 +22,7 @@ from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.holes import HoleStore
 from tests.support.exchange.clock import AcceleratedClock
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_exchange import FaultyVenue
@@ -168,8 +169,8 @@ def a_feed(
 
 
 def pipeline_of(feed: ExchangeFeed, store: CandleStore, heard: Heard) -> MarketPipeline:
-    """From the feed into the table, as the product has it."""
-    return MarketPipeline(feed, store, SystemClock(), heard)
+    """From the feed into the tables of the store's database, as the product has it."""
+    return MarketPipeline(feed, store, HoleStore(store._db), SystemClock(), heard)
 
 
 @asynccontextmanager
