@@ -116,7 +116,7 @@ def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qt
     assert isinstance(page, SkillPage)
     close = chosen(dock).close
     assert close.skill.value is not None and close.model_gain.low is not None
-    value, interval, _proof = page.cells["Skill"][0]
+    value, interval, _proof = page.cells["Against “no change”"][0]
     assert f"{abs(100 * close.skill.value):.2f}" in value.text() and " to " in interval.text()
     assert "n = 639" in value.toolTip()
     assert page.cells["Against the best"][0][2].text() == close.best_baseline
@@ -205,8 +205,8 @@ def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, t
         open_tab(qtbot, dock, "Skill")
         skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
         assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
-        assert [line.text() for line in skill.cells["Skill"][0]] == ["–", "–", "not yet"]
-        assert "11 of the 30 candles" in skill.cells["Skill"][0][0].toolTip()
+        assert [line.text() for line in skill.cells["Against “no change”"][0]] == ["–", "–", "not yet"]
+        assert "11 of the 30 candles" in skill.cells["Against “no change”"][0][0].toolTip()
         open_tab(qtbot, dock, "Bands")
         assert not bands.coverage.plot.isVisible() and "11 of 500" in bands.coverage.missing.text()
         assert "11 of 30" in bands.reliability.missing.text()
