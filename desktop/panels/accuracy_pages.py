@@ -54,7 +54,8 @@ def scrolling(inside: QWidget) -> QScrollArea:
 
 _MEANINGS = {
     "Against “no change”": "The skill: the share of the loss of “no change” that what is shown spares. 0 is as good "
-    "as “no change”, 100 would be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the width both count.",
+    "as “no change”, 100 would be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the "
+    "width both count.",
     "Against the best": "The same against the best single baseline. Which one that is, is known in hindsight "
     "only: nobody could have picked it beforehand. Its name stands below.",
     "Without the model": "The skill of a second combination that never sees the model.",
