@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.known_answers.markets import MARKETS, autoregressive, seasonal_volume
-from tests.core.known_answers.sessions import DEFAULTS, of_baselines, of_session
+from tests.core.known_answers.sessions import DEFAULTS, SMALLEST, of_baselines, of_session
 
 IS_LONG = "GHOSTCANDLE_SOAK" in os.environ
 CANDLES, JUDGED, SEEDS = 5000, 2000, 5
@@ -32,6 +32,12 @@ _FALLS_SHORT = {
 def test_the_baselines_alone_get_most_of_what_is_linear(market: object) -> None:
     assert callable(market)
     assert of_baselines(market(2500, 0)).newest(1000).reached > BAR_OF_BASELINES
+
+
+@pytest.mark.slow
+def test_a_short_session_with_the_smallest_model_gets_some_of_it(tmp_path: Path) -> None:
+    lost = of_session(autoregressive(1300, 0), tmp_path, SMALLEST, 0).newest(600)
+    assert lost.reached > 0.4 and lost.attainable > 0.05
 
 
 @pytest.mark.slow

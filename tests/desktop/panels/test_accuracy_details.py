@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.accuracy.findings import OVERALL, HorizonAccuracy, Request, RunAccuracy
@@ -23,10 +24,11 @@ from desktop.panels.accuracy_pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
 from desktop.panels.base import Refresher
 from desktop.state import RunState
-from desktop.theme import Theme
+from desktop.theme import Mode, Theme
 from tests.core.training import rigs
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
+from tests.desktop.test_pictures import cut_texts, keep_picture
 from tests.support.candles import random_walk
 
 HORIZONS = 3
@@ -66,6 +68,7 @@ class Dock:
         return self.details.pages[name]
 
 
+@contextmanager
 def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tuple[int, int]) -> Iterator[Dock]:
     panel = AccuracyPanel(state, theme)
     shown_panel(qtbot, panel, *size)
@@ -75,14 +78,17 @@ def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tupl
     panel.wanted.connect(watch.want)
     state.begin(run.run_id, 60_000)
     state.apply(run.status)
-    yield Dock(panel, state, watch, panel.details)
-    refresher.stop()
-    watch.close()
+    try:
+        yield Dock(panel, state, watch, panel.details)
+    finally:
+        refresher.stop()
+        watch.close()
 
 
 @pytest.fixture
 def dock(run: Scored, state: RunState, theme: Theme, qtbot: QtBot) -> Iterator[Dock]:
-    yield from watched(run, state, theme, qtbot, (400, 300))
+    with watched(run, state, theme, qtbot, (400, 300)) as dock:
+        yield dock
 
 
 def open_tab(qtbot: QtBot, dock: Dock, name: str) -> None:
@@ -200,8 +206,19 @@ def test_coverage_and_reliability_are_drawn_where_there_is_enough(dock: Dock, qt
     assert len(levels) == 7 and (observed[1:] >= observed[:-1]).all()
 
 
+@pytest.mark.parametrize("mode", ["dark", "light"])
+def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, qtbot: QtBot, mode: Mode) -> None:
+    """Higher than usual: what does not fit the height is scrolled."""
+    with watched(run, state, Theme(mode), qtbot, (388, 640)) as dock:
+        for name in dock.details.pages:
+            open_tab(qtbot, dock, name)
+            QApplication.sendPostedEvents()
+            keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
+            assert cut_texts(dock.panel) == []
+
+
 def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot) -> None:
-    for dock in watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)):
+    with watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)) as dock:
         open_tab(qtbot, dock, "Skill")
         skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
         assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
@@ -218,12 +235,14 @@ def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, t
 
 def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
-    assert not dock.details.group.isVisible()
     found = dock.state.accuracy
     assert found is not None
     asked: list[Request] = []
     dock.panel.wanted.disconnect(dock.watch.want)
     dock.panel.wanted.connect(asked.append)
+    dock.state.take_accuracy(replace(found, groups=(OVERALL,)))
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    assert not dock.details.group.isVisible()
     dock.state.take_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
     qtbot.waitUntil(dock.details.group.isVisible)
     choose(qtbot, dock.details.group, "Volatile")
