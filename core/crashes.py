@@ -21,11 +21,11 @@ from types import TracebackType
 from typing import TextIO
 
 from core.clock import Clock
+from core.logs.writing import WINDOW_FILE
 from core.storage.folder import DataFolder
 from core.storage.ownership import LeftBehind
 
 _STACK_FILE = "window-stack.txt"
-_LOG_FILE = "ghostcandle.log"
 _LOG_LINES = 80
 _LONGEST_LINE = 400
 _REPORTS_KEPT = 20
@@ -105,7 +105,7 @@ class CrashLog:
         return CrashReport(at_ms, text, path)
 
     def _last_lines(self) -> str:
-        lines = _tail(self._folder.logs / _LOG_FILE).splitlines()[-_LOG_LINES:]
+        lines = _tail(self._folder.logs / WINDOW_FILE).splitlines()[-_LOG_LINES:]
         return "The last lines of the log:\n" + "\n".join(line[:_LONGEST_LINE] for line in lines) if lines else ""
 
 

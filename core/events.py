@@ -15,6 +15,8 @@ TRAINER_ENDED = "trainer ended"
 """The kind of the incident that says how a trainer ended."""
 BREAKER = "breaker"
 """The kind of the incident that says that trainers ended too often: training is paused until it is started again."""
+DRIFT = "drift"
+"""The kind of the incident that tells of a `DriftFound`."""
 PAUSES = frozenset({"rollbacks used up", "step failed again"})
 """The kinds of the incidents with which the trainer paused by itself: `Resume` goes on."""
 
@@ -30,6 +32,14 @@ class ForecastMode(StrEnum):
     RECOVERY = "recovery"
     REPLAY = "replay"
     SIMULATED = "simulated"
+
+
+class Regime(StrEnum):
+    """What a market is like at a time."""
+
+    CALM = "calm"
+    TRENDING = "trending"
+    VOLATILE = "volatile"
 
 
 class TrainerState(StrEnum):
@@ -88,6 +98,41 @@ class Ghost:
 
 
 @dataclass(frozen=True, slots=True)
+class RegimeProbabilities:
+    """How likely each market regime is, from the past alone. They add up to 1."""
+
+    calm: float
+    trending: float
+    volatile: float
+
+    @property
+    def likeliest(self) -> Regime:
+        """Of two that are equally likely the first."""
+        return max(Regime, key=self.of)
+
+    def of(self, regime: Regime) -> float:
+        """The probability of one of them."""
+        return {Regime.CALM: self.calm, Regime.TRENDING: self.trending, Regime.VOLATILE: self.volatile}[regime]
+
+
+@dataclass(frozen=True, slots=True)
+class MarketConditions:
+    """What the market was like where a forecast was made, from what had closed by then."""
+
+    regime: RegimeProbabilities
+    novelty: float | None = None
+    """How far the input is from what is usual, over how far is still usual: above 1, nothing like it was seen. None
+    while too little was seen to say."""
+    oddity: str = ""
+    """Where the novelty is above 1, which input is odd, in words: ``range 9 times its usual``. Else empty."""
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether the input is unlike anything that was seen before it."""
+        return bool(self.oddity)
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastMade:
     """A committed forecast: it is in SQLite, and no data of its targets had been seen."""
 
@@ -100,6 +145,8 @@ class ForecastMade:
     checkpoint_id: str | None
     origin_close: float
     ghosts: tuple[Ghost, ...]
+    conditions: MarketConditions | None = None
+    """None for a forecast that was made before there were any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,6 +401,20 @@ class TrainerReady:
 
 
 @dataclass(frozen=True, slots=True)
+class OnlineGain:
+    """What learning was worth: the share of the loss that the model spares against its frozen twin (itself, as it was
+    at least `needed` candles ago), both without the other experts, one candle ahead."""
+
+    gain: Estimate
+    """Close and range in equal parts."""
+    close: Estimate
+    range: Estimate
+    age: int
+    """Candles since the twin was the model; while it is less than `needed` there is no twin yet."""
+    needed: int
+
+
+@dataclass(frozen=True, slots=True)
 class TrainerStatus:
     """The pulse: sent after each candle, and at least every 500 ms while training."""
 
@@ -372,6 +433,8 @@ class TrainerStatus:
     clip_norm: float
     accuracy_apart: AccuracySummary | None = None
     """The scores of forecasts that do not count as the run's own: of catch-up and recovery in a live run."""
+    online: OnlineGain | None = None
+    """None where no twin is kept."""
     shares: ExpertShares | None = None
     """How the shown forecast was mixed."""
 
@@ -399,6 +462,27 @@ class JobProgress:
     is_over: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class DriftFound:
+    """The loss before learning has risen for longer than chance explains. No error: markets do that.
+
+    Losses are geometric means, in the units of `StepDone.prequential_loss`.
+    """
+
+    run_id: str
+    candle_open_time_ms: int
+    """The candle at which it was certain."""
+    step: int
+    """The newest step then."""
+    candles: int
+    """The newest so many candles had higher losses."""
+    loss_before: float
+    loss_after: float
+    what_was_done: str
+    """A sentence."""
+    at_ms: int
+
+
 TrainerEvent = (
     ForecastMade
     | ForecastScored
@@ -406,6 +490,7 @@ TrainerEvent = (
     | Diagnosis
     | CheckpointsChanged
     | Incident
+    | DriftFound
     | TrainerReady
     | TrainerStatus
     | TrainerFailed

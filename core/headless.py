@@ -18,6 +18,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.holes import HoleStore
 from core.training.drive import Inbox, TrainingDriver
 from core.training.hosts import host_maker
 from core.training.spec import SessionSpec
@@ -63,7 +64,7 @@ class HeadlessRun:
         try:
             db = open_database(DataFolder(self._spec.root).database)
             try:
-                await MarketPipeline(self._feed, CandleStore(db), self._clock, self).run()
+                await MarketPipeline(self._feed, CandleStore(db), HoleStore(db), self._clock, self).run()
             finally:
                 db.close()
         except StorageError as error:

@@ -113,9 +113,10 @@ class TrainingSettings:
     )
     learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
-    schedule: Literal["constant", "cosine", "plateau"] = Field(
-        default="constant",
-        description="The rate after the warm-up. cosine: down to a tenth; plateau: halved when the loss is stuck.",
+    schedule: Literal["constant", "cosine", "plateau", "adaptive"] = Field(
+        default="adaptive",
+        description="The rate after the warm-up. adaptive: halved where learning did harm; cosine: to a tenth; "
+        "plateau: halved when the loss is stuck.",
     )
     warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps in which the rate rises from nothing.")
     schedule_steps: int = Field(
@@ -155,6 +156,24 @@ class TrainingSettings:
     )
     wrong_direction_weight: float = Field(
         default=1.5, ge=1.0, le=10.0, description="Loss weight of the close where the forecast's direction was wrong."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class OnlineSettings:
+    """How learning that never ends is watched."""
+
+    drift: Literal["off", "mark", "learn"] = Field(
+        default="learn",
+        description="What a lasting rise of the loss leads to. off: it is not looked for; mark: a mark on the loss "
+        "curve; learn: a mark, and a learning rate three times as high, which falls back over 300 steps.",
+    )
+    twin_age: int = Field(
+        default=2000,
+        ge=0,
+        le=100_000,
+        description="Score the model beside itself as it was so many candles ago, to say what learning was worth; "
+        "0: not.",
     )
 
 
@@ -259,6 +278,9 @@ class ChartSettings:
         default=1, ge=1, le=64, description="How many candles before their target past forecasts were made."
     )
     error_strip: bool = Field(default=False, description="The error of each past forecast, in a pane below the prices.")
+    regimes: bool = Field(
+        default=False, description="A shade behind the candles: calm, trending or volatile, as known at each close."
+    )
     show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
     indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
         default=(), description="The indicators on the chart.", json_schema_extra=OWN_DIALOG
@@ -310,6 +332,7 @@ class Settings:
     market: MarketSettings = field(default_factory=MarketSettings)
     model: ModelSettings = field(default_factory=ModelSettings)
     training: TrainingSettings = field(default_factory=TrainingSettings)
+    online: OnlineSettings = field(default_factory=OnlineSettings)
     gradients: GradientSettings = field(default_factory=GradientSettings)
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)

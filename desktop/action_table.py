@@ -111,6 +111,25 @@ def _training_actions() -> tuple[ActionInfo, ...]:
             section=1,
             is_in_tool_bar=True,
         ),
+        *_break_actions(),
+    )
+
+
+def _break_actions() -> tuple[ActionInfo, ...]:
+    rows = (
+        (ActionId.FREE_DEVICE_SHORT, "For 15 &minutes", "Ctrl+F8", "timer-outline"),
+        (ActionId.FREE_DEVICE_LONG, "For an &hour", "Ctrl+Shift+F8", "timer-sand"),
+        (ActionId.FREE_DEVICE, "&Until it is started again", "", "coffee-outline"),
+    )
+    tooltip = "Save a checkpoint and give the GPU's memory back {}; candles go on being stored, and are caught up with"
+    when = {
+        ActionId.FREE_DEVICE_SHORT: "for 15 minutes",
+        ActionId.FREE_DEVICE_LONG: "for an hour",
+        ActionId.FREE_DEVICE: "until training is started again",
+    }
+    menu = (_TRAINING, "&Free the device")
+    return tuple(
+        ActionInfo(id_, text, tooltip.format(when[id_]), keys, name, menu, section=2) for id_, text, keys, name in rows
     )
 
 
@@ -148,6 +167,7 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
             "Prices of other markets; a click shows one on the chart",
             "eye-outline",
         ),
+        (ActionId.SHOW_LOG, "L&og", "What the program wrote about its own work", "text-box-outline"),
     )
     menu = (_VIEW, _PANELS)
     toggles = (
@@ -163,7 +183,33 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
         (_VIEW,),
         section=3,
     )
-    return (*toggles, reset)
+    return (*toggles, *_layout_actions(), reset)
+
+
+def _layout_actions() -> tuple[ActionInfo, ...]:
+    rows = (
+        (ActionId.LAYOUT_WATCH, "&Watch", "A large chart, the watchlist and the scores", "Ctrl+Alt+1", "eye-outline"),
+        (ActionId.LAYOUT_TRAIN, "&Train", "Loss, gradients, incidents and the log", "Ctrl+Alt+2", "chart-line"),
+        (
+            ActionId.LAYOUT_COMPARE,
+            "&Compare",
+            "Room for the checkpoints and their scores",
+            "Ctrl+Alt+3",
+            "compare-horizontal",
+        ),
+        (
+            ActionId.KEEP_LAYOUT,
+            "&Keep this layout…",
+            "Keep where the panels are now under a name",
+            "",
+            "content-save-outline",
+        ),
+    )
+    menu = (_VIEW, "La&youts")
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, menu, section=int(id_ is ActionId.KEEP_LAYOUT) + 3)
+        for id_, text, tooltip, keys, name in rows
+    )
 
 
 def _help_actions() -> tuple[ActionInfo, ...]:
@@ -218,6 +264,18 @@ def incident_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
             place="Incidents",
         ),
+    )
+
+
+def log_actions() -> tuple[ActionInfo, ...]:
+    """What can be done in the log's panel."""
+    rows = (
+        (ActionId.LOG_COPY, "&Copy", "Copy the chosen lines, with what follows them", "Ctrl+C", "content-copy"),
+        (ActionId.LOG_FOLDER, "Open &folder", "Show the folder that holds the log files", "", "folder-open-outline"),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Log")
+        for id_, text, tooltip, keys, name in rows
     )
 
 

@@ -28,6 +28,7 @@ class ActionId(StrEnum):
     HINDSIGHT = "hindsight"
     HINDSIGHT_HORIZON = "hindsight_horizon"
     ERROR_STRIP = "error_strip"
+    REGIMES = "regimes"
     STYLE_CANDLES = "style_candles"
     STYLE_HOLLOW = "style_hollow"
     STYLE_BARS = "style_bars"
@@ -68,6 +69,9 @@ class ActionId(StrEnum):
     CHOOSE_MARKET = "choose_market"
     PREFERENCES = "preferences"
     OPEN_DATA_FOLDER = "open_data_folder"
+    FREE_DEVICE = "free_device"
+    FREE_DEVICE_SHORT = "free_device_short"
+    FREE_DEVICE_LONG = "free_device_long"
     SHOW_LOSS = "show_loss"
     SHOW_GRADIENTS = "show_gradients"
     SHOW_ACCURACY = "show_accuracy"
@@ -76,6 +80,11 @@ class ActionId(StrEnum):
     SHOW_INCIDENTS = "show_incidents"
     SHOW_FEED = "show_feed"
     SHOW_WATCHLIST = "show_watchlist"
+    SHOW_LOG = "show_log"
+    LAYOUT_WATCH = "layout_watch"
+    LAYOUT_TRAIN = "layout_train"
+    LAYOUT_COMPARE = "layout_compare"
+    KEEP_LAYOUT = "keep_layout"
     RESET_LAYOUT = "reset_layout"
     SHORTCUTS = "shortcuts"
     ABOUT = "about"
@@ -85,6 +94,8 @@ class ActionId(StrEnum):
     CHECKPOINT_NOTE = "checkpoint_note"
     CHECKPOINT_DELETE = "checkpoint_delete"
     INCIDENT_COPY = "incident_copy"
+    LOG_COPY = "log_copy"
+    LOG_FOLDER = "log_folder"
     FEED_COPY = "feed_copy"
     WATCH_OPEN = "watch_open"
     WATCH_UP = "watch_up"
@@ -127,6 +138,7 @@ class ActionRegistry(QObject):
         self._infos = {info.id: info for info in infos}
         self._groups: dict[str, QActionGroup] = {}
         self._actions: dict[ActionId, QAction] = {}
+        self._menus: dict[tuple[str, ...], QMenu] = {}
         for info in self._infos.values():
             action = (existing or {}).get(info.id) or QAction(self)
             self._dress(action, info)
@@ -167,7 +179,7 @@ class ActionRegistry(QObject):
 
     def fill_menu_bar(self, bar: QMenuBar) -> None:
         """Add a menu for each path of the table."""
-        menus: dict[tuple[str, ...], QMenu] = {}
+        menus = self._menus
         sections: dict[tuple[str, ...], int] = {}
         for info in self._infos.values():
             if not info.menu:
@@ -184,6 +196,10 @@ class ActionRegistry(QObject):
                 if is_innermost:
                     self._separate(menus[path], sections, path, info.section)
             menus[info.menu].addAction(self._actions[info.id])
+
+    def menu_of(self, action_id: ActionId) -> QMenu:
+        """The menu that holds it, once the bar was filled. Raises KeyError for one that is in none."""
+        return self._menus[self._infos[action_id].menu]
 
     def fill_tool_bar(self, tool_bar: QToolBar, ids: Iterable[ActionId] | None = None) -> None:
         """Add the actions meant for a tool bar (of `ids`, where given), in the order of the table."""

@@ -27,11 +27,13 @@ from core.crashes import CrashLog, CrashReport
 from core.events import Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.holds import VenueHolds
 from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
 from desktop.accuracy_watch import AccuracyWatch
+from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.commands.options import Context
@@ -44,16 +46,18 @@ from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
 from desktop.history_visits import HistoryVisits
-from desktop.layout import LayoutStore
+from desktop.layouts.store import LayoutStore
 from desktop.library import Library
+from desktop.machine_watch import MachineWatch
 from desktop.notifications.watch import RunWatch
 from desktop.resources import icon_path
 from desktop.run_controller import RunController
 from desktop.signals import SignalWatcher
 from desktop.single_instance import SingleInstance
-from desktop.state import INCIDENTS_KEPT, RunState
+from desktop.state import DRIFTS_KEPT, INCIDENTS_KEPT, RunState
 from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
+from desktop.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.watch.watching import Watching
 from desktop.window import MainWindow
 
@@ -86,6 +90,7 @@ class Application(QObject):
             self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
         )
         RunWatch(self.window, self.state, self.window.messages)
+        holds = VenueHolds(self._clock)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -93,11 +98,15 @@ class Application(QObject):
             context.urls,
             limit=context.candles,
             new_run=context.new_run,
+            holds=holds,
             parent=self,
         )
-        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls)
+        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
+        self.machine = MachineWatch(self)
+        self.machine.told.connect(self.window.machine.show_reading)
+        self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
         self.accuracy = AccuracyWatch(
             self.state, context.folder.database, lambda: self.window.settings.model.horizons, self
         )
@@ -118,6 +127,7 @@ class Application(QObject):
             self._take_first_size()
         self._tell_of_settings()
         self._first_paint.happened.connect(self._begin)
+        self._first_paint.happened.connect(self.machine.start)
         self.window.show()
 
     def _tell_of_settings(self) -> None:
@@ -141,6 +151,9 @@ class Application(QObject):
         self.accuracy.close()
         history = self.charting.history
         history.cancel()
+        self.training_break.close()
+        if not self.machine.close():
+            _log.error("The thread that looks at the machine did not end in time.")
         await self.watching.close()
         await self.runs.close()
         history.cancel()  # a market that was just being opened may have begun to load
@@ -209,7 +222,21 @@ class Application(QObject):
         window.duty_changed.connect(lambda percent: send(SetDuty(percent)))
         window.market_chosen.connect(lambda _market: self._open_market())
         window.try_again_requested.connect(self.runs.try_again)
+        window.try_again_requested.connect(self.watching.try_again)  # when nothing holds it back any more
         window.settings_changed.connect(self._save_settings)
+        self._connect_break()
+
+    def _connect_break(self) -> None:
+        pause = self.training_break
+        pause.stop_requested.connect(self.runs.stop_training)
+        pause.start_requested.connect(self._on_start)
+        self.window.actions_of_window.wire(
+            {
+                ActionId.FREE_DEVICE: lambda: pause.begin(None),
+                ActionId.FREE_DEVICE_SHORT: lambda: pause.begin(SHORT_MINUTES),
+                ActionId.FREE_DEVICE_LONG: lambda: pause.begin(LONG_MINUTES),
+            }
+        )
 
     def _connect_run(self) -> None:
         runs, state, charting = self.runs, self.state, self.charting
@@ -238,6 +265,8 @@ class Application(QObject):
         runs.notice.connect(record.fell_back)
         runs.told.connect(record.add_told)
         runs.corrected.connect(record.add_corrected)
+        runs.forming.connect(record.add_forming)
+        runs.closed.connect(record.add_closed)
 
     @Slot()
     def _on_start(self) -> None:
@@ -265,6 +294,7 @@ class Application(QObject):
             return
         self.state.add_steps(library.steps(ready.run_id, STEPS_KEPT))
         self.state.add_incidents(library.incidents(ready.run_id, INCIDENTS_KEPT))
+        self.state.add_drifts(library.drifts(ready.run_id, DRIFTS_KEPT))
         forecast = library.newest_forecast(ready.run_id, market.interval)
         if forecast is not None:
             self.state.apply(forecast)

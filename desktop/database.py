@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from core.storage.candles import CandleStore
     from core.storage.chart_lines import ChartLineStore
+    from core.storage.holes import HoleStore
     from core.storage.runs import RunStore
 
 
@@ -43,6 +44,12 @@ class WindowDatabase:
         from core.storage.candles import CandleStore  # noqa: PLC0415 - after the first paint
 
         return CandleStore(self.db)
+
+    @property
+    def holes(self) -> HoleStore:
+        from core.storage.holes import HoleStore  # noqa: PLC0415 - after the first paint
+
+        return HoleStore(self.db)
 
     @property
     def lines(self) -> ChartLineStore:

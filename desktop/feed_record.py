@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
@@ -43,6 +44,14 @@ class Hole:
 
 
 @dataclass(frozen=True, slots=True)
+class LastPrice:
+    """The newest price of the market on the chart, and when it was that."""
+
+    price: float
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Correction:
     """A stored candle that was replaced by this one, and when."""
 
@@ -54,6 +63,8 @@ class FeedRecord(QObject):
     """Takes what the feed says. Lives in the window's thread; nothing in it grows without bound."""
 
     changed = Signal()
+    price_changed = Signal()
+    """The last price, which may be many times a second."""
 
     def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -71,6 +82,9 @@ class FeedRecord(QObject):
         self.since_ms: int | None = None
         """Since when the state is what it is."""
         self.rejected_count = 0
+        self._newest: Candle | None = None
+        self._newest_at_ms = 0
+        self._breaks = 0
         self._corrected = self._missing = 0
         self._changes: deque[FeedChange] = deque(maxlen=CHANGES_KEPT)
         self._rejected: deque[RejectedMessage] = deque(maxlen=REJECTED_KEPT)
@@ -133,6 +147,25 @@ class FeedRecord(QObject):
         return tuple(self._reasons.most_common())
 
     @property
+    def last_price(self) -> LastPrice | None:
+        """The close of the forming candle, else of the newest that closed: what the chart calls the last price. None
+        before a candle has come."""
+        return None if self._newest is None else LastPrice(self._newest.close, self._newest_at_ms)
+
+    @property
+    def tries(self) -> int | None:
+        """How often a new connection was begun after a break, those that failed included; None before there was one.
+
+        Vitals come over a connection only. Without one each break that is told announces a try, and the newest of them
+        is yet to be made.
+        """
+        state = None if self.status is None else self.status.state
+        begun = self._breaks - (state is FeedState.RECONNECTING)
+        if self.vitals is None:
+            return begun if self._breaks else None
+        return max(begun, self.vitals.reconnects)
+
+    @property
     def corrected_count(self) -> int:
         """Vitals come once a second, corrections at once: the larger of both counts is the newer."""
         return max(self._corrected, 0 if self.vitals is None else self.vitals.corrected)
@@ -165,6 +198,7 @@ class FeedRecord(QObject):
         if status.state is FeedState.LIVE and self.is_exchange:
             self.notice = ""  # it answers after all
         self.status = status
+        self._breaks += status.state is FeedState.RECONNECTING
         self._changes.append(FeedChange(status.at_ms, status.state, status.sentence))
         self.changed.emit()
 
@@ -180,8 +214,27 @@ class FeedRecord(QObject):
                 self._reject(told)
         self.changed.emit()
 
+    def add_forming(self, candle: Candle) -> None:
+        """The candle that is still open."""
+        self._take_newest(candle, self._clock.now_ms())
+
+    def add_closed(self, candles: Sequence[Candle]) -> None:
+        """These have closed, the newest at the end; of history they may be old."""
+        if candles and self.market is not None:
+            newest = candles[-1]
+            self._take_newest(
+                newest, min(self._clock.now_ms(), self.market.interval.close_time_ms(newest.open_time_ms))
+            )
+
+    def _take_newest(self, candle: Candle, at_ms: int) -> None:
+        if self._newest is None or candle.open_time_ms >= self._newest.open_time_ms:
+            self._newest, self._newest_at_ms = candle, at_ms
+            self.price_changed.emit()
+
     def add_corrected(self, candle: Candle) -> None:
         """A stored candle was replaced by this one."""
+        if self._newest is not None and candle.open_time_ms == self._newest.open_time_ms:
+            self._take_newest(candle, self._newest_at_ms)
         self._corrected += 1
         self._corrections.append(Correction(self._clock.now_ms(), candle))
         self.changed.emit()

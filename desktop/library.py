@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core.clock import Clock
-from core.events import CheckpointInfo, ForecastMade, Incident, StepDone
+from core.events import CheckpointInfo, DriftFound, ForecastMade, Incident, StepDone
 from core.market.candle import Interval
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
@@ -46,13 +46,19 @@ class Library:
     def incidents(self, run_id: str, newest: int) -> Sequence[Incident]:
         return self._reader(run_id).incidents(newest)
 
+    def drifts(self, run_id: str, newest: int) -> Sequence[DriftFound]:
+        """Where the loss rose for good."""
+        return self._reader(run_id).drifts(newest)
+
     def newest_forecast(self, run_id: str, interval: Interval) -> ForecastMade | None:
         """The forecast that stood when the window was closed."""
         reader = self._reader(run_id)
         origin = reader.latest_origin_ms()
         rows = [] if origin is None else reader.forecasts_of(origin)
-        return from_rows(rows, interval).event(run_id) if rows else None
+        if origin is None or not rows:
+            return None
+        return from_rows(rows, interval, reader.conditions_of(origin)).event(run_id)
 
     def past(self, run_id: str) -> RecordReader:
-        """Past forecasts of one run, for the chart."""
+        """Past forecasts and regimes of one run, for the chart."""
         return self._reader(run_id)

@@ -13,11 +13,13 @@ from core.clock import Clock
 from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
 from core.settings import MarketSettings
 from core.storage.candles import CandleStore
+from core.storage.holes import HoleStore
 
 _HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas"}
 """What a feed imports when it is built: done on a thread, so that the window stays fluid meanwhile."""
@@ -43,12 +45,20 @@ class MarketFeed(QObject):
     """FeedTold"""
 
     def __init__(
-        self, store: CandleStore, clock: Clock, urls: ExchangeUrls | None, parent: QObject | None = None
+        self,
+        store: CandleStore,
+        holes: HoleStore,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        venue_holds: VenueHolds,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
+        self._holes = holes
         self._clock = clock
         self._urls = urls
+        self._venue_holds = venue_holds
         self._feed: Feed | None = None
 
     async def build(self, settings: MarketSettings, seed: int | None, limit: int | None) -> BuiltFeed:
@@ -57,7 +67,13 @@ class MarketFeed(QObject):
         if module is not None:
             await asyncio.to_thread(importlib.import_module, module)
         built = await build_feed(
-            settings, seed=seed, clock=self._clock, limit=limit, urls=self._urls, is_known=self._is_known
+            settings,
+            seed=seed,
+            clock=self._clock,
+            limit=limit,
+            urls=self._urls,
+            is_known=self._is_known,
+            holds=self._venue_holds,
         )
         self._feed = built.feed
         return built
@@ -69,7 +85,7 @@ class MarketFeed(QObject):
         """Pump until the feed ends or this is cancelled. The feed is closed in any case."""
         assert self._feed is not None, "build it first"
         try:
-            await MarketPipeline(self._feed, self._store, self._clock, self).run()
+            await MarketPipeline(self._feed, self._store, self._holes, self._clock, self).run()
         finally:
             await self.aclose()
 

@@ -16,6 +16,7 @@ from core.events import EventBatch, TrainerFailed
 from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed
 from core.market.feeds.base import FeedError, FeedState, FeedStatus
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import CandleFileError
 from core.market.venue_names import venue_name
@@ -67,9 +68,12 @@ class RunController(QObject):
         *,
         limit: int | None = None,
         new_run: bool = False,
+        holds: VenueHolds | None = None,
         parent: QObject | None = None,
     ) -> None:
+        """holds: shared with all others who ask exchanges."""
         super().__init__(parent)
+        self._holds = holds or VenueHolds(clock)
         self._folder = folder
         self._database = database
         self._clock = clock
@@ -103,7 +107,9 @@ class RunController(QObject):
         self._spawn(self._open(settings))
 
     def try_again(self) -> None:
-        """Connect anew at once. Training goes on meanwhile where the market is the one that was asked for."""
+        """Connect anew at once, whatever wait the exchange has asked for: it may ask again. Training goes on meanwhile
+        where the market is the one that was asked for."""
+        self._holds.of(self._settings.market.venue).drop()
         self._spawn(self._try_again())
 
     def start_training(self, settings: Settings) -> None:
@@ -149,7 +155,7 @@ class RunController(QObject):
         if self._is_left(settings):
             return
         self._settings = settings
-        feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
+        feed = self._make_feed()
         built = await self._build(feed, settings.market)
         if built is None:
             return
@@ -163,6 +169,9 @@ class RunController(QObject):
             self.notice.emit(built.notice)
         self._start_worker(self._market)
         self._run_feed(feed)
+
+    def _make_feed(self) -> MarketFeed:
+        return MarketFeed(self._database.candles, self._database.holes, self._clock, self._urls, self._holds, self)
 
     async def _build(self, feed: MarketFeed, market: MarketSettings) -> BuiltFeed | None:
         """None where there is no feed to be had; that has been said then."""
@@ -188,7 +197,7 @@ class RunController(QObject):
                 return
             await self._close_feed()
             self._say(FeedState.CONNECTING, f"Trying {venue_name(asked.venue)} again …")
-            feed = MarketFeed(self._database.candles, self._clock, self._urls, self)
+            feed = self._make_feed()
             if await self._build(feed, replace(asked, feed="live")) is not None:
                 self._adopt(feed)
                 self._run_feed(feed)

@@ -14,6 +14,7 @@ from core.clock import Clock
 from core.events import (
     CheckpointsChanged,
     Diagnosis,
+    DriftFound,
     EventBatch,
     ForecastMade,
     ForecastScored,
@@ -33,6 +34,7 @@ from desktop.jobs import JobList
 from desktop.watch.quotes import QuoteBook
 
 INCIDENTS_KEPT = 500
+DRIFTS_KEPT = 100
 _CATCH_UP_JOB = "feed catch-up"
 
 
@@ -43,6 +45,8 @@ class RunState(QObject):
     diagnosis_changed = Signal()
     """The gradient doctor said something new."""
     status_changed = Signal()
+    drifts_changed = Signal()
+    """The loss was found to have risen for longer than chance explains."""
     forecast_changed = Signal()
     scored = Signal(object)
     """ForecastScored: each one, as it comes."""
@@ -92,11 +96,18 @@ class RunState(QObject):
         """The same, and there is a run for it to go on with, of which nothing is known here yet."""
         self.checkpoint_in_use: str | None = None
         self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
+        self._drifts: dict[int, DriftFound] = {}
+        """By candle: after a crash, the same may be found again."""
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
         """The newest first, at most `INCIDENTS_KEPT`."""
         return tuple(reversed(self._incidents))
+
+    @property
+    def drifts(self) -> tuple[DriftFound, ...]:
+        """The newest `DRIFTS_KEPT`, in the order of their candles."""
+        return tuple(self._drifts[candle] for candle in sorted(self._drifts))[-DRIFTS_KEPT:]
 
     @property
     def trainer_state(self) -> TrainerState | None:
@@ -135,6 +146,11 @@ class RunState(QObject):
         self._incidents.extend(incident for incident in older if replace(incident, run_id=None) not in known)
         self._incidents.extend(newer)
         self.incidents_changed.emit()
+
+    def add_drifts(self, drifts: Iterable[DriftFound]) -> None:
+        """Take drifts, from SQLite or as they come."""
+        self._drifts.update({drift.candle_open_time_ms: drift for drift in drifts})
+        self.drifts_changed.emit()
 
     def begin(self, run_id: str | None, interval_ms: int | None = None) -> None:
         """Forget the former run and its feed: another market was chosen, whose candles last that long."""
@@ -184,6 +200,10 @@ class RunState(QObject):
     def _(self, event: Diagnosis) -> None:
         self.diagnosis = event
         self.diagnosis_changed.emit()
+
+    @_take.register
+    def _(self, event: DriftFound) -> None:
+        self.add_drifts((event,))
 
     @_take.register
     def _(self, event: TrainerStatus) -> None:
@@ -269,6 +289,7 @@ class RunState(QObject):
         self.steps.clear()
         self.gradients.clear()
         self._incidents.clear()
+        self._drifts.clear()
         self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
         self.diagnosis = self.accuracy = self.accuracy_trouble = None
         self.run_changed.emit()

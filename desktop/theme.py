@@ -52,6 +52,8 @@ class Palette:
     """Told apart in this order, also by the colour-blind."""
     studies: tuple[QColor, ...]
     """Of indicators: none is a candle's or a ghost's."""
+    regimes: tuple[QColor, ...]
+    """Of a calm, a trending and a volatile market: as text, and faintly behind the candles."""
 
     def candle(self, rising: bool) -> QColor:
         """The colour of a real candle."""
@@ -68,8 +70,9 @@ def _with_alpha(colour: str, alpha: int) -> QColor:
     return shade
 
 
-def _mixed(colour: str, ground: str, share: float) -> QColor:
-    """An opaque mixture. Many opaque rectangles are filled some 20 times faster than translucent ones."""
+def mixed(colour: str | QColor, ground: str | QColor, share: float) -> QColor:
+    """An opaque mixture, `share` of it the colour. Many opaque rectangles are filled some 20 times faster than
+    translucent ones."""
     one, other = QColor(colour), QColor(ground)
     channels = ((one.red(), other.red()), (one.green(), other.green()), (one.blue(), other.blue()))
     return QColor(*(round(share * upper + (1.0 - share) * lower) for upper, lower in channels))
@@ -86,6 +89,8 @@ _DARK_GROUND, _LIGHT_GROUND = "#11151d", "#ffffff"
 _DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c")
 _DARK_STUDIES = ("#f0b23e", "#6cc7dd", "#b8d35a", "#c3cbd8", "#e5703c", "#c98f7a")
 _LIGHT_STUDIES = ("#a86a00", "#0b7f94", "#5f7a12", "#55657a", "#c04a12", "#8a5a48")
+_DARK_REGIMES = ("#8fa3c4", "#3fc1d9", "#f0a63e")
+_LIGHT_REGIMES = ("#5d7196", "#0b8299", "#a86400")
 _LIGHT_CURVES = ("#2166e0", "#a86a00", "#0a8466", "#b03a7c", "#55657a", "#c04a12")
 
 
@@ -111,8 +116,8 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         inverse_text=QColor("#0b0e14"),
         up=QColor(up),
         down=QColor(down),
-        volume_up=_mixed(up, _DARK_GROUND, 0.43),
-        volume_down=_mixed(down, _DARK_GROUND, 0.43),
+        volume_up=mixed(up, _DARK_GROUND, 0.43),
+        volume_down=mixed(down, _DARK_GROUND, 0.43),
         ghost_up=QColor(ghost_up),
         ghost_down=QColor(ghost_down),
         ghost_text=QColor(ghost_up),
@@ -120,13 +125,14 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         band_90=_with_alpha(ghost_up, 26),
         divider=_with_alpha(ghost_up, 190),
         crosshair=QColor("#7f8aa0"),
-        gap=_mixed("#b98a3a", _DARK_GROUND, 0.55),
+        gap=mixed("#b98a3a", _DARK_GROUND, 0.55),
         accent=QColor("#4f8ff7"),
         good=QColor("#35c48f"),
         warning=QColor("#e6ac3c"),
         bad=QColor("#f7758a"),
         curves=tuple(QColor(colour) for colour in _DARK_CURVES),
         studies=tuple(QColor(colour) for colour in _DARK_STUDIES),
+        regimes=tuple(QColor(colour) for colour in _DARK_REGIMES),
     )
 
 
@@ -144,8 +150,8 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         inverse_text=QColor("#ffffff"),
         up=QColor(up),
         down=QColor(down),
-        volume_up=_mixed(up, _LIGHT_GROUND, 0.37),
-        volume_down=_mixed(down, _LIGHT_GROUND, 0.37),
+        volume_up=mixed(up, _LIGHT_GROUND, 0.37),
+        volume_down=mixed(down, _LIGHT_GROUND, 0.37),
         ghost_up=QColor(ghost_up),
         ghost_down=QColor(ghost_down),
         ghost_text=QColor(ghost_up),
@@ -153,13 +159,14 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         band_90=_with_alpha(ghost_up, 24),
         divider=_with_alpha(ghost_up, 190),
         crosshair=QColor("#6f7b8e"),
-        gap=_mixed("#b07d1f", _LIGHT_GROUND, 0.55),
+        gap=mixed("#b07d1f", _LIGHT_GROUND, 0.55),
         accent=QColor("#1f63d6"),
         good=QColor("#0a7d57"),
         warning=QColor("#8f5f00"),
         bad=QColor("#c4243f"),
         curves=tuple(QColor(colour) for colour in _LIGHT_CURVES),
         studies=tuple(QColor(colour) for colour in _LIGHT_STUDIES),
+        regimes=tuple(QColor(colour) for colour in _LIGHT_REGIMES),
     )
 
 

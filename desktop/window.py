@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
@@ -10,12 +11,15 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.events import SettingChange, Severity, TrainerState
+from core.logs.book import LogBook
 from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings
+from core.storage.folder import DataFolder
 from desktop.action_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
+    log_actions,
     standard_actions,
     watchlist_actions,
 )
@@ -25,7 +29,9 @@ from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
-from desktop.layout import LayoutStore, arrange_docks, size_docks
+from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, arrange, size
+from desktop.layouts.menu import LayoutMenu
+from desktop.layouts.store import LayoutStore
 from desktop.notifications.messages import DesktopMessages
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
@@ -37,7 +43,9 @@ from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume
 from desktop.panels.feed import FeedPanel
 from desktop.panels.gradients import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
+from desktop.panels.log import LogPanel
 from desktop.panels.loss import LossPanel
+from desktop.panels.machine_strip import MachineStrip
 from desktop.panels.notices import NoticeWriter
 from desktop.panels.status import StatusPanel
 from desktop.panels.watchlist import WatchlistPanel
@@ -114,6 +122,9 @@ class MainWindow(QMainWindow):
         self.status = StatusPanel(state, theme)
         self._refresher = Refresher(self)
         self._build()
+        self.layouts = LayoutMenu(
+            self, self.actions_of_window.menu_of(ActionId.KEEP_LAYOUT), layout_store, partial(self.tell, key="layout")
+        )
         self._connect()
         self._wire_actions()
         self.notices = NoticeWriter(
@@ -180,9 +191,12 @@ class MainWindow(QMainWindow):
         return dialog
 
     def reset_layout(self) -> None:
-        """Right: loss, gradients and the watchlist, accuracy, the best checkpoint. Below the chart: checkpoints,
-        incidents, the feed."""
-        arrange_docks(self, *self.docks.values())
+        """Put all panels back where they were at first."""
+        self.arrange(EVERYTHING)
+
+    def arrange(self, arrangement: Arrangement) -> None:
+        """Put the panels where they belong for a purpose."""
+        arrange(self, self.docks, arrangement)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -190,7 +204,7 @@ class MainWindow(QMainWindow):
         if self._needs_default_sizes:
             # Sizes that were asked for before the window had one do not hold.
             self._needs_default_sizes = False
-            size_docks(self, *self.docks.values())
+            size(self, self.docks, EVERYTHING)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self._refresher.stop()
@@ -208,6 +222,7 @@ class MainWindow(QMainWindow):
         self.feed = FeedPanel(state, theme)
         self.accuracy = AccuracyPanel(state, theme)
         self.watchlist = WatchlistPanel(state, theme, self._settings.watchlist.markets)
+        self.log = LogPanel(LogBook(DataFolder(self._data_folder).logs), theme, state.clock.now_ms)
         panels: dict[ActionId, tuple[str, Panel]] = {
             ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
             ActionId.SHOW_GRADIENTS: ("Gradients", self.gradients),
@@ -217,6 +232,7 @@ class MainWindow(QMainWindow):
             ActionId.SHOW_INCIDENTS: ("Incidents", IncidentsPanel(state, theme)),
             ActionId.SHOW_FEED: ("Feed", self.feed),
             ActionId.SHOW_WATCHLIST: ("Watchlist", self.watchlist),
+            ActionId.SHOW_LOG: ("Log", self.log),
         }
         docks = {}
         for action_id, (title, panel) in panels.items():
@@ -238,6 +254,8 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.chart, 1)
         self.setCentralWidget(middle)
         self.actions_of_window.fill_menu_bar(self.menuBar())
+        self.machine = MachineStrip(self._theme)
+        self.menuBar().setCornerWidget(self.machine, Qt.Corner.TopRightCorner)
         self._tool_bar = make_tool_bar(self.actions_of_window, self.inputs)
         self.addToolBar(self._tool_bar)
         self.statusBar().setSizeGripEnabled(False)
@@ -261,6 +279,7 @@ class MainWindow(QMainWindow):
         self.feed.venue_requested.connect(self._on_venue)
         self.watchlist.market_requested.connect(self.watch)
         self.watchlist.markets_changed.connect(self._on_watchlist)
+        self.log.trouble.connect(lambda sentence: self.tell(sentence, key="log folder"))
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
 
@@ -277,6 +296,10 @@ class MainWindow(QMainWindow):
                 ids.CHOOSE_MARKET: self.open_market,
                 ids.PREFERENCES: self.open_preferences,
                 ids.OPEN_DATA_FOLDER: self._open_data_folder,
+                ids.LAYOUT_WATCH: lambda: self.arrange(WATCH),
+                ids.LAYOUT_TRAIN: lambda: self.arrange(TRAIN),
+                ids.LAYOUT_COMPARE: lambda: self.arrange(COMPARE),
+                ids.KEEP_LAYOUT: self.layouts.ask_name,
                 ids.RESET_LAYOUT: self.reset_layout,
                 ids.SHORTCUTS: self._open_shortcuts,
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
@@ -292,7 +315,8 @@ class MainWindow(QMainWindow):
         state, actions = self._state.trainer_state, self.actions_of_window
         is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
         actions[ActionId.START].setEnabled(is_resting)
-        actions[ActionId.STOP].setEnabled(not is_resting)
+        for action_id in (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG):
+            actions[action_id].setEnabled(not is_resting)
         for action_id in (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT):
             actions[action_id].setEnabled(not is_resting and not is_coming_up)
         self._present_pause()
@@ -391,6 +415,6 @@ class MainWindow(QMainWindow):
             self.tell(f"No file manager answered. The data folder is {self._data_folder}.", key="data folder")
 
     def _open_shortcuts(self) -> None:
-        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions)
+        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions)
         infos = (*self.actions_of_window.infos(), *(info for table in of_panels for info in table()))
         open_shortcuts(self, (*shortcut_lines(infos), *chart_gestures()))

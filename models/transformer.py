@@ -90,9 +90,9 @@ class ResidualBlock(nn.Module):
 
 
 class CandleTransformer(nn.Module):
-    """Features of the last T candles to corrections of the reference forecast's normalised quantiles.
+    """Features of the last T candles to corrections of normalised quantiles that a cheap forecast gives.
 
-    The head starts at zero: an untrained model says exactly what the reference says.
+    The head starts at zero: an untrained model says exactly what that forecast says.
     """
 
     def __init__(self, shape: ModelShape) -> None:

@@ -15,6 +15,7 @@ Until there are 30 of them, it says what the reference says.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_inputs import (
@@ -50,6 +51,8 @@ _LEARNED = (
 )
 """Whose quantiles on what are those of their own errors: a pair for each place P."""
 _PLACE = {pair: place for place, pair in enumerate(_LEARNED)}
+HAR_QUANTITIES = tuple(quantity for expert, quantity in _LEARNED if expert == HAR)
+"""On what HAR speaks."""
 _QUANTITY_AT = np.array([quantity for _, quantity in _LEARNED])
 
 _LARGEST_LOG_WIDTH = 2.0
@@ -80,10 +83,13 @@ class BaselineExperts:
         self._spread = np.ones((horizons, places, horizons))
         """Said at the newest origins, the newest first: [origin, P, H]."""
         self._newest_return = 0.0
+        self._errors: FloatArray | None = None
+        """Of the newest candle [P, H, L]: they take long, and are asked for more than once."""
 
     def observe(self) -> None:
         """Take the history's newest candle: learn from it as a target, then look ahead from it. Once a candle."""
         self._learn()
+        self._errors = None
         self._look_ahead(self._inputs.of_newest())
 
     def quantiles(self, reference: FloatArray) -> FloatArray:
@@ -93,8 +99,8 @@ class BaselineExperts:
         reference: [H, Q, L], as `ReferenceForecast` gives them.
         """
         said = np.repeat(reference[None], len(EXPERTS), axis=0)
-        own = self._centre[0][..., None] + self._spread[0][..., None] * self._residuals.quantiles()
-        heard = np.flatnonzero(self._residuals.known >= FEWEST_OUTCOMES)
+        own = self._centre[0][..., None] + self._spread[0][..., None] * self._error_quantiles()
+        heard = self._heard()
         for place, (expert, quantity) in enumerate(_LEARNED):
             said[expert, heard, quantity] = own[place, heard]
         ahead = np.arange(1, self._history.horizons + 1)
@@ -102,6 +108,29 @@ class BaselineExperts:
         said[REPEAT, :, Quantity.CLOSE] += ahead[:, None] * step
         said[REVERSE, :, Quantity.CLOSE] -= (ahead % 2)[:, None] * step  # every second one takes it back
         return said
+
+    def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
+        """What the model corrects at these rows of the history, normalised: [origin, H, Q, L], ascending.
+
+        Where HAR speaks, it is what HAR expected at the row, with the errors that HAR lately had; else the reference.
+        So the model need not learn what a regression knows. reference: [H, Q, L], as `ReferenceForecast` gives it now.
+        """
+        anchors = np.repeat(reference[None], origins.size, axis=0)
+        centre, spread = har_expectations(self._history.expected[origins])
+        heard = self._heard()
+        for index, quantity in enumerate(HAR_QUANTITIES):
+            errors = self._error_quantiles()[_PLACE[HAR, quantity], heard]
+            anchors[:, heard, quantity] = centre[:, heard, index, None] + spread[:, heard, index, None] * errors
+        return anchors
+
+    def _heard(self) -> NDArray[np.int64]:
+        """The horizons of which enough errors are known."""
+        return np.flatnonzero(self._residuals.known >= FEWEST_OUTCOMES)
+
+    def _error_quantiles(self) -> FloatArray:
+        if self._errors is None:
+            self._errors = self._residuals.quantiles()
+        return self._errors
 
     def _learn(self) -> None:
         outcomes = newest_outcomes(self._history)
@@ -129,6 +158,7 @@ class BaselineExperts:
         _push(self._centre, self._centres(said, inputs))
         _push(self._spread, _spreads(said["width"], inputs.mean_log_width))
         self._newest_return = float(inputs.newest[Quantity.CLOSE])
+        self._history.expect(said["range"], said["width"])
 
     def _centres(self, said: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
         """[P, H]"""
@@ -165,21 +195,41 @@ class BaselineExperts:
         self._centre[:], self._spread[:] = state["centre"], state["spread"]
         self._newest_return = float(state["newest_return"][0])
         self._residuals.restore(part_of(state, "residuals"))
+        self._errors = None
         for name, regression in self._regressions.items():
             self._read[name][:] = state[f"read.{name}"]
             regression.restore(part_of(state, f"regression.{name}"))
 
 
+def har_expectations(expected: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Centre and spread of what HAR says where it expects this: [..., 2, H] to [..., H, len(HAR_QUANTITIES)] each."""
+    log_range, log_width = expected[..., 0, :], expected[..., 1, :]
+    centre = np.zeros((*log_range.shape, len(HAR_QUANTITIES)))
+    centre[..., HAR_QUANTITIES.index(Quantity.RANGE)] = log_range
+    spread = np.repeat(_width(log_width)[..., None], len(HAR_QUANTITIES), axis=-1)
+    spread[..., HAR_QUANTITIES.index(Quantity.CLOSE)] = _together(_width(log_width))
+    spread[..., HAR_QUANTITIES.index(Quantity.RANGE)] = 1.0
+    return centre, spread
+
+
+def _width(log_width: FloatArray) -> FloatArray:
+    width: FloatArray = np.exp(np.clip(log_width, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH))
+    return width
+
+
+def _together(width: FloatArray) -> FloatArray:
+    """How wide all candles up to each are together, in units of one: [..., H]."""
+    together: FloatArray = np.sqrt(np.cumsum(width**2, axis=-1) / np.arange(1, width.shape[-1] + 1))
+    return together
+
+
 def _spreads(log_width: FloatArray, mean_log_width: float) -> FloatArray:
-    """[P, H]. A close is as wide as all candles up to it together, in units of one."""
-    width, mean_width = (
-        np.exp(np.clip(value, -_LARGEST_LOG_WIDTH, _LARGEST_LOG_WIDTH)) for value in (log_width, mean_log_width)
-    )
-    spread = np.ones((len(_LEARNED), width.size))
-    spread[_PLACE[EWMA, Quantity.CLOSE]] = mean_width
-    spread[_PLACE[HAR, Quantity.CLOSE]] = np.sqrt(np.cumsum(width**2) / np.arange(1, width.size + 1))
+    """[P, H]"""
+    spread = np.ones((len(_LEARNED), log_width.size))
+    spread[_PLACE[EWMA, Quantity.CLOSE]] = _width(np.array(mean_log_width))
+    spread[_PLACE[HAR, Quantity.CLOSE]] = _together(_width(log_width))
     for quantity in (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK):
-        spread[_PLACE[HAR, quantity]] = width
+        spread[_PLACE[HAR, quantity]] = _width(log_width)
     return spread
 
 

@@ -8,6 +8,8 @@ Old outcomes fade, and a fixed share (Herbster and Warmuth, 1998) lets an expert
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -76,10 +78,11 @@ class ExpertWeights:
     def _rate(self, row: int) -> FloatArray:
         """[E, Q, L]. The more an expert's gains scatter, the slower its weight moves.
 
-        Forecasts of h candles overlap: h of their outcomes say little more than one.
+        Forecasts of h candles overlap: the variance of the sum of their gains is up to h times as large.
         """
         rate: FloatArray = np.sqrt(self._log_experts / np.maximum(self._variance[:, row], 1e-9))
-        return np.minimum(_LARGEST_RATE, rate) / (row + 1)
+        slowed: FloatArray = np.minimum(_LARGEST_RATE, rate) / math.sqrt(row + 1)
+        return slowed
 
     def _weights_of(self, row: int) -> FloatArray:
         rate, prior = self._rate(row), self._prior[:, 0]

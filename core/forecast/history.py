@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.forecast.averages import WeightedMoments
+from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
 from core.forecast.quantities import (
     NO_VOLUME,
     QUANTITIES,
@@ -20,7 +21,7 @@ from core.forecast.quantities import (
 )
 from core.market.candle import Candle, Interval
 
-FEATURES = 12
+FEATURES = 12 + len(SPANS) * NUMBERS
 _FEATURE_LIMIT = 6.0
 _SMALLEST_SCALE = 1e-6
 _RANGE_TO_DEVIATION = 1.0 / (2.0 * math.sqrt(math.log(2.0)))
@@ -62,6 +63,7 @@ class History:
         self._time = np.zeros(2 * capacity, dtype=np.int64)
         self._values = {name: np.zeros(2 * capacity) for name in self._COLUMNS}
         self._features = np.zeros((2 * capacity, FEATURES), dtype=np.float32)
+        self._expected = np.zeros((2 * capacity, 2, horizons))
         self._moments = {name: WeightedMoments(span) for name, span in _MOMENTS.items()}
         self._observed = 0
 
@@ -90,6 +92,14 @@ class History:
         """[candle, feature], each within +-6, known at the candle's close."""
         return self._features[: self._size]
 
+    @property
+    def expected(self) -> FloatArray:
+        """What a regression expected at each candle's close of the candles ahead: [candle, 2, H].
+
+        The log range relative to its level, and relative to volatility: that is a width.
+        """
+        return self._expected[: self._size]
+
     def column(self, name: str) -> FloatArray:
         """One derived column, [candle]."""
         return self._values[name][: self._size]
@@ -114,6 +124,7 @@ class History:
         for name, value in values.items():
             self._values[name][row] = value
         self._features[row] = self._feature_row(row, log_return, before["range"], is_after_gap)
+        self._expected[row] = 0.0
         self._size += 1
         self._observed += 1
 
@@ -159,11 +170,16 @@ class History:
         self._values["error_ratio"][origin] = error_ratio
         self._values["wrong_direction"][origin] = 1.0 if wrong_direction else 0.0
 
+    def expect(self, log_range: FloatArray, log_width: FloatArray) -> None:
+        """Remember what is expected at the newest candle, [H] each: the model learns to correct it."""
+        self._expected[self._size - 1] = log_range, log_width
+
     def state(self) -> dict[str, NDArray[np.generic]]:
         """Everything, as arrays, for a checkpoint."""
         arrays: dict[str, NDArray[np.generic]] = {
             "time": self.open_time_ms.copy(),
             "features": self.features.copy(),
+            "expected": self.expected.copy(),
             "observed": np.array([self._observed], dtype=np.int64),
         }
         arrays.update({f"column.{name}": self.column(name).copy() for name in self._COLUMNS})
@@ -179,6 +195,7 @@ class History:
         self._observed = int(state["observed"][0])
         self._time[:size] = state["time"]
         self._features[:size] = state["features"]
+        self._expected[:size] = state["expected"]
         for name in self._COLUMNS:
             self._values[name][:size] = state[f"column.{name}"]
         for name, moments in self._moments.items():
@@ -188,7 +205,7 @@ class History:
         if self._size < 2 * self._capacity:
             return
         kept = slice(self._size - self._capacity, self._size)
-        columns: list[NDArray[Any]] = [self._time, self._features, *self._values.values()]
+        columns: list[NDArray[Any]] = [self._time, self._features, self._expected, *self._values.values()]
         for column in columns:
             column[: self._capacity] = column[kept].copy()
         self._size = self._capacity
@@ -240,6 +257,7 @@ class History:
             math.sin(week),
             math.cos(week),
             1.0 if is_after_gap else 0.0,
+            *coarse_numbers(self._values, row),
         )
         return np.array(numbers).clip(-_FEATURE_LIMIT, _FEATURE_LIMIT).astype(np.float32)
 

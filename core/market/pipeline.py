@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Protocol
@@ -20,9 +21,12 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
+    Known,
     MissingCandles,
     RejectedMessage,
 )
+from core.market.feeds.ledger import REMEMBERED
+from core.market.history.spans import Span
 from core.market.validate import Rejection, RejectionReason, Validator
 from core.storage.errors import StorageError
 
@@ -32,7 +36,7 @@ _DAY_MS = 86_400_000
 _log = logging.getLogger("ghostcandle.feed")
 
 FeedTold = MissingCandles | RejectedMessage | FeedVitals
-"""What a feed says about itself; nothing of it is stored."""
+"""What a feed says about itself. Of this, holes are stored."""
 
 
 class CandleSink(Protocol):
@@ -40,7 +44,15 @@ class CandleSink(Protocol):
 
     def save(self, market: Market, candles: Sequence[Candle]) -> int: ...
 
-    def latest_open_time_ms(self, market: Market) -> int | None: ...
+    def newest(self, market: Market, count: int) -> list[Candle]: ...
+
+
+class HoleSink(Protocol):
+    """Where it is kept what the exchange does not have. `core.storage.holes.HoleStore` is one."""
+
+    def add_of_exchange(self, market: Market, holes: Sequence[Span], asked_at_ms: int) -> None: ...
+
+    def of_exchange(self, market: Market, span: Span) -> list[Span]: ...
 
 
 class PipelineListener(Protocol):
@@ -68,15 +80,20 @@ class PipelineListener(Protocol):
 class MarketPipeline:
     """Consumes one feed. A flood of candles is stored in batches; a live one waits for nothing."""
 
-    def __init__(self, feed: Feed, store: CandleSink, clock: Clock, listener: PipelineListener) -> None:
+    def __init__(
+        self, feed: Feed, store: CandleSink, holes: HoleSink, clock: Clock, listener: PipelineListener
+    ) -> None:
         self._feed = feed
         self._store = store
+        self._holes = holes
         self._clock = clock
         self._listener = listener
         self._validator: Validator | None = None
         self._latest_ms: int | None = None
         self._batch: list[ClosedCandle] = []
-        self._batch_began_s = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._storage_error: StorageError | None = None
+        self._closing: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Until the feed ends, fails or this is cancelled. What goes wrong becomes a FAILED status, never a raise."""
@@ -86,13 +103,18 @@ class MarketPipeline:
             _log.warning("the candles of %s cannot be stored: %s", self._feed.market, error)
             self._fail(f"Candles cannot be stored, so the feed was stopped. {error}")
         finally:
+            if self._timer is not None:
+                self._timer.cancel()
             await self._close()
+            if self._closing is not None:
+                await self._closing
 
     async def _consume(self) -> None:
         """Raises StorageError only."""
         try:
-            self._latest_ms = self._store.latest_open_time_ms(self._feed.market)
-            async for event in self._feed.events(self._latest_ms):
+            known = self._known()
+            self._latest_ms = known.candles[-1].open_time_ms if known.candles else None
+            async for event in self._feed.events(self._latest_ms, known):
                 self._take(event)
             self._flush()
         except StorageError:
@@ -109,6 +131,19 @@ class MarketPipeline:
                     f"The feed of {self._feed.market} failed unexpectedly ({type(error).__name__}: {error}). Stored "
                     "candles stay; choose the market again to go on. The log has the details."
                 )
+
+    def _known(self) -> Known:
+        """What a source that changes its mind may tell differently by now."""
+        market, step_ms = self._feed.market, self._feed.market.interval.duration_ms
+        candles = self._store.newest(market, REMEMBERED)
+        if not candles:
+            return Known()
+        within = Span(candles[0].open_time_ms, candles[-1].open_time_ms)
+        missing: set[int] = set()
+        for hole in self._holes.of_exchange(market, within):
+            stop_ms = min(hole.stop_ms, within.stop_ms)
+            missing.update(range(max(hole.first_ms, stop_ms - REMEMBERED * step_ms), stop_ms, step_ms))
+        return Known(candles, sorted(missing - {candle.open_time_ms for candle in candles}))
 
     async def _close(self) -> None:
         try:
@@ -130,7 +165,10 @@ class MarketPipeline:
                 self._listener.on_catch_up(event)
             case CorrectedCandle(candle=candle):
                 self._take_corrected(candle)
-            case MissingCandles() | RejectedMessage() | FeedVitals():
+            case MissingCandles():
+                self._take_hole(event)
+                self._listener.on_told(event)
+            case RejectedMessage() | FeedVitals():
                 self._listener.on_told(event)
 
     def _take_closed(self, closed: ClosedCandle) -> None:
@@ -138,12 +176,11 @@ class MarketPipeline:
         if rejection is not None:
             self._reject(closed.candle, rejection)
             return
-        if not self._batch:
-            self._batch_began_s = self._clock.monotonic_s()
         self._batch.append(closed)
-        is_old = self._clock.monotonic_s() - self._batch_began_s >= _BATCH_S
-        if closed.is_live or len(self._batch) >= _BATCH_CANDLES or is_old:
+        if closed.is_live or len(self._batch) >= _BATCH_CANDLES:
             self._flush()
+        elif self._timer is None:  # the feed may be silent from here on
+            self._timer = asyncio.get_running_loop().call_later(_BATCH_S, self._flush_in_time)
 
     def _take_forming(self, candle: Candle) -> None:
         self._flush()
@@ -162,6 +199,10 @@ class MarketPipeline:
             self._reject(candle, rejection)
         elif self._store.save(self._feed.market, [candle]):
             self._listener.on_corrected(candle)
+
+    def _take_hole(self, hole: MissingCandles) -> None:
+        stop_ms = hole.first_ms + hole.count * self._feed.market.interval.duration_ms
+        self._holes.add_of_exchange(self._feed.market, [Span(hole.first_ms, stop_ms)], self._clock.now_ms())
 
     def _check(self, candle: Candle) -> Rejection | None:
         if self._validator is None:
@@ -194,7 +235,20 @@ class MarketPipeline:
         """For those who list what was not believed, beside what the feed itself has refused."""
         self._listener.on_told(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
 
+    def _flush_in_time(self) -> None:
+        """From the loop, where nobody would hear of a failure: the feed is ended instead, and `run` tells why."""
+        try:
+            self._flush()
+        except StorageError as error:
+            self._storage_error = error
+            self._closing = asyncio.ensure_future(self._close())
+
     def _flush(self) -> None:
+        if self._storage_error is not None:
+            raise self._storage_error
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if not self._batch:
             return
         batch, self._batch = self._batch, []

@@ -8,9 +8,11 @@ import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core.clock import Clock
 from core.market.feeds.ccxt_objects import make_exchange
+from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 from core.storage.durable import write_durably
@@ -88,17 +90,26 @@ class SymbolCache:
         return self._folder / f"{venue}.json"
 
 
-async def fetch_symbols(venue: str, urls: ExchangeUrls | None, clock: Clock) -> SymbolList:
+async def fetch_symbols(
+    venue: str, urls: ExchangeUrls | None, clock: Clock, hold: VenueHold | None = None
+) -> SymbolList:
     """Ask the exchange for all of its spot markets. Raises VenueError with a sentence.
 
+    hold: shared with all others who ask this exchange.
     A large exchange's answer takes seconds to read: await it on a loop that nothing else waits for.
     """
     answer = Answer()
     exchange = make_exchange(venue, urls, _REQUEST_S, answer)
+
+    async def ask() -> list[dict[str, Any]]:
+        try:
+            found: list[dict[str, Any]] = await exchange.fetch_markets()
+        except Exception as error:
+            raise explain(error, str(exchange.name), answer) from error
+        return found
+
     try:
-        markets = await exchange.fetch_markets()
-    except Exception as error:
-        raise explain(error, str(exchange.name), answer) from error
+        markets = await (hold or VenueHold(clock)).ask(ask)
     finally:
         with contextlib.suppress(Exception):
             await exchange.close()

@@ -40,6 +40,7 @@ def _top(summary: dict[str, Any]) -> list[Element]:
         node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
         node("p", f"{ghost} What follows is how those forecasts came out."),
         node("ul", None, [node("li", words.in_a_sentence(summary, name)) for name in words.QUANTITIES]),
+        node("p", words.online(summary)),
         node("p", words.EXPLAINED),
     ]
 
@@ -51,12 +52,28 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
         _table(("", *words.QUANTITIES), found),
         node("h2", "Direction and coverage"),
         _table(None, [*words.direction(summary), *words.coverage(summary)]),
+        node("h2", "One candle ahead, by what the market was like"),
+        _table(words.REGIME_HEADER, words.regimes(summary)),
+        node("p", words.REGIMES_EXPLAINED, class_="lead"),
         node("h2", "Skill further ahead"),
         _table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
         node("h2", "What the model adds further ahead"),
         _table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
         node("p", "Of so many intervals one or another lies beside 0 by chance: about one in 20.", class_="lead"),
+        *_drifts(summary),
     ]
+
+
+def _drifts(summary: dict[str, Any]) -> list[Element]:
+    """Where the loss before learning rose for longer than chance explains."""
+    rows = words.drifts(summary)
+    heading = node("h2", "Drifts")
+    if not rows:
+        return [
+            heading,
+            node("p", "No drift was found: the loss before learning never rose for longer than chance explains."),
+        ]
+    return [heading, _table(("candle (UTC)", "loss before", "loss after", "what was done"), rows)]
 
 
 def _plots(summary: dict[str, Any], course: Course) -> list[Element]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from core.forecast.score import FEWEST_FOR_AN_EDGE
@@ -13,6 +14,11 @@ EXPLAINED = (
     "The best single baseline is named in hindsight."
 )
 QUANTITIES = ("close", "range")
+REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band covers", "n")
+REGIMES_EXPLAINED = (
+    "The regime is that of the candle from which the forecast was made, from what had closed by then; volatile is so "
+    "beside what the market has been. Each forecast counts for the likeliest."
+)
 _COIN = 0.5
 
 
@@ -93,6 +99,8 @@ def findings(summary: dict[str, Any]) -> list[Finding]:
         Finding("", tuple(map(_best_verdict, found))),
         Finding("What the model adds", tuple(map(_gain, found))),
         Finding("", tuple(map(_model_verdict, found))),
+        Finding("Online training", tuple(map(_online_gain, found))),
+        Finding("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
         Finding("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
     ]
 
@@ -130,11 +138,51 @@ def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each regime: its name and share of the candles, the skill of each quantity, coverage, n."""
+    return [
+        (
+            f"{name}, {share(of['share'], 0)}",
+            *(measured(of[quantity]["skill"], of[quantity]["skill_ci95"]) for quantity in QUANTITIES),
+            share(of["coverage_90"]),
+            f"{of['n']:,}",
+        )
+        for name, of in summary["regimes"].items()
+    ]
+
+
 def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """What the model adds at each horizon, in the form of `horizons`."""
     return [
         (horizon, *(_gain(of[name]) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
         for horizon, of in summary["horizons"].items()
+    ]
+
+
+def online(summary: dict[str, Any]) -> str:
+    """Whether learning went on helping, in a sentence."""
+    of = summary["online"]
+    if not of["twin_age"]:
+        return "Whether online training helped was not measured: no frozen twin was kept."
+    twin = f"the model as it was {of['twin_age']:,} candles before, which learned nothing more"
+    if of["gain"] is None:
+        return f"Whether online training helped: {NOT_ENOUGH} beside its frozen twin, {twin} (n = {of['n']:,})."
+    return (
+        f"Online training: {measured(of['gain'], of['ci95'])} against its frozen twin, {twin}; close and range in "
+        f"equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
+    )
+
+
+def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each time that the loss had risen for good: when, loss before, loss after, what was done."""
+    return [
+        (
+            datetime.fromtimestamp(of["candle_open_time_ms"] / 1000.0, UTC).strftime("%Y-%m-%d %H:%M"),
+            f"{of['loss_before']:.3g}",
+            f"{of['loss_after']:.3g} over {of['candles']:,} candles",
+            of["what_was_done"],
+        )
+        for of in summary["drifts"]
     ]
 
 
@@ -173,6 +221,16 @@ def _model_verdict(of: dict[str, Any]) -> str:
     return verdict(
         of["model_gain_ci95"], of["n"], "helps: the interval lies above 0", "harms: the interval lies below 0"
     )
+
+
+def _online_gain(of: dict[str, Any]) -> str:
+    """Against the frozen twin; with its own n, since there is none at first."""
+    gain = measured(of["online_gain"], of["online_gain_ci95"])
+    return gain if of["online_gain"] is None else f"{gain}, n = {of['online_gain_n']:,}"
+
+
+def _online_verdict(ci95: list[float] | None, n: int) -> str:
+    return verdict(ci95, n, "helped: the interval lies above 0", "harmed: the interval lies below 0")
 
 
 def _coin_verdict(ci95: list[float] | None, n: int) -> str:

@@ -2,7 +2,8 @@
 
 Who writes: the window writes candles (and with them candle_corrections), exchange_holes, checkpoint_marks,
 checkpoint_deletions and chart_lines (without one, so do the commands that own the data folder); the trainer writes
-runs, steps, forecasts, scores, checkpoints and incidents; either may be the first to name a market.
+runs, steps, forecasts, conditions, scores, drifts, checkpoints and incidents; either may be the first to name a
+market.
 """
 
 from __future__ import annotations
@@ -82,6 +83,19 @@ def _copy_scores(db: Database) -> None:
 def expert_losses(db: Database) -> None:
     """What every expert's forecast lost, beside the score of what was shown."""
     db.executescript("ALTER TABLE scores ADD COLUMN expert_losses BLOB NOT NULL DEFAULT X'';")
+
+
+def market_conditions(db: Database) -> None:
+    """What the market was like where each forecast was made: its regime, and whether its input was odd."""
+    db.executescript(_CONDITIONS)
+
+
+def twin_and_drifts(db: Database) -> None:
+    """What the frozen twin's forecast lost, beside each score; and where the loss rose for longer than by chance."""
+    db.executescript(
+        "ALTER TABLE scores ADD COLUMN twin_loss REAL; ALTER TABLE scores ADD COLUMN range_twin_loss REAL;"
+    )
+    db.executescript(_DRIFTS)
 
 
 _MARKETS = """
@@ -326,6 +340,39 @@ END;
 ALTER TABLE runs ADD COLUMN corrections_taken INTEGER NOT NULL DEFAULT 0;
 """
 
+# One row for all horizons of a forecast, apart from its arrays: the chart reads thousands of them at once.
+_CONDITIONS = """
+CREATE TABLE conditions (
+    run_id TEXT NOT NULL REFERENCES runs (run_id),
+    origin_open_time_ms INTEGER NOT NULL,
+    calm REAL NOT NULL,
+    trending REAL NOT NULL,
+    volatile REAL NOT NULL,
+    novelty REAL,
+    oddity TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (run_id, origin_open_time_ms)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER conditions_stay BEFORE UPDATE ON conditions
+BEGIN
+    SELECT RAISE(ABORT, 'what a forecast was made in is never rewritten');
+END;
+"""
+
+# A drift is found again, the same, where a candle is gone through again after a crash: the candle is the key.
+_DRIFTS = """
+CREATE TABLE drifts (
+    run_id TEXT NOT NULL REFERENCES runs (run_id),
+    candle_open_time_ms INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    candles INTEGER NOT NULL,
+    loss_before REAL NOT NULL,
+    loss_after REAL NOT NULL,
+    what_was_done TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    PRIMARY KEY (run_id, candle_open_time_ms)
+) STRICT, WITHOUT ROWID;
+"""
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -334,5 +381,7 @@ STEPS = (
     exchange_holes,
     score_versions,
     expert_losses,
+    market_conditions,
+    twin_and_drifts,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

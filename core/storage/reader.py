@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import Incident, StepDone
+from core.events import DriftFound, Incident, MarketConditions, StepDone
 from core.storage.database import select, translated
 from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, NEWEST_VERSION, PAST_SQL, SPAN_SQL, to_past_rows
-from core.storage.records import Counts, PastRows, StoredForecast, StoredScore
+from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
+    CONDITION_COLUMNS,
+    DRIFT_COLUMNS,
     FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
+    REGIME_COLUMNS,
     SCORE_COLUMNS,
     STEP_COLUMNS,
     Row,
+    to_conditions,
     to_forecast,
     to_incident,
     to_score,
@@ -42,7 +46,12 @@ SELECT
 """
 
 
-_SCORES = f"SELECT {', '.join(SCORE_COLUMNS)} FROM scores AS s WHERE run_id = ? AND horizon = ? AND"
+_SCORES = f"""
+SELECT {", ".join(f"s.{name}" for name in SCORE_COLUMNS)}, {", ".join(f"c.{name}" for name in REGIME_COLUMNS)}
+FROM scores AS s LEFT JOIN conditions AS c
+    ON c.run_id = s.run_id AND c.origin_open_time_ms = s.origin_open_time_ms
+WHERE s.run_id = ? AND s.horizon = ? AND
+"""
 
 
 class RecordReader:
@@ -73,6 +82,24 @@ class RecordReader:
         rows = self._select(sql)
         opened, closes, made = zip(*rows, strict=True) if rows else ((), (), ())
         return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
+
+    def conditions_of(self, origin_open_time_ms: int) -> MarketConditions | None:
+        """What the market was like where the forecast of this candle was made; None where that is not known."""
+        sql = f"SELECT {_named(CONDITION_COLUMNS)} FROM conditions WHERE run_id = ? AND origin_open_time_ms = ?"
+        rows = self._select(sql, origin_open_time_ms)
+        return to_conditions(rows[0]) if rows else None
+
+    def conditions(self, before_ms: int, most: int) -> ConditionRows:
+        """What the market was like at the newest `most` candles that opened before this time, ascending."""
+        sql = (
+            f"SELECT origin_open_time_ms, {_named(REGIME_COLUMNS)} FROM conditions "
+            "WHERE run_id = ? AND origin_open_time_ms < ? ORDER BY origin_open_time_ms DESC LIMIT ?"
+        )
+        rows = self._select(sql, before_ms, most)[::-1]
+        times = np.array([row[0] for row in rows], dtype=np.int64)
+        return ConditionRows(
+            times, np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, len(REGIME_COLUMNS))
+        )
 
     def latest_origin_ms(self) -> int | None:
         """The newest candle from which a forecast was made, or None."""
@@ -115,6 +142,11 @@ class RecordReader:
         """The `newest` incidents (all without it) in the order in which they were written."""
         sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY id DESC LIMIT ?"
         return [to_incident(row) for row in reversed(self._select(sql, _limit(newest)))]
+
+    def drifts(self, newest: int | None = None) -> list[DriftFound]:
+        """The `newest` drifts (all without it), ascending by candle."""
+        sql = f"SELECT {_named(DRIFT_COLUMNS)} FROM drifts WHERE run_id = ? ORDER BY candle_open_time_ms DESC LIMIT ?"
+        return [DriftFound(self.run_id, *row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def outcome(self, target_open_time_ms: int, *, horizon: int = 1) -> tuple[StoredForecast, StoredScore] | None:
         """What was forecast for this candle, and how it came out. None while it has not been scored."""

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.events import CheckpointInfo, Incident, StepDone
+from core.events import CheckpointInfo, DriftFound, Incident, MarketConditions, StepDone
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError
@@ -15,12 +15,16 @@ from core.storage.reader import RecordReader
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import (
     CHECKPOINT_COLUMNS,
+    CONDITION_COLUMNS,
+    DRIFT_COLUMNS,
     FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
     SCORE_COLUMNS,
     STEP_COLUMNS,
     Row,
     checkpoint_row,
+    condition_row,
+    drift_row,
     forecast_row,
     incident_row,
     score_row,
@@ -65,9 +69,18 @@ class TrainingRecord:
         key = ("run_id", "horizon", "origin_open_time_ms", "version")
         return self._add("scores", SCORE_COLUMNS, map(score_row, rows), key)
 
+    def add_conditions(self, origin_open_time_ms: int, conditions: MarketConditions) -> int:
+        """Like `add_forecasts`, for what the market was like where the forecasts of this candle were made."""
+        row = condition_row(origin_open_time_ms, conditions)
+        return self._add("conditions", CONDITION_COLUMNS, [row], ("run_id", "origin_open_time_ms"))
+
     def add_step(self, row: StepDone) -> int:
         """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
         return self._add("steps", STEP_COLUMNS, [step_row(row)], ("run_id", "candle_open_time_ms", "step"))
+
+    def add_drift(self, drift: DriftFound) -> int:
+        """Like `add_forecasts`, for one drift. Its key is the candle. Returns 1 or 0."""
+        return self._add("drifts", DRIFT_COLUMNS, [drift_row(drift)], ("run_id", "candle_open_time_ms"))
 
     def add_incident(self, incident: Incident) -> None:
         """Store one incident under this run."""

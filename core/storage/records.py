@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMode
+from core.events import ForecastMode, RegimeProbabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +58,12 @@ class StoredScore:
     version: int = 1
     expert_losses: bytes = b""
     """Of every expert, see `core.forecast.experts.pack_losses`; empty in scores from before there were any."""
+    regime: RegimeProbabilities | None = None
+    """The market's where the forecast was made; stored with its conditions, not with the score. None for a forecast
+    from before there were any."""
+    twin_loss: float | None = None
+    """Of the frozen twin, beside `model_loss`; None while there is no twin, and for a corrected candle."""
+    range_twin_loss: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,6 +90,17 @@ class PastRows:
 
     def __len__(self) -> int:
         return len(self.target_open_time_ms)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConditionRows:
+    """What the market was like at n candles, ascending. regimes: [n, 3], in the order of `core.events.Regime`."""
+
+    open_time_ms: NDArray[np.int64]
+    regimes: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.open_time_ms)
 
 
 @dataclass(frozen=True, slots=True)

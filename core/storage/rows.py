@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.events import (
+    CheckpointInfo,
+    DriftFound,
+    ForecastMode,
+    Incident,
+    MarketConditions,
+    RegimeProbabilities,
+    Severity,
+    StepDone,
+)
 from core.storage.gradients import pack_gradients, unpack_gradients
 from core.storage.records import StoredForecast, StoredScore
 
@@ -18,10 +27,13 @@ Row = tuple[Any, ...]
 FLOAT = np.dtype("<f8")
 _PLAIN_FORECAST = tuple(field.name for field in fields(StoredForecast))[:-2]
 FORECAST_COLUMNS = (*_PLAIN_FORECAST, "expert_count", "quantity_count", "level_count", "quantiles", "experts")
-SCORE_COLUMNS = tuple(field.name for field in fields(StoredScore))
+SCORE_COLUMNS = tuple(field.name for field in fields(StoredScore) if field.name != "regime")
+REGIME_COLUMNS = tuple(field.name for field in fields(RegimeProbabilities))
+CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS, "novelty", "oddity")
 _PLAIN_STEP = tuple(field.name for field in fields(StepDone))[1:-1]
 STEP_COLUMNS = (*_PLAIN_STEP, "gradients")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
+DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
 CHECKPOINT_COLUMNS = tuple(
     field.name for field in fields(CheckpointInfo) if field.name not in ("is_best", "is_pinned", "is_in_use", "note")
 )
@@ -30,6 +42,7 @@ _plain_forecast = attrgetter(*_PLAIN_FORECAST)
 score_row = attrgetter(*SCORE_COLUMNS)
 _plain_step = attrgetter(*_PLAIN_STEP)
 incident_row = attrgetter(*INCIDENT_COLUMNS)
+drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
 
 
@@ -63,13 +76,26 @@ def to_forecast(row: Row) -> StoredForecast:
 
 
 def to_score(row: Row) -> StoredScore:
-    """The inverse of `score_row`."""
-    values = dict(zip(SCORE_COLUMNS, row, strict=True))
+    """The inverse of `score_row`; the columns of the regime follow, NULL where there is none."""
+    values = dict(zip(SCORE_COLUMNS, row, strict=False))
+    regime = row[len(SCORE_COLUMNS) :]
     for name in ("after_gap", "inside_50", "inside_90"):
         values[name] = bool(values[name])
     hit = values["direction_hit"]
     values |= {"mode": ForecastMode(values["mode"]), "direction_hit": None if hit is None else bool(hit)}
-    return StoredScore(**values)
+    return StoredScore(**values, regime=None if regime[0] is None else RegimeProbabilities(*regime))
+
+
+def condition_row(origin_open_time_ms: int, conditions: MarketConditions) -> Row:
+    """Columns in the order of CONDITION_COLUMNS."""
+    regime = conditions.regime
+    return (origin_open_time_ms, *attrgetter(*REGIME_COLUMNS)(regime), conditions.novelty, conditions.oddity)
+
+
+def to_conditions(row: Row) -> MarketConditions:
+    """The inverse of `condition_row`."""
+    _, *regime, novelty, oddity = row
+    return MarketConditions(RegimeProbabilities(*regime), novelty, oddity)
 
 
 def step_row(step: StepDone) -> Row:

@@ -103,7 +103,9 @@ class Corrections:
         if not versions:
             return None
         before = versions[-1]
-        forecast = from_rows(reader.forecasts_of(before.origin_open_time_ms), self._market.interval)
+        origin = before.origin_open_time_ms
+        rows, conditions = reader.forecasts_of(origin), reader.conditions_of(origin)
+        forecast = from_rows(rows, self._market.interval, conditions)
         natural = _natural(candle, forecast.origin_close)
         outcome = score(
             forecast,

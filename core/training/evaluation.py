@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from core.forecast.score import (
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
+from core.training.by_regime import RegimeScores, by_regime
 from core.training.judged import JUDGED_QUANTITIES, Judged, judged, judged_from
+from core.training.online import gains
 
 
 def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
@@ -38,6 +41,9 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
         "judged": len(first.scores),
         "pinball": _pinball(first),
         "horizons": {str(horizon): _pinball(those) for horizon, those in by_horizon.items()},
+        "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
+        "online": _online(first, run),
+        "drifts": _drifts(reader),
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.lost_by(REFERENCE, Quantity.CLOSE)),
@@ -46,7 +52,28 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
 
 
 def _pinball(those: Judged) -> dict[str, Any]:
-    return {name: _pinball_of(those, quantity) for name, quantity in JUDGED_QUANTITIES.items()}
+    _, *online = gains(those.beside_twin())
+    return {
+        name: {**_pinball_of(those, quantity), **_online_gain(found)}
+        for (name, quantity), found in zip(JUDGED_QUANTITIES.items(), online, strict=True)
+    }
+
+
+def _online_gain(found: Estimate) -> dict[str, Any]:
+    """What the model spares of its frozen twin's loss; n: candles that both forecast."""
+    return {"online_gain": found.value, "online_gain_ci95": _interval(found), "online_gain_n": found.n}
+
+
+def _online(first: Judged, run: Run) -> dict[str, Any]:
+    """The same of close and range in equal parts, one candle ahead."""
+    both, *_ = gains(first.beside_twin())
+    twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
+    return {"gain": both.value, "ci95": _interval(both), "n": both.n, "twin_age": twin_age}
+
+
+def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
+    names = ("candle_open_time_ms", "step", "candles", "loss_before", "loss_after", "what_was_done")
+    return [{name: getattr(drift, name) for name in names} for drift in reader.drifts()]
 
 
 def _pinball_of(those: Judged, quantity: Quantity) -> dict[str, Any]:
@@ -75,6 +102,21 @@ def _pinball_of(those: Judged, quantity: Quantity) -> dict[str, Any]:
         "skill_of_quarters_ci95": [_interval(quarter) for quarter in quarters],
         "n_of_quarters": [quarter.n for quarter in quarters],
         "experts": means,
+    }
+
+
+def _regime(scores: RegimeScores) -> dict[str, Any]:
+    """One candle ahead, of the candles whose forecast was made in this regime."""
+    skills = {"close": scores.skill_close, "range": scores.skill_range}
+    return {
+        "n": scores.n,
+        "share": scores.share,
+        **{name: {"skill": skill.value, "skill_ci95": _interval(skill)} for name, skill in skills.items()},
+        "coverage_90": scores.coverage_90.value,
+        "coverage_90_ci95": _interval(scores.coverage_90),
+        "direction": scores.direction.value,
+        "direction_ci95": _interval(scores.direction),
+        "direction_n": scores.direction.n,
     }
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+from numpy.typing import NDArray
+from torch import nn
 
 from core.events import ExpertShares
 from core.forecast.arrays import Arrays, named, part_of
@@ -55,12 +57,17 @@ class Forecaster:
         """The reference's normalised quantiles now: [H, Q, L]."""
         return self._reference.quantiles()
 
+    def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
+        """What the model corrects at these rows: [origin, H, Q, L]. reference: what `reference()` says now."""
+        return self._baselines.anchors(reference, origins)
+
     def forecast(self, reference: FloatArray) -> Quantiles:
         """Forecast the candles after the newest one. reference: what `reference()` says now."""
-        newest = np.array([len(self._history) - 1], dtype=np.int64)
-        features, is_real = self._history.windows(newest, self._context)
-        corrections = self._engine.corrections(features, is_real)[0]
-        return self._combine(np.sort(reference + corrections, axis=-1), reference)
+        return self._combine(self._of_model(reference), reference)
+
+    def of_other(self, model: nn.Module, reference: FloatArray) -> FloatArray:
+        """What another model of the same shape says of the candles after the newest one: [H, Q, L], natural units."""
+        return self._natural(self._of_model(reference, model))
 
     def without_model(self, reference: FloatArray) -> Quantiles:
         """The forecast where the model gives none: the reference stands in its place."""
@@ -78,6 +85,13 @@ class Forecaster:
         origin = self._history.last_open_time_ms
         assert origin is not None
         self._said.append((origin, said))
+
+    def _of_model(self, reference: FloatArray, model: nn.Module | None = None) -> FloatArray:
+        """Normalised quantiles [H, Q, L]; model: None for the one that is trained."""
+        newest = np.array([len(self._history) - 1], dtype=np.int64)
+        features, is_real = self._history.windows(newest, self._context)
+        anchor = self.anchors(reference, newest)[0]
+        return np.sort(anchor + self._engine.corrections(features, is_real, model)[0], axis=-1)
 
     def _combine(self, model: FloatArray, reference: FloatArray) -> Quantiles:
         """model, reference: normalised quantiles [H, Q, L]."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost, MarketConditions
 from core.forecast.experts import MODEL, REFERENCE, Quantiles, pack_losses
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
@@ -32,6 +32,7 @@ class IssuedForecast:
     quantiles: Quantiles
     ghosts: tuple[Ghost, ...]
     reference_ghosts: tuple[Ghost, ...]
+    conditions: MarketConditions | None = None
 
     @property
     def horizons(self) -> int:
@@ -68,11 +69,14 @@ class IssuedForecast:
             checkpoint_id=self.checkpoint_id,
             origin_close=self.origin_close,
             ghosts=self.ghosts,
+            conditions=self.conditions,
         )
 
 
-def from_rows(rows: Sequence[StoredForecast], interval: Interval) -> IssuedForecast:
-    """The forecast that these rows, one a horizon, were stored from."""
+def from_rows(
+    rows: Sequence[StoredForecast], interval: Interval, conditions: MarketConditions | None = None
+) -> IssuedForecast:
+    """The forecast that these rows, one a horizon, were stored from. conditions: what is stored beside them."""
     ordered = sorted(rows, key=lambda row: row.horizon)
     first = ordered[0]
     shown = np.stack([row.quantiles for row in ordered])
@@ -88,6 +92,7 @@ def from_rows(rows: Sequence[StoredForecast], interval: Interval) -> IssuedForec
         checkpoint_id=first.checkpoint_id,
         origin_close=first.origin_close,
         scale=first.scale,
+        conditions=conditions,
     )
 
 
@@ -103,6 +108,7 @@ def issue(
     checkpoint_id: str | None,
     origin_close: float,
     scale: float,
+    conditions: MarketConditions | None = None,
 ) -> IssuedForecast:
     """Put a forecast together with the candles that are drawn of it."""
     drawn, reference = (
@@ -121,6 +127,7 @@ def issue(
         quantiles,
         drawn,
         reference,
+        conditions,
     )
 
 
@@ -144,10 +151,12 @@ def score(
     run_id: str,
     now_ms: int,
     version: int = 1,
+    twin: FloatArray | None = None,
 ) -> Outcome:
     """Score the forecast of `horizon` against the candle that has closed.
 
     natural: the candle's quantities [Q]. everyone: the losses to store, in the order of LOSS_ROWS, where known.
+    twin: the frozen twin's [Q], where there is one.
     """
     shown = forecast.quantiles.shown[horizon - 1]
     losses = pinball(natural, shown)
@@ -175,6 +184,9 @@ def score(
         scored_at_ms=now_ms,
         version=version,
         expert_losses=b"" if everyone is None else pack_losses(everyone),
+        regime=None if forecast.conditions is None else forecast.conditions.regime,
+        twin_loss=None if twin is None else float(twin[Quantity.CLOSE]),
+        range_twin_loss=None if twin is None else float(twin[Quantity.RANGE]),
     )
     return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses)
 

@@ -40,6 +40,15 @@ class Judged:
     def lost_without_model(self, quantity: Quantity) -> FloatArray:
         return self.losses[:, 0, quantity]
 
+    def beside_twin(self) -> FloatArray:
+        """Losses of the model and its frozen twin, for the close and for the range, where there was a twin: [m, 4]."""
+        rows = [
+            (score.model_loss, score.twin_loss, score.range_model_loss, score.range_twin_loss)
+            for score in self.scores
+            if score.twin_loss is not None and score.range_twin_loss is not None
+        ]
+        return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
     def means(self, quantity: Quantity) -> dict[str, float]:
         """Mean loss of each expert that speaks on the quantity; empty where nothing was judged."""
         if not self.scores:

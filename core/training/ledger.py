@@ -12,6 +12,7 @@ import numpy as np
 from core.events import AccuracySummary, Estimate, ForecastMode, LossSummary, Trend
 from core.forecast.score import FEWEST_FOR_AN_EDGE, mean, share, skill
 from core.storage.records import StoredScore
+from core.training.online import OnlineLedger
 
 SCORE_WINDOW = 1000
 CHECKPOINT_WINDOW = 300
@@ -42,6 +43,8 @@ class ScoreLedger:
         self._all: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._usual: deque[float] = deque(maxlen=_USUAL_WINDOW)
         self._edge = _Edge()
+        self.online = OnlineLedger()
+        """The model beside its frozen twin."""
 
     def add(self, score: StoredScore, first_loss: float | None = None) -> None:
         """Take the next one-step score, in time order.
@@ -51,6 +54,7 @@ class ScoreLedger:
         if score.horizon != 1 or score.after_gap:
             return
         self._all.append(score)
+        self.online.add(score)
         self._usual.append(score.loss if first_loss is None else first_loss)
         if score.mode is not self._own_mode:
             self._others.append(score)
@@ -70,6 +74,7 @@ class ScoreLedger:
         """
         if score.horizon != 1 or score.after_gap:
             return
+        self.online.replace(score)
         _put_in_place(self._all, score)
         _put_in_place(self._others, score)
         if _put_in_place(self._own, score):

@@ -33,6 +33,7 @@ from core.training.recovery.quarantine import Quarantine
 from core.training.samples import LossWeights
 from core.training.session import SessionOptions, TrainingSession
 from core.training.spec import SessionSpec
+from core.training.twin import FrozenTwin
 from models.registry import build_model
 from models.transformer import ModelShape
 
@@ -62,6 +63,12 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
         generator,
         clock,
         ScoreLedger(spec.own_mode),
+        FrozenTwin(
+            engine,
+            DataFolder(spec.root).checkpoints(run.run_id),
+            spec.settings.online.twin_age,
+            spec.settings.model.horizons,
+        ),
     )
     settings = spec.settings
     keeper = CheckpointKeeper(
@@ -100,6 +107,7 @@ def _options(spec: SessionSpec) -> SessionOptions:
         replay_window=training.replay_window,
         loss_weights=LossWeights(training.poor_forecast_weight, training.wrong_direction_weight),
         known_good_every=spec.settings.checkpoints.every_steps,
+        drift=spec.settings.online.drift,
     )
 
 

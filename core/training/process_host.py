@@ -24,6 +24,7 @@ from core.training.supervision.watchdog import Watchdog
 from core.training.trainer_process import Failure, run_trainer
 
 _GRACE_S = 5.0
+_LONGEST_REASON = 200
 
 Entry = Callable[[SessionSpec, Connection], None]
 
@@ -58,7 +59,8 @@ class ProcessHost:
             process.start()
         except (OSError, RuntimeError) as error:
             ours.close()
-            raise HostDiedError(f"The trainer process could not be started: {error}.") from error
+            reason = " ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")  # Python's own may be half a page
+            raise HostDiedError(f"The trainer process could not be started: {reason}.") from error
         finally:
             theirs.close()
         self._process, self._pipe = process, ours

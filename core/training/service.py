@@ -141,6 +141,7 @@ class TrainingService:
             learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
             accuracy_apart=session.scores.other_summary(session.scored, session.live_scored),
+            online=session.online_gain,
             shares=session.forecaster.shares,
         )
 

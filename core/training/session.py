@@ -16,13 +16,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.clock import Clock
-from core.events import ForecastMode, Incident, NonFiniteOrigin, StepDone, TrainerEvent
-from core.forecast.experts import Quantiles
+from core.events import DriftFound, ForecastMode, Incident, NonFiniteOrigin, OnlineGain, StepDone, TrainerEvent
+from core.forecast.conditions import ConditionsWatch
+from core.forecast.experts import MODEL, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredScore
+from core.training.drift import Rise
+from core.training.drift_response import DriftWatch, drift_incident
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
@@ -31,6 +34,7 @@ from core.training.ledger import LossLedger, ScoreLedger
 from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
+from core.training.twin import FrozenTwin
 
 _LATE_SHARE = 0.05
 _LATE_MS = 2000
@@ -48,6 +52,8 @@ class SessionOptions:
     loss_weights: LossWeights
     known_good_every: int
     """Steps between two looks at whether the state is known good."""
+    drift: str
+    """See `OnlineSettings.drift`."""
 
 
 class TrainingSession:
@@ -63,17 +69,23 @@ class TrainingSession:
         generator: np.random.Generator,
         clock: Clock,
         scores: ScoreLedger,
+        twin: FrozenTwin,
     ) -> None:
         self._options = options
         self.history = history
         self.engine = engine
         self.ladder = ladder
         self.forecaster = Forecaster(history, engine, options.context)
+        self.conditions = ConditionsWatch(history)
         self._forecasts = ForecastGuard(ladder)
         self._record = record
         self.generator = generator
         self._clock = clock
         self.scores = scores
+        self.twin = twin
+        self.drifts = DriftWatch(options.drift, engine)
+        self._rise: Rise | None = None
+        """What the candle under way showed."""
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
@@ -108,6 +120,13 @@ class TrainingSession:
         """The model's share in the shown close one step ahead."""
         return self.forecaster.model_weight
 
+    @property
+    def online_gain(self) -> OnlineGain | None:
+        """What learning since the twin was frozen was worth; None where no twin is kept."""
+        if not self.twin.age:
+            return None
+        return self.scores.online.summary(self.twin.known_for(self.history.observed), self.twin.age)
+
     def take_up_record(self) -> None:
         """Take from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
 
@@ -116,7 +135,8 @@ class TrainingSession:
         for origin in self.history.open_time_ms[-self.history.horizons :]:
             rows = self._record.reader.forecasts_of(int(origin))
             if rows:
-                self._pending.append(from_rows(rows, self._options.interval))
+                conditions = self._record.reader.conditions_of(int(origin))
+                self._pending.append(from_rows(rows, self._options.interval, conditions))
             else:
                 self._pending.clear()  # the k-th newest pending forecast belongs to the k-th newest candle
         known = self._record.reader.scores()
@@ -138,20 +158,24 @@ class TrainingSession:
         position = self.position_ms
         if position is not None and candle.open_time_ms <= position:
             return ()
+        self.twin.renew(self.history.observed)
         self.history.append(candle)
         self.forecaster.observe()
+        self.conditions.observe()
         outcomes = self._score(candle)
+        drift = self._answer_drift(candle)
         reference = self.forecaster.reference()
         step = None if self.is_paused else self._train(reference)
         rollbacks = self.ladder.known_good.restores
         forecast = self._forecast(candle, mode, reference)
         self.forecaster.commit(forecast.quantiles, reference)
+        self.twin.say(self.forecaster, reference, candle.open_time_ms)
         if step is not None and self.ladder.known_good.restores > rollbacks:
             step = _left_spoiled(step)
-        new_scores = self._commit(outcomes, step, forecast)
+        new_scores = self._commit(outcomes, drift, step, forecast)
         self._account(outcomes, new_scores, step, candle)
         self._pending.append(forecast)
-        learned = (() if step is None else (step,)) + self._take_incidents()
+        learned = (*(each for each in (drift, step) if each is not None), *self._take_incidents())
         return (*(outcome.event for outcome in outcomes), *learned, forecast.event(self.run_id))
 
     def step_once(self) -> tuple[TrainerEvent, ...]:
@@ -183,11 +207,17 @@ class TrainingSession:
         after_gap = not bool(usable[0, horizon - 1])
         now_ms = self._clock.now_ms()
         losses = self.forecaster.losses(origin, horizon, natural[0, horizon - 1])
-        outcome = score(forecast, horizon, candle, natural[0, horizon - 1], losses, after_gap, self.run_id, now_ms)
+        twin = self.twin.losses(forecast.origin_open_time_ms, horizon, natural[0, horizon - 1])
+        outcome = score(
+            forecast, horizon, candle, natural[0, horizon - 1], losses, after_gap, self.run_id, now_ms, twin=twin
+        )
         if not after_gap:
             shown = forecast.quantiles.shown[horizon - 1]
             self.forecaster.learn(origin, horizon, shown, natural[0, horizon - 1])
         if horizon == 1:
+            if losses is not None and twin is not None and not after_gap:
+                of_model, of_twin = (self._in_training_units(origin, each) for each in (losses[1 + MODEL], twin))
+                self.engine.schedule.compare(of_model, of_twin)
             self._take_prequential(None if after_gap else self._in_training_units(origin, outcome.losses))
             if not after_gap:
                 self._mark(origin, outcome)
@@ -198,6 +228,18 @@ class TrainingSession:
         self._prequential_loss = loss
         if loss is not None:
             self.engine.schedule.observe(loss)
+            self._rise = self.drifts.observe(loss)
+
+    def _answer_drift(self, candle: Candle) -> DriftFound | None:
+        """Do what is to be done about a rise of the loss; None where there is none."""
+        rise, self._rise = self._rise, None
+        if rise is None:
+            return None
+        done = self.drifts.answer(self.is_paused)
+        at_ms = self._clock.now_ms()
+        return DriftFound(
+            self.run_id, candle.open_time_ms, self.step, rise.candles, rise.loss_before, rise.loss_after, done, at_ms
+        )
 
     def _in_training_units(self, origin: int, losses: FloatArray) -> float:
         """The loss of a one-step forecast as training counts it, so that both curves share an axis."""
@@ -218,7 +260,8 @@ class TrainingSession:
             return None
         started_s = self._clock.monotonic_s()
         self.step += 1
-        trained = self.ladder.train(batch, reference, self.step, self.losses.newest)
+        anchors = self.forecaster.anchors(reference, origins)
+        trained = self.ladder.train(batch, anchors, self.step, self.losses.newest)
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self._take(trained)
         done = self._step_done(trained.result, batch.size, duration_ms)
@@ -279,6 +322,7 @@ class TrainingSession:
             checkpoint_id=self.checkpoint_id,
             origin_close=candle.close,
             scale=float(self.history.column("scale")[-1]),
+            conditions=self.conditions.now,
         )
 
     def _judged(self, mode: ForecastMode, made_at_ms: int, target_opens_ms: int) -> ForecastMode:
@@ -298,17 +342,24 @@ class TrainingSession:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:
             return None
         rows = self._record.reader.forecasts_of(origin_open_time_ms)
-        return from_rows(rows, self._options.interval) if rows else None
+        conditions = self._record.reader.conditions_of(origin_open_time_ms)
+        return from_rows(rows, self._options.interval, conditions) if rows else None
 
-    def _commit(self, outcomes: Sequence[Outcome], step: StepDone | None, forecast: IssuedForecast) -> int:
+    def _commit(
+        self, outcomes: Sequence[Outcome], drift: DriftFound | None, step: StepDone | None, forecast: IssuedForecast
+    ) -> int:
         """Make this candle's results durable in one transaction. Returns how many one-step scores were new."""
         one_step = [outcome.score for outcome in outcomes if outcome.score.horizon == 1]
         further = [outcome.score for outcome in outcomes if outcome.score.horizon != 1]
         with self._record.write():
             new_scores = self._record.add_scores(one_step)
             self._record.add_scores(further)
+            if drift is not None and self._record.add_drift(drift):  # not again where it was gone through before
+                self._incidents.append(drift_incident(drift))
             self._add_step(step)
             self._record.add_forecasts(forecast.rows())
+            if forecast.conditions is not None:
+                self._record.add_conditions(forecast.origin_open_time_ms, forecast.conditions)
         return new_scores
 
     def _add_step(self, step: StepDone | None) -> None:

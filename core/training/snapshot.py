@@ -14,7 +14,7 @@ from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.session import TrainingSession
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -23,6 +23,8 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
     tensors.update(_tensors("history", session.history.state()))
     tensors.update(_tensors("forecaster", session.forecaster.state()))
     tensors.update(_tensors("past", session.forecaster.past()))
+    tensors.update(_tensors("conditions", session.conditions.state()))
+    tensors.update(_tensors("twin", session.twin.said()))
     metadata = {
         "schema": SCHEMA,
         "training_type": "online",
@@ -35,6 +37,8 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         "generator": session.generator.bit_generator.state,
         "best_loss": session.losses.best,
         "newest_losses": list(session.losses.newest),
+        "drift": session.drifts.state(),
+        "twin": session.twin.state(),
         "torch": torch.__version__,
     }
     return tensors, metadata
@@ -74,11 +78,14 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     unpack_learned(session, tensors, metadata)
     session.history.restore(_arrays(tensors, "history"))
     session.forecaster.restore_past(_arrays(tensors, "past"))
+    session.conditions.restore(_arrays(tensors, "conditions"))  # older checkpoints have none
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
     session.seen_until_ms = metadata.get("seen_until_ms")
     session.losses.restore(metadata["best_loss"], metadata["newest_losses"])
     session.ladder.restore(metadata["recovery"])
+    session.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two
+    session.twin.restore(_arrays(tensors, "twin"), metadata.get("twin"))
 
 
 def describe_model(model: ModelSettings) -> dict[str, Any]:

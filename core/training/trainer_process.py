@@ -85,10 +85,10 @@ def _prepare_process(spec: SessionSpec) -> StderrFile:
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
-    from core.logs import log_to_file  # noqa: PLC0415 - the child's own start
+    from core.logs.writing import TRAINER_FILE, log_to_file  # noqa: PLC0415 - the child's own start
 
     logs = spec.root / "logs"
-    log_to_file(logs / "trainer.log")
+    log_to_file(logs / TRAINER_FILE)
     stderr = StderrFile(logs / FILE_NAME)
     stderr.capture()
     return stderr

@@ -1,4 +1,4 @@
-"""A chart with everything switched on: each kind of indicator, hindsight, and the strip of forecast errors."""
+"""A chart with everything switched on: each kind of indicator, hindsight, forecast errors, the market's regime."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from core.events import QUANTILE_LEVELS, ForecastMode
+from core.events import QUANTILE_LEVELS, ForecastMode, Regime
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
-from core.storage.records import PastRows
+from core.storage.records import ConditionRows, PastRows
 from desktop.chart.layers.error_strip import ErrorStripLayer
 from desktop.chart.layers.hindsight import HindsightLayer
 from desktop.chart.layers.layer import Layer
+from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 
@@ -31,6 +32,14 @@ class WalkedPast:
     def scored_span(self, horizon: int) -> tuple[int, int] | None:
         """First and last target."""
         return int(self._times[horizon]), int(self._times[-1])
+
+    def conditions(self, before_ms: int, most: int) -> ConditionRows:
+        """Regimes that last 40 candles each."""
+        stop = int(np.searchsorted(self._times, before_ms))
+        rows = np.arange(max(stop - most, 0), stop)
+        regimes = np.full((rows.size, len(Regime)), 0.1)
+        regimes[np.arange(rows.size), rows // 40 % len(Regime)] = 0.8
+        return ConditionRows(self._times[rows], regimes)
 
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
         """The same rows whenever these are asked for."""
@@ -75,17 +84,20 @@ class Everything(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._read)
-        layers: tuple[Layer, ...] = (*self._studies, HindsightLayer(), ErrorStripLayer())
+        layers: tuple[Layer, ...] = (*self._studies, HindsightLayer(), ErrorStripLayer(), RegimeLayer())
         for layer in layers:
             chart.add_layer(layer)
-        chart.model.past.on_wanted = self._start_reading
+        for read in (chart.model.past, chart.model.regimes):
+            read.on_wanted = self._start_reading
+        chart.model.regimes.begin(past)
         chart.model.past.begin(past, interval.duration_ms)
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is waited for: neither indicators nor past forecasts."""
         model = self._chart.model
-        return not model.past.is_waiting and not any(layer.is_waiting(model) for layer in self._studies)
+        is_reading = model.past.is_waiting or model.regimes.is_waiting
+        return not is_reading and not any(layer.is_waiting(model) for layer in self._studies)
 
     def finish(self) -> bool:
         """Make now what is made between frames else. Says whether there was anything."""
@@ -95,7 +107,7 @@ class Everything(QObject):
         for layer in self._studies:
             while layer.is_waiting(model):
                 layer.work(model)
-        while model.past.load_next():
+        while model.past.load_next() or model.regimes.load_next():
             pass
         self._chart.layers_changed()
         return True
@@ -106,7 +118,9 @@ class Everything(QObject):
 
     @Slot()
     def _read(self) -> None:
-        self._chart.model.past.load_next()
+        model = self._chart.model
+        model.past.load_next()
+        model.regimes.load_next()
         self._chart.layers_changed()
-        if self._chart.model.past.is_waiting:
+        if model.past.is_waiting or model.regimes.is_waiting:
             self._start_reading()

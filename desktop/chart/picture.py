@@ -35,7 +35,7 @@ class Picture:
         self._overlay: Overlay | None = None
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
-        self._ahead_ms: int | None = None
+        self._ahead: tuple[int | None, bool] = (None, False)
 
     @property
     def closed_paints(self) -> int:
@@ -71,15 +71,16 @@ class Picture:
     def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
-        ahead_ms, self._ahead_ms = self._ahead_ms, self._model.time_at(self._model.count)
+        ahead, self._ahead = self._ahead, (self._model.time_at(self._model.count), self._model.forming is not None)
         self._overlay = None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
         frame = build()
         overlay()
         is_new_view = former is None or bool(dirty & (Dirty.VIEW | Dirty.DATA))
-        # A candle that forms after a hole takes grid, times and ghosts ahead of the closed ones along.
-        has_moved = ahead_ms != self._ahead_ms
+        # A candle that forms after a hole takes grid, times and ghosts ahead of the closed ones along; each that begins
+        # to form, or is taken away, widens or narrows the frame of its ghost.
+        has_moved = ahead != self._ahead
         if former is None or is_new_view or has_moved or former.base_key(0) != frame.base_key(0):
             return None
         ticked = (live, self._live) if dirty & Dirty.TICK else ()

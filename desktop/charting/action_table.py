@@ -241,6 +241,17 @@ def _past() -> tuple[ActionInfo, ...]:
             place=CHART_PLACE,
         ),
         ActionInfo(
+            ActionId.REGIMES,
+            "Market &regime",
+            "Shade the candles by what the market was like: calm, trending, volatile",
+            "R",
+            "weather-partly-lightning",
+            (CHART,),
+            section=3,
+            is_checkable=True,
+            place=CHART_PLACE,
+        ),
+        ActionInfo(
             ActionId.ERROR_STRIP,
             "Forecast &errors",
             "The error of each past forecast, and whether its bands held, in a pane below the prices",

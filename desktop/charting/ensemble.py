@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from PySide6.QtCore import QObject, Slot
 
@@ -11,12 +12,14 @@ from core.market.candle import Candle, Market
 from core.storage.folder import DataFolder
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.data.past_forecasts import PastReader
+from desktop.chart.data.regimes import RegimeReader
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
 from desktop.charting.candles import ChartCandles
 from desktop.charting.forecast_note import ForecastNote
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.hindsight import Hindsight
+from desktop.charting.regimes import Regimes
 from desktop.charting.saving import ChartSaving
 from desktop.charting.studies import ChartStudies
 from desktop.charting.tools import ChartTools
@@ -25,11 +28,15 @@ from desktop.state import RunState
 from desktop.window import MainWindow
 
 
+class RunReader(PastReader, RegimeReader, Protocol):
+    """What the chart reads of a run's record."""
+
+
 class ChartEnsemble(QObject):
     """Passes on what the feed says of the watched market; the rest its parts hear from the window and the state.
 
-    open_reader: the past forecasts of a run, by its id. What it makes belongs to the window. Before the window goes,
-    `history` must have ended (`cancel` and `wait`), and `saving` (`finish`).
+    open_reader: the record of a run, by its id. What it makes belongs to the window. Before the window goes, `history`
+    must have ended (`cancel` and `wait`), and `saving` (`finish`).
     """
 
     def __init__(
@@ -39,7 +46,7 @@ class ChartEnsemble(QObject):
         state: RunState,
         database: WindowDatabase,
         folder: DataFolder,
-        open_reader: Callable[[str], PastReader],
+        open_reader: Callable[[str], RunReader],
         clock: Clock,
     ) -> None:
         super().__init__(window)
@@ -50,6 +57,7 @@ class ChartEnsemble(QObject):
         ChartStudies(window, chart)
         self.tools = ChartTools(window, chart, state, database, clock)
         Hindsight(window, chart, state, open_reader)
+        Regimes(window, chart, state, open_reader)
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)
         self.candles = ChartCandles(window, chart, database, self.history)

@@ -19,7 +19,7 @@ from core.market.history.moments import moment_text, parse_moment
 from core.market.history.venue_source import open_venue
 from desktop.commands.errors import UserError
 from desktop.commands.history_desk import HistoryDesk, history_desk
-from desktop.commands.market_options import market_options, read_interval, require_known_venue
+from desktop.commands.market_options import market_options, read_interval, require_exchange
 from desktop.commands.options import Context, common_options, print_json, with_context
 from desktop.commands.progress import TerminalProgress
 
@@ -27,7 +27,7 @@ _INTERRUPTED = 130
 
 
 @click.command("backfill")
-@market_options(is_required=True)
+@market_options(is_required=True, is_fetched=True)
 @click.option("--since", required=True, help="The first candle opens then or later: 2024-01-31, UTC.")
 @click.option("--until", help="All candles open before; without it, up to the newest that is over.")
 @click.option("--ask-again", is_flag=True, help="Ask also for candles that the exchange was found not to have.")
@@ -43,13 +43,13 @@ def backfill(
     interval = read_interval(of_interval)
     assert interval is not None, "the option is required"
     market = Market(of_venue, of_symbol, interval)
+    require_exchange(market)
     span_ms = parse_moment(since), None if until is None else parse_moment(until)
     title = f"Fetching {market}"
     with (
         TerminalProgress(is_shown=not context.as_json) as progress,
         history_desk(context.folder, "backfill", title, progress) as desk,
     ):
-        require_known_venue(market, desk.store)
         job = _job(context, market, desk, _Audience(progress, title, desk.show))
         report = asyncio.run(_run(job, span_ms, ask_again))
     if context.as_json:

@@ -28,6 +28,11 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
     )
     console.print()
+    console.print(_table(words.REGIME_HEADER, words.regimes(summary)))
+    console.print()
+    console.print(Text(words.online(summary)))
+    for when, before, after, done in words.drifts(summary):
+        console.print(Text(f"Drift at {when} UTC: loss {before} to {after}. {done}"))
     console.print(Text(words.EXPLAINED))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,15 @@ from rich.table import Table
 
 from core.clock import SystemClock
 from core.events import EventBatch, JobProgress
-from core.market.candle import Market
-from core.market.history.errors import CandleFileError, HistoryError
+from core.market.candle import FILE_VENUE, Market
+from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
 from core.market.history.importing import ImportPlan, plan_import
 from core.market.history.moments import moment_text
 from core.market.history.naming import WantedMarket, symbol_of, venue_of
-from core.market.history.reading import ReadOptions, read_candle_table
+from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
 from core.market.time_zones import find
 from core.storage.candles import CandleStore
+from core.storage.folder import DataFolder
 from desktop.commands.history_desk import HistoryDesk, history_desk, stored_candles
 from desktop.commands.market_options import known_venues, market_options, read_interval, require_known_venue
 from desktop.commands.options import Context, common_options, print_json, with_context
@@ -37,35 +39,85 @@ from desktop.commands.progress import TerminalProgress
 def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **wanted: Any) -> None:
     """Read candles from CSV (also in .gz and .zip), Feather or Parquet; trades become candles of --interval.
 
-    What the name and the rows do not tell has to be named. Each file is stored whole or not at all; candles that are
-    stored already stay as they are. Exit code 1 where a file cannot be used.
+    What the name and the rows do not tell has to be named, but for a dry run. Each file is stored whole or not at all;
+    candles that are stored already stay as they are. Exit code 1 where a file cannot be used.
     """
-    results: list[dict[str, Any]] = []
+    problems: list[str] = []
     with TerminalProgress(is_shown=not context.as_json) as progress:
         if dry_run:
-            with stored_candles(context.folder) as store:
-                results += [{**_plan(file, wanted, store).describe(), "stored": 0} for file in files]
+            results, problems = _looked_at(files, wanted, context.folder)
         else:
-            with history_desk(context.folder, "candle import", "Importing candles", progress) as desk:
-                for file in files:
-                    results.append(_import_after(results, file, wanted, desk, progress))
-                    if not context.as_json and file is not files[-1]:
-                        progress.say(f"{file.name}: {results[-1]['stored']:,} candles stored.")
+            results = _imported(files, wanted, context, progress)
     if context.as_json:
-        print_json({"files": results, "is_dry_run": dry_run})
+        print_json({"files": results, "is_dry_run": dry_run, **({"errors": problems} if problems else {})})
     else:
         _print(results, dry_run, bool(wanted["replace"]))
+        for sentence in problems:
+            click.echo(sentence, err=True)
+    if problems:
+        raise SystemExit(1)
+
+
+def _looked_at(
+    files: tuple[Path, ...], wanted: dict[str, Any], folder: DataFolder
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """What was found in each file, and a sentence for each that cannot be used. Raises StorageError."""
+    results, problems = [], []
+    with stored_candles(folder) as store:
+        for file in files:
+            try:
+                results.append({**_look(file, wanted, store), "stored": 0})
+            except (CandleFileError, HistoryError) as error:
+                problems.append(str(error))
+    return results, problems
+
+
+def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict[str, Any]:
+    """What one file holds. Where its market is not named it is compared with nothing, and what to name is said."""
+    try:
+        return _plan(file, wanted, store).describe()
+    except UnnamedMarketError:
+        named, table, asked = WantedMarket(wanted["of_venue"], wanted["of_symbol"]), _table(file, wanted), []
+        told: dict[str, str | None] = {"venue": None, "symbol": None}
+        finders: tuple[tuple[str, Callable[[], str]], ...] = (
+            ("venue", lambda: venue_of(file, named, known_venues())),
+            ("symbol", lambda: symbol_of(file, named, table.symbols)),
+        )
+        for name, find in finders:
+            try:
+                told[name] = find()
+            except UnnamedMarketError as unnamed:
+                asked.append(str(unnamed))
+        market = Market(FILE_VENUE, file.name, table.interval)  # it only lends its interval
+        found = plan_import(table, market, None, SystemClock().now_ms(), replaces=False).describe()
+        return {**found, **told, **dict.fromkeys(("new", "same", "different")), "unnamed": " ".join(asked)}
+
+
+def _imported(
+    files: tuple[Path, ...], wanted: dict[str, Any], context: Context, progress: TerminalProgress
+) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = []
+    with history_desk(context.folder, "candle import", "Importing candles", progress) as desk:
+        for file in files:
+            results.append(_import_after(results, file, wanted, desk, progress))
+            if not context.as_json and file is not files[-1]:
+                progress.say(f"{file.name}: {results[-1]['stored']:,} candles stored.")
+    return results
 
 
 def _plan(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> ImportPlan:
     """Read the file and compare it. Raises CandleFileError, HistoryError and StorageError."""
-    options = ReadOptions(read_interval(wanted["of_interval"]), _zone(wanted["time_zone"]))
     named = WantedMarket(wanted["of_venue"], wanted["of_symbol"])
     venue = venue_of(file, named, known_venues() if named.venue is None else ())
-    table = read_candle_table(file, options)
+    table = _table(file, wanted)
     market = Market(venue, symbol_of(file, named, table.symbols), table.interval)
     require_known_venue(market, store)
     return plan_import(table, market, store, SystemClock().now_ms(), replaces=wanted["replace"])
+
+
+def _table(file: Path, wanted: dict[str, Any]) -> CandleTable:
+    """Raises CandleFileError and HistoryError."""
+    return read_candle_table(file, ReadOptions(read_interval(wanted["of_interval"]), _zone(wanted["time_zone"])))
 
 
 def _import_after(
@@ -117,9 +169,10 @@ def _rows(told: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[
     """Names and texts of what was found in one file."""
     holes = f"{told['holes']:,} ({told['missing']:,} candles are missing)" if told["holes"] else "none"
     rejected = ", ".join(f"{count:,} ({why})" for why, count in told["rejected"].items())
+    unnamed = told.get("unnamed")
     rows = [
-        ("Market", f"{told['symbol']} {told['interval']} ({told['venue']})"),
-        ("Rows", f"{told['rows']:,} {told['kind']}"),
+        ("Market", unnamed or f"{told['symbol']} {told['interval']} ({told['venue']})"),
+        ("Rows", f"{told['rows']:,} {told['kind']}" + (f", every {told['interval']}" if unnamed else "")),
         ("Candles", f"{told['candles']:,}, {moment_text(told['first_ms'])} to {moment_text(told['last_ms'])} UTC"),
         ("Holes", holes),
         ("Rejected", rejected or "none"),
@@ -128,6 +181,8 @@ def _rows(told: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[
         rows.append(
             ("Repeated", f"{told['repeated']:,} rows, {told['contradicting']:,} with other numbers: the last stays")
         )
+    if unnamed:
+        return rows
     rows.append(
         ("Stored already", f"{told['same']:,} the same, {told['different']:,} different{_fate(told, replaces)}")
     )

@@ -8,22 +8,25 @@ from typing import Any
 
 import click
 
-from core.market.candle import FILE_VENUE, Interval, Market
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.market.history.errors import HistoryError
 from core.storage.candles import CandleStore
 
 Command = Callable[..., Any]
+_ANY_VENUE = "The exchange, by its ccxt id, or 'file'."
 
 
-def market_options(*, is_required: bool) -> Callable[[Command], Command]:
-    """--venue, --symbol, --interval; under names of their own, for those of a run are laid over the settings."""
+def market_options(*, is_required: bool, is_fetched: bool = False) -> Callable[[Command], Command]:
+    """--venue, --symbol, --interval; under names of their own, for those of a run are laid over the settings.
+
+    is_fetched: from an exchange, so that `file` is none.
+    """
+    venue_help = "The exchange, by its ccxt id: binance, kraken." if is_fetched else _ANY_VENUE
 
     def decorate(command: Command) -> Command:
         for option in reversed(
             (
-                click.option(
-                    "--venue", "of_venue", required=is_required, help="The exchange, by its ccxt id, or 'file'."
-                ),
+                click.option("--venue", "of_venue", required=is_required, help=venue_help),
                 click.option("--symbol", "of_symbol", required=is_required, help="As ccxt writes it: BTC/USDT."),
                 click.option("--interval", "of_interval", required=is_required, help="1m, 5m, 15m, 1h, 4h, 1d, 1w."),
             )
@@ -54,11 +57,23 @@ def require_known_venue(market: Market, store: CandleStore | None) -> None:
     """A slip of the pen would store candles where nobody finds them. Raises HistoryError."""
     if market.venue == FILE_VENUE or (store is not None and store.latest_open_time_ms(market) is not None):
         return
+    _require_exchange(market.venue, f"For candles of no exchange: --venue {FILE_VENUE}")
+
+
+def require_exchange(market: Market) -> None:
+    """Candles are fetched from an exchange only. Raises HistoryError."""
+    if market.venue in (FILE_VENUE, SIMULATED_VENUE):
+        raise HistoryError(
+            f"Candles of '{market.venue}' come from no exchange, so none can be asked for them. Name an exchange, such "
+            "as --venue binance; files are read with the command import."
+        )
+    _require_exchange(market.venue, "Name one by its ccxt id, such as --venue binance.")
+
+
+def _require_exchange(venue: str, otherwise: str) -> None:
     names = known_venues()
-    if market.venue in names:
+    if venue in names:
         return
-    close = difflib.get_close_matches(market.venue.lower(), names, n=3)
+    close = difflib.get_close_matches(venue.lower(), names, n=3)
     hint = f"Did you mean {' or '.join(close)}? " if close else ""
-    raise HistoryError(
-        f"'{market.venue}' is no exchange that ccxt knows. {hint}For candles of no exchange: --venue {FILE_VENUE}"
-    )
+    raise HistoryError(f"'{venue}' is no exchange that ccxt knows. {hint}{otherwise}")

@@ -17,7 +17,7 @@ import click
 from pydantic import ValidationError
 
 from core import settings as settings_file
-from core.logs import log_to_file, log_to_stderr
+from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
 from core.settings import Settings, TrainingSettings
 from core.storage.folder import DataFolder
@@ -152,7 +152,7 @@ def data_folder(chosen: Path | None) -> DataFolder:
 def _context(options: dict[str, Any]) -> Context:
     folder = data_folder(options.get("data_dir"))
     folder.ensure()
-    log_to_file(folder.logs / "ghostcandle.log")
+    log_to_file(folder.logs / WINDOW_FILE)
     log_to_stderr()
     is_new = not folder.settings.exists() and not folder.database.exists()
     settings, warnings = settings_file.load(folder.settings)

@@ -18,6 +18,7 @@ _TITLES = {
     "clip_norm": "Clip threshold",
     "clip_percentile": "Adaptive percentile",
     "clip_value": "Bound of each number",
+    "drift": "On a drift",
     "duty_percent": "Share of the time (%)",
     "ema_decay": "Decay of averaged weights",
     "error_strip": "Forecast errors",
@@ -29,6 +30,7 @@ _TITLES = {
     "layers": "Number of layers",
     "noise": "Gradient noise",
     "poor_forecast_weight": "Weight of poor forecasts",
+    "regimes": "Market regime",
     "rollback_window_steps": "Rollback window, in steps",
     "rollbacks": "Rollbacks before a pause",
     "skips_before_rollback": "Skips before a rollback",
@@ -36,6 +38,7 @@ _TITLES = {
     "spike_action": "On a loss spike",
     "spike_factor": "Loss spike, in medians",
     "swap_colours": "Swap the colours",
+    "twin_age": "Age of the twin, in candles",
     "warmup_steps": "Warm-up steps",
     "wrong_direction_weight": "Weight of wrong directions",
 }

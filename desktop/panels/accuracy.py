@@ -25,6 +25,7 @@ from desktop.panels.accuracy_terms import (
 )
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
 from desktop.panels.interval_bar import IntervalBar
+from desktop.panels.online_gain import OnlineGainLine
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
@@ -108,6 +109,7 @@ class AccuracyPanel(Panel):
         self._headers: list[QLabel] = []
         self._rows = self._build_table()
         self._count, self._share = QLabel(), QLabel()
+        self._online = OnlineGainLine()
         self.apart = QToolButton()
         """Shows the scores that are kept apart instead of the run's own."""
         self._footer = QWidget()
@@ -152,6 +154,7 @@ class AccuracyPanel(Panel):
         for part in (self.tabs, self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:
+            self._online.show_gain(None)
             return
         apart = status.accuracy_apart
         self._offer_apart(own, apart)
@@ -164,10 +167,12 @@ class AccuracyPanel(Panel):
         for row, (estimate, against) in zip(self._rows, measured(shown), strict=True):
             row.show(estimate, against, shown.group == _LIVE)
         self._show_footer(own, shown)
+        self._online.show_gain(status.online)
 
     def apply_palette(self, palette: Palette) -> None:
         for row in self._rows:
             row.apply_palette(palette)
+        self._online.apply_palette(palette)
         for label in (*self._headers, self._reason, self._count, self._share, self._empty):
             colour_text(label, palette.muted_text)
         self.details.apply_palette(palette)
@@ -208,7 +213,7 @@ class AccuracyPanel(Panel):
         layout.setContentsMargins(0, 2, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(top)
-        for part in (self._reason, self._table, self._footer):
+        for part in (self._reason, self._table, self._online, self._footer):
             layout.addWidget(part)
         layout.addStretch(1)
         return page

@@ -37,6 +37,8 @@ from desktop.state import RunState
 from desktop.theme import Palette, Theme
 
 _SIDE_BY_SIDE_FROM = 640
+_NUMBERS_IN_TWO = 350
+"""So wide are the numbers in two pairs a row: in one they would have to be scrolled for."""
 _MARKET_FROM = 430
 _MINUTE_S = 60
 _ABOVE_EACH_OTHER_FROM = 280
@@ -69,7 +71,7 @@ class FeedPanel(Panel):
         self.lists = QTabWidget()
         self._sides = QSplitter(Qt.Orientation.Horizontal)
         self._left, self._page = QScrollArea(), QWidget()
-        self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._body, self._right = QBoxLayout(QBoxLayout.Direction.LeftToRight), QVBoxLayout()
         self._build_layout()
         self._connect()
         self.apply_palette(theme.palette)
@@ -120,7 +122,10 @@ class FeedPanel(Panel):
         self._sides.setOrientation(Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical)
         vertical = QSizePolicy.Policy.Expanding if is_wide else QSizePolicy.Policy.Maximum
         self._left.setSizePolicy(QSizePolicy.Policy.Expanding, vertical)
-        self.numbers.arrange(width * 2 // 5 if is_wide else width)
+        left = max(width * 2 // 5, min(_NUMBERS_IN_TWO, width // 2))
+        self._body.setStretchFactor(self._left, left if is_wide else 2)
+        self._body.setStretchFactor(self._right, width - left if is_wide else 3)
+        self.numbers.arrange(left if is_wide else width)
         self.market.setVisible(width >= _MARKET_FROM)  # else the tabs have no room; the sentence names it too
 
     def _fold(self, *, is_folded: bool) -> None:
@@ -235,11 +240,10 @@ class FeedPanel(Panel):
         self._fill_lists()
         self._body.setSpacing(10)
         self._body.addWidget(self._left, 2)
-        right = QVBoxLayout()
-        right.setSpacing(3)
-        right.addLayout(self._buttons())
-        right.addWidget(self.lists, 1)
-        self._body.addLayout(right, 3)
+        self._right.setSpacing(3)
+        self._right.addLayout(self._buttons())
+        self._right.addWidget(self.lists, 1)
+        self._body.addLayout(self._right, 3)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 4, 6, 4)
         layout.addLayout(self._body)

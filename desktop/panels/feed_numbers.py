@@ -13,10 +13,12 @@ _TWO_PAIRS_FROM = 340
 _TERMS = {
     "Last message": "When the exchange last sent anything over the stream.",
     "Last trade": "When a trade of this market last came. A quiet market has none for minutes.",
-    "Request time": "How long the newest request took, there and back.",
-    "Clock offset": "The exchange's clock minus this computer's. Candles close by the exchange's.",
+    "Request time": "How long the newest request that was answered took, there and back.",
+    "Clock offset": "The exchange's clock minus this computer's, when it was last asked. Candles close by the "
+    "exchange's.",
     "Close delay": "From the end of the newest candle to its arrival here.",
-    "Reconnects": "How often the connection was opened again since this market was chosen.",
+    "Tries to reconnect": "How often a new connection was begun after a break, since this market was chosen. Those "
+    "that failed count too.",
     "Candles back-filled": "Candles that were fetched after a break, since this market was chosen.",
     "Candles corrected": "Candles that the exchange told differently later. They are stored and drawn anew, and not "
     "learned from again.",
@@ -42,7 +44,7 @@ class FeedNumbers(NumberGrid):
             "Request time": format_milliseconds(None if vitals is None else vitals.request_ms),
             "Clock offset": format_milliseconds(None if vitals is None else vitals.clock_offset_ms, signed=True),
             "Close delay": format_milliseconds(None if vitals is None else vitals.close_delay_ms),
-            "Reconnects": format_count(None if vitals is None else vitals.reconnects),
+            "Tries to reconnect": format_count(record.tries),
             "Candles back-filled": format_count(None if vitals is None else vitals.back_filled),
             "Candles corrected": format_count(record.corrected_count),
             "Candles missing": format_count(record.missing_count),

@@ -14,7 +14,7 @@ from desktop.formatting import format_time
 from desktop.icons import icon, tabular
 from desktop.panels.base import paragraphs
 from desktop.panels.checkpoint_model import ROOT, Index
-from desktop.panels.feed_words import Line, moment, state_colour, state_word
+from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
 from desktop.theme import Theme
 
 _DOT = 9
@@ -94,10 +94,10 @@ class ChangesModel(NewestFirstModel[Line]):
         if role == Qt.ItemDataRole.DisplayRole:
             return (moment(at_ms, self._now_ms()), sentence)[index.column()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            word = "" if state is None else f"{state_word(state)}: "
-            return paragraphs(f"{format_time(at_ms, seconds=True)}\n{word}{sentence}")
+            said = sentence if state is None else in_one_line(state, sentence)
+            return paragraphs(f"{format_time(at_ms, seconds=True)}\n{said}")
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 1 and state is not None:
-            return f"{state_word(state)}: {sentence}"
+            return in_one_line(state, sentence)
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             palette = self._theme.palette
             name = "circle-outline" if state is None else "circle"

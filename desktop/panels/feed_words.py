@@ -32,6 +32,12 @@ def state_word(state: FeedState | None) -> str:
     return "No feed yet" if state is None else state.value.capitalize()
 
 
+def in_one_line(state: FeedState, sentence: str) -> str:
+    """``Reconnecting: The connection was cut.``; the word alone does not go before a sentence that begins with it."""
+    word = state_word(state)
+    return sentence if sentence.startswith(word) else f"{word}: {sentence}"
+
+
 def story(record: FeedRecord) -> list[Line]:
     """Transitions, holes and corrections as lines, the newest first."""
     name = venue_name(record.market.venue) if record.market is not None else "The exchange"

@@ -12,6 +12,7 @@ from core.events import Trend
 from desktop.formatting import MISSING, format_age, format_count, format_duration, format_number
 from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.panels.drift_marks import DriftMarks
 from desktop.panels.inputs import readable_decimal
 from desktop.panels.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
 from desktop.state import RunState
@@ -55,6 +56,8 @@ class LossPanel(Panel):
         self._prequential = self._plot.plot(connect="finite")
         self._mean = self._plot.plot(connect="finite")
         layout.addWidget(self._plot, 1)
+        self.drifts = DriftMarks(self._plot, theme.palette)
+        layout.addWidget(self.drifts)
         self._rate_label = QLabel()
         self._rate_label.setToolTip("How far one step moves the weights. Change it in the tool bar.")
         self._rate_plot = plot_widget(NumberAxis)
@@ -69,7 +72,7 @@ class LossPanel(Panel):
         layout.addLayout(strip)
         self._empty = EmptyState("No training step yet.\nThe curves begin with the first one.", self._plot)
         self.apply_palette(theme.palette)
-        for signal in (state.steps_changed, state.status_changed, state.run_changed):
+        for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.run_changed):
             signal.connect(self.mark_stale)
 
     def refresh(self) -> None:
@@ -105,6 +108,7 @@ class LossPanel(Panel):
             "Training: the loss of the samples a step learned from, each step faint, their mean bold.\n"
             "Before learning (prequential): the loss of the newest one-step forecast, made before its candle was seen."
         )
+        self.drifts.apply_palette(palette)
         for label in (*self._names, self._legend, self._rate_label):
             colour_text(label, palette.muted_text)
         colour_text(self._empty, palette.muted_text)
@@ -166,7 +170,9 @@ class LossPanel(Panel):
         rate = steps.column("learning_rate")
         self._rate.setData(*thinned(x, rate, most))
         if len(steps) == 0:
+            self.drifts.show_drifts((), 0.0, 0.0)
             return
+        self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]))
         for plot in (self._plot, self._rate_plot):
             plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
         self._fit_height(loss, mean, before)

@@ -11,7 +11,7 @@ from desktop.formatting import MISSING, format_count, format_number, format_perc
 from desktop.icons import tabular
 from desktop.jobs import JobBar
 from desktop.panels.base import Panel, paragraphs, set_text
-from desktop.panels.feed_words import state_colour, state_word
+from desktop.panels.feed_words import in_one_line, state_colour
 from desktop.state import RunState
 from desktop.theme import Theme
 
@@ -133,7 +133,7 @@ class StatusPanel(Panel):
             self._dot.show_colour(palette.muted_text)
             return
         self._dot.show_colour(state_colour(feed.state, palette))
-        set_text(self.feed, f"{state_word(feed.state)}: {feed.sentence}")
+        set_text(self.feed, in_one_line(feed.state, feed.sentence))
         self.feed.setToolTip(feed.sentence)
 
     def _trainer_words(self, trainer_state: TrainerState | None) -> str:

@@ -10,6 +10,8 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
 
 from core.market.candle import Market
+from core.market.feeds.base import FeedState
+from core.market.feeds.tickers import Quote
 from core.market.symbols import SymbolList
 from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket, Watchlist, added, moved, without
@@ -22,6 +24,7 @@ from desktop.panels.watchlist_model import Row, WatchlistModel
 from desktop.panels.watchlist_table import WatchTable
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.watch.quotes import STALE_AFTER_MS, QuoteState, Standing
 
 _CHANGES_KEPT = 50
 _TOLD_FOR_MS = 8_000
@@ -128,12 +131,39 @@ class WatchlistPanel(Panel):
         return False
 
     def _row(self, each: WatchedMarket, on_chart: Market | None, now_ms: int) -> Row:
-        standing = self._quotes.standing((each.venue, each.symbol), now_ms, is_polled=self._is_wanted)
+        standing = self._standing(each, now_ms)
+        status, is_on_chart = self._record.status, each.market == on_chart
+        if is_on_chart:
+            standing = self._of_chart(standing, now_ms)
         age_s = None if standing.quote is None else max(0, (now_ms - standing.quote.at_ms) // 10_000 * 10)
-        if each.market != on_chart:
+        if not is_on_chart:
             return Row(each, standing, age_s)
-        status = self._record.status
         return Row(each, standing, age_s, True, None if status is None else status.state)
+
+    def _on_price(self) -> None:
+        """At once, as the chart has it, so that no picture shows two last prices; one row costs a quarter of a
+        millisecond."""
+        if not self.is_on_screen:
+            self.mark_stale()
+            return
+        now_ms, market = self._clock.now_ms(), self._record.market
+        for number, each in enumerate(self._markets):
+            if each.market == market:
+                self.model.show_one(number, self._row(each, market, now_ms))
+
+    def _standing(self, each: WatchedMarket, now_ms: int) -> Standing:
+        return self._quotes.standing((each.venue, each.symbol), now_ms, is_polled=self._is_wanted)
+
+    def _of_chart(self, polled: Standing, now_ms: int) -> Standing:
+        """With the chart's own last price: two numbers for one thing make two things of it. While its feed is live the
+        price holds, however long nobody has traded."""
+        last, status = self._record.last_price, self._record.status
+        if last is None:
+            return polled
+        day = None if polled.quote is None else polled.quote.day
+        is_live = status is not None and status.state is FeedState.LIVE
+        is_old = not is_live and now_ms - last.at_ms > STALE_AFTER_MS
+        return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(last.price, last.at_ms, day))
 
     def _update_wanted(self) -> None:
         is_wanted = (
@@ -156,9 +186,8 @@ class WatchlistPanel(Panel):
         for venue in dict.fromkeys(market.venue for market in self._markets):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self._is_wanted:
-                left_s = max(0, round((trouble.next_try_ms - self._clock.now_ms()) / 1000))
-                left = format_duration(left_s if left_s < _MINUTE_S else left_s // _MINUTE_S * _MINUTE_S)
-                return f"{trouble.sentence} Asked again in {left}."
+                left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
+                return f"{trouble.sentence} Asked again {_soon(left_s)}."
         return ""
 
     def _pause_reason(self) -> str:
@@ -230,11 +259,14 @@ class WatchlistPanel(Panel):
             self.table.selectRow(row)
 
     def _open(self, row: int) -> None:
-        """Show it on the chart, unless it is there."""
+        """Show it on the chart, unless it is there, or is known not to exist."""
         if not 0 <= row < len(self._markets):
             return
         market = self._markets[row]
-        if market.market not in (self._record.market, self._record.opening_market):
+        standing = self._standing(market, self._clock.now_ms())
+        if standing.state is QuoteState.NO_MARKET:
+            self._tell(f"{standing.sentence} The row cannot be opened.")
+        elif market.market not in (self._record.market, self._record.opening_market):
             self.market_requested.emit(market)
 
     def _update_actions(self) -> None:
@@ -261,6 +293,7 @@ class WatchlistPanel(Panel):
     def _connect(self) -> None:
         for signal in (self._quotes.changed, self._record.changed):
             signal.connect(self.mark_stale)
+        self._record.price_changed.connect(self._on_price)
         self._record.changed.connect(self._update_wanted)
         self.table.opened.connect(self._open)
         self.table.dropped.connect(self._move)
@@ -294,3 +327,10 @@ class WatchlistPanel(Panel):
         layout.addWidget(self.adder)
         layout.addWidget(self.table, 1)
         layout.addLayout(foot)
+
+
+def _soon(seconds: int) -> str:
+    """``now``, ``in 7 s``, ``in 4 min``"""
+    if seconds <= 0:
+        return "now"
+    return f"in {seconds} s" if seconds < _MINUTE_S else f"in {format_duration(seconds // _MINUTE_S * _MINUTE_S)}"

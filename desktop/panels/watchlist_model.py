@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt
@@ -30,15 +31,19 @@ ROW_ROLE = Qt.ItemDataRole.UserRole
 MARKET, DAY, LAST, CHANGE = range(4)
 _TITLES = ("Market", "24 h", "Last", "Change")
 _MEANINGS = (
-    "The symbol; below it the exchange, the interval of its candles, and how far to believe the price",
+    "The symbol; below it the exchange, and the interval of its candles",
     "The closes of the last 24 hours; the faint line is the price of a day ago",
-    "The last price, in the currency that the symbol is quoted in",
+    "The last price, in the currency that the symbol is quoted in; below it how far to believe it",
     "The last price against that of a day ago, to a quarter of an hour",
 )
 _UNCERTAIN = frozenset({QuoteState.OLD, QuoteState.NO_ANSWER, QuoteState.NOT_ASKED})
 
 
-@dataclass(frozen=True, slots=True)
+STATE_WORDS = tuple(state.value for state in (*QuoteState, *FeedState))
+"""What `Row.state_words` may say, but for ages."""
+
+
+@dataclass(frozen=True)
 class Row:
     """One market as it is shown. `chart_state`: of the live feed, where this market is on the chart."""
 
@@ -52,10 +57,10 @@ class Row:
     def state_words(self) -> str:
         """``fresh``, ``4 min ago``, ``no answer``; of the market on the chart, how its feed does: ``live``."""
         state = self.standing.state
+        if self.is_on_chart and state is not QuoteState.NO_MARKET and self.chart_state is not None:
+            return state_word(self.chart_state).lower()
         if self.is_uncertain and self.age_s is not None:
             return format_age(0, 1000 * max(10, self.age_s))
-        if self.is_on_chart and state is not QuoteState.NO_MARKET:
-            return state_word(self.chart_state).lower()
         return state.value
 
     @property
@@ -79,14 +84,14 @@ class Row:
         """As a fraction."""
         return None if self.standing.quote is None else self.standing.quote.change
 
-    @property
+    @cached_property
     def price_text(self) -> str:
         quote = self.standing.quote
         if quote is None:
             return MISSING
         return format_price(quote.last, self.decimals)
 
-    @property
+    @cached_property
     def decimals(self) -> int | None:
         """As many as the market's prices have."""
         quote = self.standing.quote
@@ -97,9 +102,9 @@ class Row:
         return format_percent(self.change, 2, signed=True)
 
     @property
-    def below(self) -> str:
-        """The second line of the market's cell."""
-        return f"{venue_name(self.market.venue)} · {self.market.interval} · {self.state_words}"
+    def where(self) -> str:
+        """``Binance · 1m``"""
+        return f"{venue_name(self.market.venue)} · {self.market.interval}"
 
     def dot(self, palette: Palette) -> QColor:
         """The colour that goes with the words."""
@@ -130,9 +135,13 @@ class WatchlistModel(QAbstractTableModel):
             self.endResetModel()
             return
         for number, row in enumerate(rows):
-            if row != self._rows[number]:
-                self._rows[number] = row
-                self.dataChanged.emit(self.index(number, 0), self.index(number, len(_TITLES) - 1))
+            self.show_one(number, row)
+
+    def show_one(self, number: int, row: Row) -> None:
+        """Show this in the place of one row, which is of the same market."""
+        if row != self._rows[number]:
+            self._rows[number] = row
+            self.dataChanged.emit(self.index(number, 0), self.index(number, len(_TITLES) - 1))
 
     def repaint(self) -> None:
         """The palette changed."""
@@ -198,7 +207,7 @@ def _tooltip(row: Row) -> str:
 def _spoken(row: Row, column: int) -> str:
     day = "no prices of the last day" if not row.closes else f"{row.change_text} in 24 hours"
     return (
-        f"{row.market.symbol}, {row.below}{', on the chart' if row.is_on_chart else ''}",
+        f"{row.market.symbol}, {row.where} · {row.state_words}{', on the chart' if row.is_on_chart else ''}",
         day,
         f"last price {row.price_text}",
         f"change {row.change_text}",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
+    QFont,
     QFontMetrics,
     QKeyEvent,
     QMouseEvent,
@@ -26,7 +29,16 @@ from PySide6.QtWidgets import (
 
 from desktop.icons import tabular
 from desktop.panels.checkpoint_model import Index
-from desktop.panels.watchlist_model import CHANGE, DAY, LAST, MARKET, ROW_ROLE, Row, WatchlistModel
+from desktop.panels.watchlist_model import (
+    CHANGE,
+    DAY,
+    LAST,
+    MARKET,
+    ROW_ROLE,
+    STATE_WORDS,
+    Row,
+    WatchlistModel,
+)
 from desktop.theme import Theme
 
 _DOT = 8
@@ -34,9 +46,12 @@ _BAR = 3
 _PADDING = 5
 _LEAST_MARKET, _LEAST_DAY, _MOST_DAY = 112, 44, 120
 _CELL_MARGIN = 14
+_LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 
 
-class _Delegate(QStyledItemDelegate):
+class CellDelegate(QStyledItemDelegate):
+    """A cell whose ground is the style's, and what is on it our own."""
+
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
@@ -51,9 +66,31 @@ class _Delegate(QStyledItemDelegate):
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         return QRect(option.rect), index.data(ROW_ROLE), is_selected  # type: ignore[attr-defined]
 
+    @staticmethod
+    def write(
+        painter: QPainter, place: QRect, text: str, font: QFont, colour: QColor, side: Qt.AlignmentFlag = _LEFT
+    ) -> None:
+        """One line, shortened with an ellipsis where there is no room for it."""
+        painter.setFont(font)
+        painter.setPen(colour)
+        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
+        painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, shown)
 
-class MarketDelegate(_Delegate):
-    """The symbol; below it exchange, interval and state, with a disc in its colour. A bar marks the chart's market."""
+
+def _halves(place: QRect, left: int, right: int) -> tuple[QRect, QRect]:
+    """The two lines of a cell, between these edges."""
+    width = right - left
+    upper = QRect(left, place.top() + 2, width, place.height() // 2 - 1)
+    return upper, QRect(left, place.center().y() + 1, width, place.height() // 2 - 2)
+
+
+def _small(font: QFont) -> QFont:
+    """Of a cell's second line."""
+    return tabular(font, scale=0.87)
+
+
+class MarketDelegate(CellDelegate):
+    """The symbol; below it exchange and interval. A disc in the state's colour; a bar marks the chart's market."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         place, row, is_selected = self._ground(painter, option, index)
@@ -67,26 +104,30 @@ class MarketDelegate(_Delegate):
         painter.setBrush(palette.inverse_text if is_selected else row.dot(palette))
         middle = place.top() + place.height() / 4 + 3
         painter.drawEllipse(QRectF(left, middle - _DOT / 2, _DOT, _DOT))
-        left += _DOT + _PADDING
-        width = place.right() - left - 2
-        upper = QRect(left, place.top() + 2, width, place.height() // 2 - 1)
-        lower = QRect(left, place.center().y() + 1, width, place.height() // 2 - 2)
-        font = tabular(option.font, bold=row.is_on_chart)  # type: ignore[attr-defined]
-        self._line(painter, upper, row.market.symbol, font, palette.inverse_text if is_selected else palette.text)
-        small = tabular(option.font, scale=0.87)  # type: ignore[attr-defined]
-        colour = palette.inverse_text if is_selected else palette.muted_text
-        self._line(painter, lower, row.below, small, colour)
+        upper, lower = _halves(place, left + _DOT + _PADDING, place.right() - 2)
+        font: QFont = option.font  # type: ignore[attr-defined]
+        ink, faint = (palette.inverse_text,) * 2 if is_selected else (palette.text, palette.muted_text)
+        self.write(painter, upper, row.market.symbol, tabular(font, bold=row.is_on_chart), ink)
+        self.write(painter, lower, row.where, _small(font), faint)
         painter.restore()
 
-    @staticmethod
-    def _line(painter: QPainter, place: QRect, text: str, font: object, colour: QColor) -> None:
-        painter.setFont(font)  # type: ignore[arg-type]
-        painter.setPen(colour)
-        shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, place.width())
-        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, shown)
+
+class PriceDelegate(CellDelegate):
+    """The last price; below it how far to believe it."""
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        place, row, is_selected = self._ground(painter, option, index)
+        palette = self._theme.palette
+        upper, lower = _halves(place, place.left() + 2, place.right() - _CELL_MARGIN // 2 + 1)
+        font: QFont = option.font  # type: ignore[attr-defined]
+        ink, faint = (palette.inverse_text,) * 2 if is_selected else (palette.text, palette.muted_text)
+        painter.save()
+        self.write(painter, upper, row.price_text, font, faint if row.is_uncertain else ink, _RIGHT)
+        self.write(painter, lower, row.state_words, _small(font), faint, _RIGHT)
+        painter.restore()
 
 
-class SparkDelegate(_Delegate):
+class SparkDelegate(CellDelegate):
     """The day's closes as a line over the faint one of a day ago; a dash where they are not known."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -144,6 +185,8 @@ class WatchTable(QTableView):
         self.setFont(tabular(self.font()))
         self.setItemDelegateForColumn(MARKET, MarketDelegate(theme, self))
         self.setItemDelegateForColumn(DAY, SparkDelegate(theme, self))
+        self.setItemDelegateForColumn(LAST, PriceDelegate(theme, self))
+        self._widest_word = _widest(QFontMetrics(_small(self.font())), [*STATE_WORDS, "59 min ago"])
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -171,12 +214,13 @@ class WatchTable(QTableView):
         self.fit_columns()
 
     def fit_columns(self) -> None:
-        """Numbers as wide as they come; of the rest, the day gets a third, and goes where there is no room for it."""
+        """Numbers as wide as they come, the price no narrower than any word below it; of the rest, the day gets a
+        third, and goes where there is no room for it."""
         metrics, rows = (
             self.fontMetrics(),
             [self.model().index(i, 0).data(ROW_ROLE) for i in range(self.model().rowCount())],
         )
-        last = _widest(metrics, ["Last", *(row.price_text for row in rows)])
+        last = max(self._widest_word, _widest(metrics, ["Last", *(row.price_text for row in rows)]))
         change = _widest(metrics, ["Change", "+10.00 %", *(row.change_text for row in rows)])
         rest = self.viewport().width() - last - change
         day = max(_LEAST_DAY, min(rest // 3, _MOST_DAY))
@@ -250,5 +294,5 @@ class WatchTable(QTableView):
         self.viewport().update()
 
 
-def _widest(metrics: QFontMetrics, texts: list[str]) -> int:
+def _widest(metrics: QFontMetrics, texts: Sequence[str]) -> int:
     return max(metrics.horizontalAdvance(text) for text in texts) + _CELL_MARGIN

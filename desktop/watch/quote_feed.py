@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.ticker_poller import MarketKey, PollTimes, TickerPoller
 from core.market.feeds.urls import ExchangeUrls
 from desktop.watch.loop_thread import LoopThread
@@ -18,10 +19,15 @@ class QuoteFeed(QObject):
     told = Signal(object)
 
     def __init__(
-        self, clock: Clock, urls: ExchangeUrls | None, times: PollTimes | None = None, parent: QObject | None = None
+        self,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        times: PollTimes | None = None,
+        holds: VenueHolds | None = None,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._poller = TickerPoller(clock, urls, self.told.emit, times)
+        self._poller = TickerPoller(clock, urls, self.told.emit, times, holds=holds)
         self._keys: tuple[MarketKey, ...] = ()
         self._thread: LoopThread | None = None
         self._is_wanted = False
@@ -36,6 +42,11 @@ class QuoteFeed(QObject):
         self._keys = tuple(keys)
         if self._thread is not None:
             self._thread.call(self._poller.watch, self._keys)  # where it is not up yet, it begins with them
+
+    def try_again(self, venue: str) -> None:
+        """Ask this exchange now, where it was left alone because asking seemed of no use."""
+        if self._thread is None or not self._thread.call(self._poller.try_again, venue):
+            self._poller.try_again(venue)
 
     def set_wanted(self, is_wanted: bool) -> None:
         """Poll, or let it be."""

@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
@@ -30,9 +31,15 @@ class SymbolLists(QObject):
     _refused = Signal(str, str)
 
     def __init__(
-        self, cache: SymbolCache, clock: Clock, urls: ExchangeUrls | None, parent: QObject | None = None
+        self,
+        cache: SymbolCache,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        holds: VenueHolds | None = None,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._holds = holds or VenueHolds(clock)
         self._cache, self._clock, self._urls = cache, clock, urls
         self._known: dict[str, SymbolList] = {}
         self._asked: set[str] = set()
@@ -83,7 +90,7 @@ class SymbolLists(QObject):
     async def _work(self, venue: str) -> None:
         """On the thread."""
         try:
-            listed = await fetch_symbols(venue, self._urls, self._clock)
+            listed = await fetch_symbols(venue, self._urls, self._clock, self._holds.of(venue))
         except VenueError as trouble:
             self._refused.emit(venue, str(trouble))
             return

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Slot
 
 from core.clock import Clock
+from core.market.feeds.base import FeedState
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.ticker_poller import PollTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
@@ -32,10 +34,12 @@ class Watching(QObject):
         clock: Clock,
         urls: ExchangeUrls | None,
         times: PollTimes | None = None,
+        holds: VenueHolds | None = None,
     ) -> None:
+        """holds: shared with all others who ask exchanges."""
         super().__init__(window)
-        self.quotes = QuoteFeed(clock, urls, times, self)
-        self.lists = SymbolLists(SymbolCache(folder.symbols), clock, urls, self)
+        self.quotes = QuoteFeed(clock, urls, times, holds, self)
+        self.lists = SymbolLists(SymbolCache(folder.symbols), clock, urls, holds, self)
         panel = window.watchlist
         self.quotes.told.connect(state.quotes.take)
         panel.prices_wanted.connect(self.quotes.set_wanted)
@@ -43,14 +47,31 @@ class Watching(QObject):
         self.lists.ready.connect(panel.show_symbols)
         self.lists.fetching.connect(panel.show_fetching)
         self.lists.failed.connect(panel.show_no_symbols)
+        self._state, self._was_live = state, False
+        state.feed_changed.connect(self._on_feed)
         window.settings_changed.connect(self._on_settings)
         window.settings_shown.connect(self._on_settings)
         self._on_settings(window.settings)
+
+    @Slot()
+    def try_again(self) -> None:
+        """The user wants another try of the exchange that was asked for."""
+        asked = self._state.feed_record.asked
+        if asked is not None:
+            self.quotes.try_again(asked.venue)
 
     async def close(self) -> None:
         """End the threads, and wait for them while the window goes on."""
         if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in (self.quotes, self.lists)))):
             _log.error("A thread of the watchlist did not end in time.")
+
+    def _on_feed(self) -> None:
+        """Where the feed of an exchange goes live, its prices can be had again."""
+        is_live = self._state.feed is not None and self._state.feed.state is FeedState.LIVE
+        market = self._state.feed_record.market
+        if is_live and not self._was_live and market is not None:
+            self.quotes.try_again(market.venue)
+        self._was_live = is_live
 
     def _on_settings(self, settings: Settings) -> None:
         self.quotes.watch((market.venue, market.symbol) for market in settings.watchlist.markets)

@@ -12,7 +12,7 @@ import pytest
 
 from core.clock import ManualClock
 from core.crashes import CrashLog
-from core.logs import log_to_file
+from core.logs.writing import log_to_file
 from core.storage.folder import DataFolder
 
 OWNER = """

@@ -13,7 +13,7 @@ from core.clock import SystemClock
 from core.events import EventBatch, ForecastScored
 from core.headless import HeadlessRun
 from core.market.candle import Candle, Market
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, FeedKind
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, FeedKind, Known
 from core.settings import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -34,7 +34,7 @@ class CorrectingFeed:
     def __init__(self) -> None:
         self.is_learned, self.is_rescored = asyncio.Event(), asyncio.Event()
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
         for candle in CANDLES:
             yield ClosedCandle(candle, is_live=True)
         await self.is_learned.wait()

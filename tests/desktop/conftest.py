@@ -17,7 +17,7 @@ from core.market.candle import Candle
 from core.market.series import CandleSeries
 from core.settings import Settings
 from desktop.chart.widget import ChartWidget
-from desktop.layout import LayoutStore
+from desktop.layouts.store import LayoutStore
 from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from desktop.window import MainWindow

@@ -14,6 +14,7 @@ from core.events import (
     CheckpointInfo,
     Diagnosis,
     Disease,
+    DriftFound,
     Estimate,
     ForecastMade,
     ForecastMode,
@@ -22,6 +23,7 @@ from core.events import (
     Incident,
     LayerStatistics,
     LossSummary,
+    OnlineGain,
     SettingChange,
     Severity,
     StepDone,
@@ -157,6 +159,33 @@ def accuracy(**changes: object) -> AccuracySummary:
     return replace(summary, **changes)  # type: ignore[arg-type]
 
 
+def drift(**changes: object) -> DriftFound:
+    """The loss doubled, 740 steps ago."""
+    found = DriftFound(
+        run_id=RUN,
+        candle_open_time_ms=NOW_MS - 740 * MINUTE.duration_ms,
+        step=11_600,
+        candles=37,
+        loss_before=0.327,
+        loss_after=0.661,
+        what_was_done="The learning rate is 3 times as high, falling back over 300 steps.",
+        at_ms=NOW_MS - 740 * 900,
+    )
+    return replace(found, **changes)  # type: ignore[arg-type]
+
+
+def online_gain(**changes: object) -> OnlineGain:
+    """Learning has helped a little, as far as 4,000 candles tell."""
+    found = OnlineGain(
+        gain=Estimate(0.0082, 0.0021, 0.0143, 4_000),
+        close=Estimate(0.0011, -0.0012, 0.0034, 4_000),
+        range=Estimate(0.0153, 0.0031, 0.0275, 4_000),
+        age=2_312,
+        needed=2_000,
+    )
+    return replace(found, **changes)  # type: ignore[arg-type]
+
+
 def status(state: TrainerState = TrainerState.TRAINING, **changes: object) -> TrainerStatus:
     """A run in full swing."""
     pulse = TrainerStatus(
@@ -172,6 +201,7 @@ def status(state: TrainerState = TrainerState.TRAINING, **changes: object) -> Tr
         device="CPU, 1 thread",
         learning_rate=5e-5,
         clip_norm=1.0,
+        online=online_gain(),
     )
     return replace(pulse, **changes)  # type: ignore[arg-type]
 

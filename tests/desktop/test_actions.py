@@ -10,6 +10,7 @@ from desktop.action_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
+    log_actions,
     standard_actions,
     watchlist_actions,
 )
@@ -17,7 +18,14 @@ from desktop.actions import ActionId, ActionInfo, ActionRegistry
 from desktop.icons import icon
 from desktop.theme import Theme
 
-ALL = (*standard_actions(), *checkpoint_actions(), *incident_actions(), *feed_actions(), *watchlist_actions())
+ALL = (
+    *standard_actions(),
+    *checkpoint_actions(),
+    *incident_actions(),
+    *feed_actions(),
+    *watchlist_actions(),
+    *log_actions(),
+)
 
 
 def make_registry(qtbot: QtBot) -> tuple[QMainWindow, ActionRegistry]:
@@ -43,7 +51,7 @@ def test_every_action_has_words_and_an_icon_that_the_font_holds(qapp: object, th
 def test_no_two_actions_share_keys_in_one_place() -> None:
     keys = Counter((info.place, info.shortcut) for info in ALL if info.shortcut)
     assert max(keys.values()) == 1
-    window_wide = {info.shortcut for info in ALL if not info.place}
+    window_wide = {info.shortcut for info in ALL if info.shortcut and not info.place}
     assert not window_wide & {info.shortcut for info in ALL if info.place}
 
 
@@ -72,7 +80,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "-",
         "Quit",
     ]
-    assert texts(menus["View"])[-3:] == ["-", "Panels", "Reset layout"]
+    assert texts(menus["View"])[-3:] == ["Panels", "Layouts", "Reset layout"]
     assert texts(menus["Panels"]) == [
         "Loss",
         "Gradients",
@@ -82,6 +90,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Incidents",
         "Feed",
         "Watchlist",
+        "Log",
     ]
 
 

@@ -11,7 +11,7 @@ from core.clock import ManualClock
 from core.market.candle import FILE_VENUE, Candle, Interval, Market
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
 from core.settings import MarketSettings
-from desktop.feed_record import CHANGES_KEPT, OTHER_REASONS, REASONS_KEPT, REJECTED_KEPT, FeedRecord
+from desktop.feed_record import CHANGES_KEPT, OTHER_REASONS, REASONS_KEPT, REJECTED_KEPT, FeedRecord, LastPrice
 
 BINANCE = Market("binance", "BTC/USDT", Interval.parse("1m"))
 SAMPLE = Market(FILE_VENUE, "EUR/USD sample", Interval.parse("1h"))
@@ -36,6 +36,40 @@ def test_since_is_when_the_state_began_not_when_it_last_spoke(record: FeedRecord
     record.add_status(status(FeedState.RECONNECTING, 7_000, "Next try in 2 s."))
     assert record.since_ms == 5_000
     assert [change.sentence for change in record.changes] == ["Next try in 2 s.", "Next try in 1 s.", "…"]
+
+
+def test_tries_are_counted_while_nothing_is_heard_of_the_connection(record: FeedRecord) -> None:
+    """Vitals come over a connection, so in an outage nobody but the feed's own words tells of the tries."""
+    assert record.tries is None, "nothing was broken, and nothing is known"
+    record.add_told(FeedVitals(0, "binance", reconnects=0))
+    record.add_status(status(FeedState.LIVE))
+    assert record.tries == 0
+    counted = []
+    for number in range(4):
+        record.add_status(status(FeedState.RECONNECTING, number, f"Next try in {number} s."))
+        counted.append(record.tries)
+    assert counted == [0, 1, 2, 3], "the one that was announced last is yet to be made"
+    record.add_status(status(FeedState.LIVE))
+    assert record.tries == 4, "the last one stands"
+    record.add_told(FeedVitals(0, "binance", reconnects=4))
+    assert record.tries == 4
+    record.begin(MarketSettings())
+    assert record.tries is None
+
+
+def test_the_last_price_is_that_of_the_forming_candle_or_of_the_newest_closed_one(record: FeedRecord) -> None:
+    assert record.last_price is None
+    record.opened(BINANCE)
+    minute_ms = BINANCE.interval.duration_ms
+    record.add_closed([Candle(0, 1.0, 1.0, 1.0, 1.0, 1.0), Candle(minute_ms, 1.0, 2.0, 1.0, 2.0, 1.0)])
+    assert record.last_price == LastPrice(2.0, 2 * minute_ms), "of history it is as old as its end"
+    record.add_forming(Candle(2 * minute_ms, 2.0, 3.0, 2.0, 3.0, 1.0))
+    record.add_closed([Candle(minute_ms, 1.0, 2.0, 1.0, 1.5, 1.0)])
+    assert record.last_price is not None and record.last_price.price == 3.0, "an older candle changes nothing"
+    record.add_corrected(Candle(2 * minute_ms, 2.0, 3.0, 2.0, 2.5, 1.0))
+    assert record.last_price.price == 2.5
+    record.begin(MarketSettings())
+    assert record.last_price is None
 
 
 @NEVER_MIND

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,10 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QW
 from pytestqt.qtbot import QtBot
 
 from core.events import Disease, JobProgress, Severity, TrainerFailed
+from core.forecast.conditions import ConditionsWatch
+from core.forecast.history import History
 from desktop.actions import ActionId
+from desktop.chart.layers.regimes import RegimeLayer
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.status import ElidedLabel
 from desktop.panels.wrapping_button import WrappingButton
@@ -84,6 +88,33 @@ def test_a_run_in_full_swing_has_nothing_cut(
     bench.window.checkpoints.select("checkpoint-12310")
     keep_picture(bench.window, f"window-{mode}-{size[0]}x{size[1]}")
     assert bench.window.width() == size[0] and bench.window.height() == size[1]
+    assert cut_texts(bench.window) == []
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("mode", ("dark", "light"))
+def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
+    make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
+) -> None:
+    """What a trainer tells of a market that ends in a crash."""
+    bench = make_dressed(make_bench, mode, size)
+    candles = scenario.market()
+    last = candles[-1]
+    candles[-1] = replace(last, low=last.open * 0.985, close=last.open * 0.987, high=max(last.high, last.open))
+    fill(bench, candles)
+    history = History(scenario.MINUTE, 2_000, 8)
+    watch, usual = ConditionsWatch(history), scenario.forecast(candles)
+    for candle in candles:
+        history.append(candle)
+        watch.observe()
+        made = replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now)
+        bench.chart.model.regimes.add(made)
+    assert watch.now.is_odd
+    bench.chart.set_forecast(made)
+    bench.chart.add_layer(RegimeLayer())
+    bench.chart.zoom(0.6)
+    settle(qtbot, bench)
+    keep_picture(bench.window, f"regimes-{mode}-{size[0]}x{size[1]}")
     assert cut_texts(bench.window) == []
 
 

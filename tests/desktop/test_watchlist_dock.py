@@ -105,7 +105,7 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
         window.show_dock(ActionId.SHOW_WATCHLIST)
         qtbot.waitUntil(lambda: table.index(0, 3).data() not in (None, "–"), timeout=15_000)
         assert table.index(0, 2).data() == "64,000.00"
-        qtbot.waitUntil(lambda: "no such market" in table.rows[1].below, timeout=5_000)
+        qtbot.waitUntil(lambda: "no such market" in table.rows[1].state_words, timeout=5_000)
         with qtbot.waitActive(window):
             window.activateWindow()
         with qtbot.waitSignal(watching.lists.ready, timeout=15_000):

@@ -35,6 +35,7 @@ from tests.desktop.chart.support import (
     outcome_of,
     random_series,
 )
+from tests.golden import conditions
 from tests.golden.stage import Scene, Stage
 
 TITLE = "BTC/USDT · 1m · test"
@@ -381,6 +382,11 @@ SCENES: tuple[Scene, ...] = (
     Scene("hindsight-far", partial(hindsight, factor=0.3)),
     Scene("lines-dark", lines, size=(800, 480), scales=EVERY_SCALE),
     Scene("lines-light", lines, "light", size=(800, 480)),
+    Scene("regimes-dark", conditions.regimes, scales=EVERY_SCALE),
+    Scene("regimes-light", conditions.regimes, "light"),
+    Scene("regimes-far", partial(conditions.regimes, factor=0.02, count=4_000)),
+    Scene("dimmed-dark", conditions.dimmed),
+    Scene("dimmed-light", conditions.dimmed, "light"),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),
     Scene("small", ghosts, size=(240, 160)),
     Scene("studies-hindsight-narrow", narrow, size=(420, 520)),

@@ -1,4 +1,4 @@
-"""What goes wrong in a simulated hour, when, and for how long."""
+"""What goes wrong in the simulated hours, when, and for how long."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ KINDS = (
 )
 _STATUSES = (429, 418, 403, 500, 502, 503)
 _LONGEST_SLEEP_MS = 2_400_000
+_DURATIONS_MS = (2_000, 20_000, 90_000, 300_000)
+_LONG_MS = 1_800_000
+"""Only where hours are simulated."""
+LIES = frozenset({"corrupt", "corrupt list", "older copy"})
+"""What comes may be wrong in a way that nobody can see. Over hours they are short: a lie that is told in both
+comparisons of a candle is believed, and after a long break the second follows the first at once."""
+_HOUR_MS = 3_600_000
 _MOMENTS = frozenset({"disconnect", "sleep", "clock set", "shutdown"})
 """They happen once; the others last."""
 
@@ -78,11 +85,19 @@ class Toxics:
 
 
 def random_toxics(random: Random, from_ms: int, until_ms: int) -> Toxics:
-    """A few to many, between two moments."""
-    return Toxics([_made(random, from_ms, until_ms) for _ in range(random.randrange(3, 24))])
+    """A few to many, between two moments: up to two dozen an hour."""
+    hours = -(-(until_ms - from_ms) // _HOUR_MS)
+    count = random.randrange(3, 24 * hours)
+    return Toxics([_made(random, from_ms, until_ms, is_long=hours > 1) for _ in range(count)])
 
 
-def _made(random: Random, from_ms: int, until_ms: int) -> Toxic:
-    begin = random.randrange(from_ms, until_ms)
-    end = min(until_ms, begin + random.choice((2_000, 20_000, 90_000, 300_000)))
-    return Toxic(random.choice(KINDS), begin, end, random.random(), random.choice(_STATUSES))
+def _made(random: Random, from_ms: int, until_ms: int, *, is_long: bool) -> Toxic:
+    kind, begin = random.choice(KINDS), random.randrange(from_ms, until_ms)
+    end = min(until_ms, begin + random.choice(_durations_ms(kind, is_long=is_long)))
+    return Toxic(kind, begin, end, random.random(), random.choice(_STATUSES))
+
+
+def _durations_ms(kind: str, *, is_long: bool) -> Sequence[int]:
+    if not is_long:
+        return _DURATIONS_MS
+    return _DURATIONS_MS[:2] if kind in LIES else (*_DURATIONS_MS, _LONG_MS)

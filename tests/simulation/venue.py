@@ -22,7 +22,7 @@ from tests.simulation.virtual_time import VirtualTime
 _NAME = "Simulated"
 _PUSH_MS = 10_000
 _REQUEST_S = 10.0
-_PAGE_ROWS = 200
+PAGE_ROWS = 200
 _LOST_AFTER_MS = 1_500
 """A message that should have gone out so long ago went to a computer that slept."""
 Message = Kline | Trade | Refused
@@ -39,6 +39,10 @@ class SimulatedExchange:
         self.tells_close = random.random() < 0.7
         self.tells_trades = random.random() < 0.8
         self.venues: list[SimulatedVenue] = []
+        self.asked_s: list[float] = []
+        """When each request was made, by the monotonic clock."""
+        self.waits_s: list[tuple[float, float]] = []
+        """From when to when it has asked to be left alone."""
 
     def wrong(self) -> dict[str, Any]:
         return self.toxics.at(self.time.true_ms())
@@ -68,7 +72,7 @@ class SimulatedVenue:
     """One connection. Keeps to `core.market.feeds.venue.Venue`."""
 
     name = _NAME
-    page_rows = _PAGE_ROWS
+    page_rows = PAGE_ROWS
     has_consecutive_ids = True
 
     def __init__(self, exchange: SimulatedExchange) -> None:
@@ -104,7 +108,7 @@ class SimulatedVenue:
         times = range(max(first_ms, EPOCH_MS - 40 * STEP_MS), now_ms + 1, STEP_MS)
         rows = [row for row in (self._exchange.market.listed(each, now_ms) for each in times) if row is not None]
         await self._delay()
-        return [self._spoiled(row) if "corrupt list" in wrong else row for row in rows[:_PAGE_ROWS]]
+        return [self._spoiled(row) if "corrupt list" in wrong else row for row in rows[:PAGE_ROWS]]
 
     async def updates(self, timeout_s: float) -> Updates:
         assert not self._is_closed, "nobody asks a closed connection"
@@ -156,6 +160,7 @@ class SimulatedVenue:
 
     async def _request(self) -> None:
         """What every request goes through. Raises VenueError."""
+        self._exchange.asked_s.append(self._exchange.time.monotonic_s())
         await self._delay()
         wrong = self._exchange.wrong()
         if "outage" in wrong:
@@ -166,7 +171,10 @@ class SimulatedVenue:
         if "status" in wrong and self._exchange.random.random() < 0.7:
             status = wrong["status"].status
             headers = {"Retry-After": str(round(wrong["status"].strength * 20))} if status in (418, 429) else {}
-            raise explain(ccxt.ExchangeNotAvailable("refused"), _NAME, Answer(status, headers))
+            refusal = explain(ccxt.ExchangeNotAvailable("refused"), _NAME, Answer(status, headers))
+            now_s = self._exchange.time.monotonic_s()
+            self._exchange.waits_s.append((now_s, now_s + refusal.wait_s * refusal.is_asked))
+            raise refusal
 
     async def _delay(self) -> None:
         wrong = self._exchange.wrong()

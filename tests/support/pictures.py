@@ -72,6 +72,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         await _accuracy(application, folder)
         await _tooltip(application, folder)
         await _hindsight(application, folder)
+        await _regimes(application, folder)
         await _indicators(application, folder)
         await _tools(application, folder)
     finally:
@@ -174,6 +175,24 @@ async def _hindsight(application: Application, folder: Path) -> None:
         await _ghosts(application)
         assert chart.grab().save(str(folder / f"hindsight-{theme}.png"))
     window.apply_settings(dataclasses.replace(window.settings, chart=ChartSettings()))
+
+
+async def _regimes(application: Application, folder: Path) -> None:
+    """What the market was like, behind the candles, in both themes, with a few days in view."""
+    window, chart = application.window, application.chart
+    window.resize(*SIZES[0])
+    shown = dataclasses.replace(window.settings.chart, regimes=True)
+    window.apply_settings(dataclasses.replace(window.settings, chart=shown))
+    chart.zoom(0.4)
+    for theme in THEMES:
+        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
+        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        await asyncio.sleep(0.8)
+        await _until(lambda: not chart.model.regimes.is_waiting)
+        await _ghosts(application)
+        assert chart.grab().save(str(folder / f"regimes-{theme}.png"))
+    window.apply_settings(dataclasses.replace(window.settings, chart=ChartSettings()))
+    chart.reset_view()
 
 
 async def _indicators(application: Application, folder: Path) -> None:

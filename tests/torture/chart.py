@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont
 
 from core.clock import ManualClock
 from core.indicators.spec import IndicatorKind, IndicatorSpec
+from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.scales.price_scale import ScaleKind
 from desktop.chart.style import CandleStyle
@@ -67,6 +68,7 @@ class ChartActs:
             self.restyle: 0.006,
             self.recolour: 0.003,
             self.study: 0.004,
+            self.shade: 0.002,
             self.change_font: 0.001,
             self.hide_and_show: 0.001,
             self.go_to_time: 0.003,
@@ -87,7 +89,11 @@ class ChartActs:
         return f"{count} candles"
 
     def forecast(self) -> None:
-        self.chart.set_forecast(self.market.forecast())
+        made = self.market.forecast()
+        self.chart.set_forecast(made)
+        if made is not None:
+            self.chart.model.regimes.add(made)
+            self.chart.layers_changed()
 
     def forget_forecast(self) -> None:
         self.chart.set_forecast(None)
@@ -144,6 +150,15 @@ class ChartActs:
         kind = self._one_of(tuple(IndicatorKind))
         self.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), len(layers)))
         return kind.value
+
+    def shade(self) -> str:
+        """The regimes behind the candles, or not."""
+        shown = [layer for layer in self.chart._layers if isinstance(layer, RegimeLayer)]
+        if shown:
+            self.chart.remove_layer(shown[0])
+            return "off"
+        self.chart.add_layer(RegimeLayer())
+        return "on"
 
     def change_font(self) -> None:
         font = QFont(self.chart.font())

@@ -10,6 +10,7 @@ from core.clock import ManualClock
 from core.events import ForecastMade, ForecastMode, ForecastScored
 from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
+from tests.desktop.chart.past_support import conditions_at
 from tests.desktop.chart.support import ghost, outcome_of
 
 SECOND = Interval.parse("1s")
@@ -107,7 +108,8 @@ class Market:
         closed_ms = self._interval.close_time_ms(origin.open_time_ms)
         mode = ForecastMode(self._random.choice([mode.value for mode in ForecastMode]))
         made_at = (origin.open_time_ms, closed_ms, closed_ms)
-        return ForecastMade("torture", *made_at, mode, 1, None, origin.close, tuple(ghosts))
+        conditions = conditions_at(origin.open_time_ms)
+        return ForecastMade("torture", *made_at, mode, 1, None, origin.close, tuple(ghosts), conditions)
 
     def outcome(self) -> ForecastScored | None:
         """How a forecast of some candle came out."""

@@ -44,7 +44,7 @@ STRETCHES = 4
 ENOUGH_SECONDS = 300.0
 """For the hands to meet all that there is, also on a machine that is busy."""
 TO_BE_MET = {
-    *("lines", "crossed lines", "markers", "a measure", "hindsight", "errors", "ghosts", "a held range"),
+    *("lines", "crossed lines", "markers", "a measure", "hindsight", "errors", "regimes", "ghosts", "a held range"),
     *("another interval", "a whole history", "a coarse whole history", "interrupted loads"),
 }
 BOUNDS = {"core.events.Incident": 2 * INCIDENTS_KEPT + 50}

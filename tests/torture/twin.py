@@ -20,6 +20,7 @@ from desktop.chart.layers.layer import Layer
 from desktop.chart.layers.markers import MarkersLayer
 from desktop.chart.layers.measure import MeasureLayer
 from desktop.chart.layers.price_lines import PriceLinesLayer
+from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
@@ -47,7 +48,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
         twin.add_layer(_like(layer))
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
-    twin.model.past = model.past
+    twin.model.past, twin.model.regimes = model.past, model.regimes
     twin.set_note(model.note)
     twin.set_live(chart._countdown.is_live)
     twin.set_empty_text(chart._empty_text)
@@ -70,7 +71,7 @@ def _like(layer: Layer) -> Layer:
     match layer:
         case StudyLayer():
             return StudyLayer(layer.spec, layer.number, layer.ordinal)
-        case HindsightLayer() | ErrorStripLayer():
+        case HindsightLayer() | ErrorStripLayer() | RegimeLayer():
             return type(layer)()  # what they show is the model's
         case PriceLinesLayer():
             lines = PriceLinesLayer()

@@ -14,7 +14,7 @@ from core.storage.records import StoredScore
 from desktop.database import WindowDatabase
 from tests.core.storage.samples import create_run, open_record
 from tests.desktop import scenario
-from tests.desktop.chart.past_support import event_of, issued, scores_of, stored
+from tests.desktop.chart.past_support import conditions_at, event_of, issued, scores_of, stored
 from tests.torture.market import SECOND, Market
 
 VENUE = "torture"
@@ -66,6 +66,8 @@ class WatchedMarket:
         with self._record.write():
             self._record.add_scores(scores)
             self._record.add_forecasts(stored(series[index], series.interval))
+            opened_ms = series[index].open_time_ms
+            self._record.add_conditions(opened_ms, conditions_at(opened_ms))
         self._recorded.add(series[index].open_time_ms)
         return scores
 

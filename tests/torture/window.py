@@ -36,6 +36,7 @@ LEFT_ALONE = (ActionId.QUIT, ActionId.OPEN_DATA_FOLDER, ActionId.SAVE_PICTURE, A
 _MOST_DIALOGS = 3
 _MOST_LINES = 12
 _STEPS = 200
+_LOOKS_BACK = (ActionId.HINDSIGHT, ActionId.HINDSIGHT_HORIZON, ActionId.ERROR_STRIP, ActionId.REGIMES)
 _ON_CHART = 0.5
 """Of the keys, are for the chart, wherever the focus is."""
 
@@ -137,6 +138,9 @@ class WindowActs:
             "a measure": tools.measure.tool.shown is not None,
             "hindsight": shown.hindsight and len(past) > 0,
             "errors": shown.error_strip and len(past) > 0,
+            "regimes": shown.regimes
+            and model.series is not None
+            and len(model.regimes.view(model.series, frame.first, frame.stop, frame.group)) > 0,
             "another interval": not self.charting.candles.is_own_interval,
             "a whole history": self.charting.candles.is_own_interval and model.count > SHOWN_AT_FIRST,
             "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST
@@ -195,7 +199,7 @@ class WindowActs:
 
     def look_back(self) -> str:
         """Past forecasts laid over the candles, or at another horizon, or their errors below."""
-        name = _one_of(self._random, (ActionId.HINDSIGHT, ActionId.HINDSIGHT_HORIZON, ActionId.ERROR_STRIP))
+        name = _one_of(self._random, _LOOKS_BACK)
         self.window.actions_of_window[name].trigger()
         return name.value
 

@@ -7,7 +7,7 @@ import itertools
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +22,7 @@ from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.holes import HoleStore
 from tests.support.exchange.clock import AcceleratedClock
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_exchange import FaultyVenue
@@ -30,24 +31,19 @@ from tests.support.tape import generated_tape
 SECOND = Interval.parse("1s")
 STEP_MS = SECOND.duration_ms
 MARKET = Market("binance", "BTC/USDT", SECOND)
-_TIMES = {
-    "request_s": 1.0,
-    "first_look_s": 0.02,
-    "grace_s": 0.2,
-    "patience_s": 2.0,
-    "retry_s": 0.02,
-    "silence_s": 0.5,
-    "doubt_s": 0.2,
-    "vitals_s": 0.1,
-    "check_s": 0.2,
-    "check_every_s": 0.1,
-    "confirm_s": 0.05,
-    "check_pause_s": 0.1,
-}
-LOOKS_BACK = "check_s" in {each.name for each in fields(ExchangeTimes)}
-"""Whether the feed compares what it passed on with the exchange's own list."""
 FAST = ExchangeTimes(
-    **{name: value for name, value in _TIMES.items() if name in {each.name for each in fields(ExchangeTimes)}}
+    request_s=1.0,
+    first_look_s=0.02,
+    grace_s=0.2,
+    patience_s=2.0,
+    retry_s=0.02,
+    silence_s=0.5,
+    doubt_s=0.2,
+    vitals_s=0.1,
+    check_s=0.2,
+    check_every_s=0.1,
+    confirm_s=0.05,
+    check_pause_s=0.1,
 )
 CATCH_UP = 10
 _HISTORY = 40
@@ -173,8 +169,8 @@ def a_feed(
 
 
 def pipeline_of(feed: ExchangeFeed, store: CandleStore, heard: Heard) -> MarketPipeline:
-    """From the feed into the table, as the product has it."""
-    return MarketPipeline(feed, store, SystemClock(), heard)
+    """From the feed into the tables of the store's database, as the product has it."""
+    return MarketPipeline(feed, store, HoleStore(store._db), SystemClock(), heard)
 
 
 @asynccontextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
 
@@ -30,62 +29,47 @@ async def broken(rig: Rig, status: int, retry_after_s: int | None = None, body: 
 
 
 @pytest.mark.parametrize("status", [429, 418, 403, 503])
-def test_the_wait_that_is_asked_for_is_kept_and_the_reason_said(tmp_path: Path, status: int) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            await broken(rig, status, retry_after_s=1)
-            await rig.trouble(SAID[status], "1 s")
-            said_s, asked = time.monotonic(), len(rig.exchange.requests)
-            rig.venue.heal()
-            await rig.until(lambda: len(rig.exchange.requests) > asked, "the next request")
-            assert time.monotonic() - said_s > 0.9, "it did not wait"
-            await rig.live(3)
-
-    asyncio.run(scenario())
+async def test_the_wait_that_is_asked_for_is_kept_and_the_reason_said(tmp_path: Path, status: int) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        await broken(rig, status, retry_after_s=1)
+        await rig.trouble(SAID[status], "1 s")
+        said_s, asked = time.monotonic(), len(rig.exchange.requests)
+        rig.venue.heal()
+        await rig.until(lambda: len(rig.exchange.requests) > asked, "the next request")
+        assert time.monotonic() - said_s > 0.9, "it did not wait"
+        await rig.live(3)
 
 
 @pytest.mark.parametrize("status", [500, 502])
-def test_a_fault_of_the_server_is_tried_again_soon(tmp_path: Path, status: int) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            await broken(rig, status, body="<html>Bad Gateway</html>")
-            await rig.trouble(SAID[status])
-            rig.venue.heal()
-            await rig.live(3)
-
-    asyncio.run(scenario())
+async def test_a_fault_of_the_server_is_tried_again_soon(tmp_path: Path, status: int) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        await broken(rig, status, body="<html>Bad Gateway</html>")
+        await rig.trouble(SAID[status])
+        rig.venue.heal()
+        await rig.live(3)
 
 
-def test_a_page_in_place_of_an_answer_is_got_over(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            await broken(rig, 200, body="<html>Welcome to this hotel's network</html>")
-            await rig.until(lambda: bool(rig.heard.sentences(FeedState.RECONNECTING)), "the trouble")
-            rig.venue.heal()
-            await rig.live(3)
-
-    asyncio.run(scenario())
+async def test_a_page_in_place_of_an_answer_is_got_over(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        await broken(rig, 200, body="<html>Welcome to this hotel's network</html>")
+        await rig.until(lambda: bool(rig.heard.sentences(FeedState.RECONNECTING)), "the trouble")
+        rig.venue.heal()
+        await rig.live(3)
 
 
-def test_a_location_that_is_not_served_ends_the_feed_with_a_way_out(tmp_path: Path) -> None:
-    async def scenario() -> Rig:
-        async with watched(tmp_path, is_to_fail=True) as rig:
-            await rig.live(2)
-            await broken(rig, 451, body='{"code":0,"msg":"Service unavailable from a restricted location"}')
-            await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
-        return rig
-
-    sentence = asyncio.run(scenario()).heard.sentences(FeedState.FAILED)
+async def test_a_location_that_is_not_served_ends_the_feed_with_a_way_out(tmp_path: Path) -> None:
+    async with watched(tmp_path, is_to_fail=True) as rig:
+        await rig.live(2)
+        await broken(rig, 451, body='{"code":0,"msg":"Service unavailable from a restricted location"}')
+        await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
+    sentence = rig.heard.sentences(FeedState.FAILED)
     assert "451" in sentence and "Choose another venue" in sentence
 
 
-def test_a_market_that_is_gone_is_named(tmp_path: Path) -> None:
-    async def scenario() -> Rig:
-        async with watched(tmp_path, exchange=an_exchange(symbol="ETH/USDT"), is_to_fail=True) as rig:
-            await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
-        return rig
-
-    assert "BTC/USDT" in asyncio.run(scenario()).heard.sentences(FeedState.FAILED)
+async def test_a_market_that_is_gone_is_named(tmp_path: Path) -> None:
+    async with watched(tmp_path, exchange=an_exchange(symbol="ETH/USDT"), is_to_fail=True) as rig:
+        await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
+    assert "BTC/USDT" in rig.heard.sentences(FeedState.FAILED)

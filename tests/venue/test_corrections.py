@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,10 @@ from desktop.app import Application
 from tests.core.training import rigs
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
-from tests.venue.rig import FAST, MARKET, STEP_MS, a_feed, an_exchange, watched
+from tests.venue.rig import FAST, MARKET, STEP_MS, Heard, a_feed, an_exchange, pipeline_of, watched
 from tests.venue.windows import context, open_window, until
 
 pytestmark = pytest.mark.venue
-looks_back = pytest.mark.skipif("check_s" not in FAST.__slots__, reason="this feed does not look back at its candles")
 
 
 def correct(exchange: LoopbackExchange, open_time_ms: int) -> None:
@@ -52,7 +52,6 @@ def test_a_candle_that_is_corrected_before_it_was_told_is_told_once_as_it_is(tmp
     asyncio.run(scenario())
 
 
-@looks_back
 def test_a_correction_of_a_candle_that_was_passed_on_is_stored_and_told_once(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched(tmp_path) as rig:
@@ -66,7 +65,6 @@ def test_a_correction_of_a_candle_that_was_passed_on_is_stored_and_told_once(tmp
     asyncio.run(scenario())
 
 
-@looks_back
 def test_a_correction_during_a_break_is_found_after_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with watched(tmp_path) as rig:
@@ -77,6 +75,38 @@ def test_a_correction_during_a_break_is_found_after_it(tmp_path: Path) -> None:
             rig.venue.heal()
             await rig.until(lambda: bool(rig.heard.corrected), "the correction")
             await rig.live(2)
+
+    asyncio.run(scenario())
+
+
+def test_corrections_made_while_the_program_was_closed_are_found_at_its_next_start(tmp_path: Path) -> None:
+    """Also of a candle that lies far behind those that every back-fill asks for again."""
+
+    async def one_run(exchange: LoopbackExchange, is_over: Callable[[Heard], bool]) -> Heard:
+        heard = Heard()
+        with open_database(tmp_path / "candles.sqlite3") as db:
+            async with FaultyVenue(exchange) as venue, asyncio.timeout(30.0):
+                feed = a_feed(venue.urls, catch_up=30)
+                running = asyncio.create_task(pipeline_of(feed, CandleStore(db), heard).run())
+                while not is_over(heard):  # noqa: ASYNC110 - some of what is waited for sets no event
+                    await asyncio.sleep(0.02)
+                await feed.aclose()
+                await running
+        return heard
+
+    async def scenario() -> None:
+        exchange = an_exchange()
+        first = await one_run(exchange, lambda heard: len(heard.live) >= 3)
+        assert not first.corrected
+        changed_ms = [first.closed[number].open_time_ms for number in (4, -2, -1)]
+        for open_time_ms in changed_ms:
+            correct(exchange, open_time_ms)
+        second = await one_run(exchange, lambda heard: len(heard.live) >= 3 and len(heard.corrected) >= 3)
+        assert sorted(candle.open_time_ms for candle in second.corrected) == changed_ms
+        told = [candle.open_time_ms for candle in (*first.closed, *second.closed)]
+        assert told == list(range(told[0], told[-1] + STEP_MS, STEP_MS)), "each once and in order"
+        with open_database(tmp_path / "candles.sqlite3", readonly=True) as db:
+            assert CandleStore(db).load(MARKET) == [exchange.truth(open_time_ms) for open_time_ms in told]
 
     asyncio.run(scenario())
 
@@ -96,29 +126,36 @@ def test_an_answer_that_was_long_on_its_way_is_as_old_as_its_question(tmp_path: 
     asyncio.run(scenario())
 
 
-@looks_back
-def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_closed", [False, True], ids=["while it runs", "while it is closed"])
+def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path, is_closed: bool) -> None:
     """From the exchange's second thought to the second version of the score, all of it real."""
     rescored: list[ForecastScored] = []
+    scored_ms: list[int] = []
+
+    def look(batch: EventBatch) -> None:
+        events = [event for event in batch.events if isinstance(event, ForecastScored)]
+        scored_ms.extend(event.target_open_time_ms for event in events if event.horizon == 1 and event.version == 1)
+        rescored.extend(event for event in events if event.version > 1)
 
     async def scenario() -> None:
         spec = rigs.spec(tmp_path, market=MARKET)
-        async with FaultyVenue(an_exchange(speed=2.0)) as venue:
-            scored_ms: list[int] = []
+        async with FaultyVenue(an_exchange(speed=2.0)) as venue, asyncio.timeout(60.0):
 
-            def look(batch: EventBatch) -> None:
-                events = [event for event in batch.events if isinstance(event, ForecastScored)]
-                scored_ms.extend(event.target_open_time_ms for event in events if event.horizon == 1)
-                rescored.extend(event for event in events if event.version > 1)
+            def a_run() -> tuple[HeadlessRun, asyncio.Task[None]]:
+                run = HeadlessRun(a_feed(venue.urls), spec, SystemClock(), look, lambda status: None)
+                return run, asyncio.create_task(run.run())
 
-            run = HeadlessRun(a_feed(venue.urls), spec, SystemClock(), look, lambda status: None)
-            running = asyncio.create_task(run.run())
-            async with asyncio.timeout(60.0):
-                while len(scored_ms) < 15:  # noqa: ASYNC110 - told on another thread
-                    await asyncio.sleep(0.02)
-                correct(venue.exchange, scored_ms[-1])
-                while not rescored:  # noqa: ASYNC110 - as above
-                    await asyncio.sleep(0.02)
+            run, running = a_run()
+            while len(scored_ms) < 5:  # noqa: ASYNC110 - told on another thread
+                await asyncio.sleep(0.02)
+            if is_closed:
+                run.stop()
+                await running
+            correct(venue.exchange, scored_ms[-1])
+            if is_closed:
+                run, running = a_run()
+            while not rescored:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.02)
             run.stop()
             await running
 
@@ -131,9 +168,9 @@ def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path) ->
     db.close()
     assert [score.version for score in versions] == [1, 2]
     assert stored.close == rescored[0].actual_close
+    assert len(scored_ms) == len(set(scored_ms)), "no candle was taken twice, so none was learned from again"
 
 
-@looks_back
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_the_window_draws_a_corrected_candle_and_its_new_score(qapp: QApplication, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -24,126 +23,98 @@ pytestmark = pytest.mark.venue
     ],
     ids=["late", "jittery", "slow", "late and slow"],
 )
-def test_a_slow_line_costs_no_candle_and_is_no_break(tmp_path: Path, toxics: tuple[Toxic, ...]) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            rig.venue.proxy.put(*toxics)
-            await rig.live(4)
-            rig.venue.heal()
-            await rig.live(3)
-            assert rig.heard.sentences(FeedState.RECONNECTING) == ""
-
-    asyncio.run(scenario())
+async def test_a_slow_line_costs_no_candle_and_is_no_break(tmp_path: Path, toxics: tuple[Toxic, ...]) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.venue.proxy.put(*toxics)
+        await rig.live(4)
+        rig.venue.heal()
+        await rig.live(3)
+        assert rig.heard.sentences(FeedState.RECONNECTING) == ""
 
 
-def test_a_half_open_line_is_noticed_and_replaced(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            rig.venue.proxy.put(Stall())
-            await rig.trouble("did not answer in time")
-            rig.venue.heal()
-            await rig.live(4)
-
-    asyncio.run(scenario())
+async def test_a_half_open_line_is_noticed_and_replaced(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.venue.proxy.put(Stall())
+        await rig.trouble("did not answer in time")
+        rig.venue.heal()
+        await rig.live(4)
 
 
-def test_a_line_that_stands_still_for_a_moment_is_no_break(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            stall = Stall()
-            rig.venue.proxy.put(stall)
-            await rig.passed(2)
-            rig.venue.proxy.take(stall)
-            await rig.live(4)
-            assert rig.heard.sentences(FeedState.RECONNECTING) == ""
-
-    asyncio.run(scenario())
+async def test_a_line_that_stands_still_for_a_moment_is_no_break(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        stall = Stall()
+        rig.venue.proxy.put(stall)
+        await rig.passed(2)
+        rig.venue.proxy.take(stall)
+        await rig.live(4)
+        assert rig.heard.sentences(FeedState.RECONNECTING) == ""
 
 
-def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            reset = Reset()
-            rig.venue.proxy.put(reset)
-            rig.venue.proxy.take(reset)
-            await rig.trouble("was cut")
-            await rig.live(4)
-            assert rig.venue.exchange.sockets_opened >= 2
-
-    asyncio.run(scenario())
+async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        reset = Reset()
+        rig.venue.proxy.put(reset)
+        rig.venue.proxy.take(reset)
+        await rig.trouble("was cut")
+        await rig.live(4)
+        assert rig.venue.exchange.sockets_opened >= 2
 
 
-def test_a_line_that_is_reset_again_and_again_in_mid_answer_heals(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            rig.venue.proxy.put(Reset(after_bytes=900))
-            await rig.passed(15)
-            rig.venue.heal()
-            await rig.live(4)
-            assert rig.heard.sentences(FeedState.RECONNECTING)
-
-    asyncio.run(scenario())
+async def test_a_line_that_is_reset_again_and_again_in_mid_answer_heals(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.venue.proxy.put(Reset(after_bytes=900))
+        await rig.passed(15)
+        rig.venue.heal()
+        await rig.live(4)
+        assert rig.heard.sentences(FeedState.RECONNECTING)
 
 
-def test_a_goodbye_that_takes_long_holds_nothing_up(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            rig.venue.proxy.put(SlowClose(0.6))
-            rig.exchange.cut()
-            await rig.until(lambda: rig.exchange.sockets_opened >= 2, "another stream")
-            await rig.live(4)
-
-    asyncio.run(scenario())
+async def test_a_goodbye_that_takes_long_holds_nothing_up(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.venue.proxy.put(SlowClose(0.6))
+        rig.exchange.cut()
+        await rig.until(lambda: rig.exchange.sockets_opened >= 2, "another stream")
+        await rig.live(4)
 
 
-def test_nobody_listens_for_a_while(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            rig.venue.proxy.put(Refuse())
-            await rig.trouble("cannot be reached")
-            await rig.passed(20)
-            rig.venue.heal()
-            await rig.live(4)
-            assert len(rig.heard.closed) - len(rig.heard.live) >= 10 + 15, "those of the break are not live"
-
-    asyncio.run(scenario())
+async def test_nobody_listens_for_a_while(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.venue.proxy.put(Refuse())
+        await rig.trouble("cannot be reached")
+        await rig.passed(20)
+        rig.venue.heal()
+        await rig.live(4)
+        assert len(rig.heard.closed) - len(rig.heard.live) >= 10 + 15, "those of the break are not live"
 
 
-def test_nobody_listens_at_the_start(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            rig.venue.proxy.put(Refuse())
-            await rig.trouble("cannot be reached")
-            rig.venue.heal()
-            await rig.live(3)
-
-    asyncio.run(scenario())
+async def test_nobody_listens_at_the_start(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        rig.venue.proxy.put(Refuse())
+        await rig.trouble("cannot be reached")
+        rig.venue.heal()
+        await rig.live(3)
 
 
-def test_one_trouble_after_the_other(tmp_path: Path) -> None:
+async def test_one_trouble_after_the_other(tmp_path: Path) -> None:
     """Each is put on while the one before has not been got over."""
-
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            for toxics in (
-                (Latency(0.1),),
-                (Refuse(),),
-                (Stall(), Latency(0.05)),
-                (Reset(after_bytes=300),),
-                (Refuse(),),
-            ):
-                rig.venue.proxy.put(*toxics)
-                await rig.passed(4)
-                rig.venue.heal()
-                await rig.passed(1)
-            await rig.live(4)
-
-    asyncio.run(scenario())
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        for toxics in (
+            (Latency(0.1),),
+            (Refuse(),),
+            (Stall(), Latency(0.05)),
+            (Reset(after_bytes=300),),
+            (Refuse(),),
+        ):
+            rig.venue.proxy.put(*toxics)
+            await rig.passed(4)
+            rig.venue.heal()
+            await rig.passed(1)
+        await rig.live(4)

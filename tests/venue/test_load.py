@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,9 +25,14 @@ pytestmark = pytest.mark.venue
 
 PER_SECOND = 1_000
 _LOOK_S = 0.005
-_WARM_S = 3.0
+_WARM_S = 2.0
 _MOST_GROWTH_BYTES = 32 * 2**20
-LENGTHS = [10, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(180)])]
+_MOST_LAG_S = 0.016
+"""One frame of a screen. Judged in a soak, and where the machine has nothing else to do: else it is theirs."""
+_IDLE_CORES = 0.3
+"""Of the processor, used by other processes: a machine that does no more than that counts as idle."""
+_IS_SOAK = bool(os.environ.get("GHOSTCANDLE_SOAK"))
+LENGTHS = [6, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.timeout(180)])]
 
 
 @dataclass(slots=True)
@@ -36,6 +42,8 @@ class Load:
     ids: list[int] = field(default_factory=list)
     lags_s: list[float] = field(default_factory=list)
     resident: list[int] = field(default_factory=list)
+    others_cores: float = 0.0
+    """Of the processor, that other processes used meanwhile."""
 
     async def watch(self, urls: ExchangeUrls, seconds: float) -> None:
         async with client(urls) as exchange:
@@ -66,23 +74,49 @@ class Load:
         """Of the process's memory, after it was warm, in bytes."""
         return self.resident[-1] - self.resident[0]
 
+    def late_s(self, share: float) -> float:
+        """How late the event loop was at most, in this share of the looks."""
+        return float(np.quantile(self.lags_s, share))
+
     @property
     def machine(self) -> str:
         """How it went for the event loop and the memory, in words."""
-        p50, p99, most = (float(np.quantile(self.lags_s, share)) * 1000.0 for share in (0.5, 0.99, 1.0))
+        p50, p99, most = (1000.0 * self.late_s(share) for share in (0.5, 0.99, 1.0))
         return (
             f"event loop late by {p50:.1f} ms in the median, {p99:.1f} ms p99, {most:.1f} ms at most; "
-            f"memory {self.growth / 2**20:+.1f} MiB after the first {_WARM_S:g} s"
+            f"memory {self.growth / 2**20:+.1f} MiB after the first {_WARM_S:g} s; other processes used "
+            f"{self.others_cores:.2f} cores"
         )
+
+    def judge(self) -> None:
+        """What holds of both tests."""
+        assert self.growth < _MOST_GROWTH_BYTES
+        if _IS_SOAK and self.others_cores < _IDLE_CORES:
+            assert self.late_s(0.99) < _MOST_LAG_S, self.machine
 
     async def _look(self) -> None:
         process, began_s = psutil.Process(), time.monotonic()
+        others_s = _used_by_others_s()
+        try:
+            await self._keep_looking(process, began_s)
+        finally:
+            self.others_cores = max(0.0, _used_by_others_s() - others_s) / (time.monotonic() - began_s)
+
+    async def _keep_looking(self, process: psutil.Process, began_s: float) -> None:
         while True:
             asked_s = time.monotonic()
             await asyncio.sleep(_LOOK_S)
             self.lags_s.append(time.monotonic() - asked_s - _LOOK_S)
             if time.monotonic() - began_s > _WARM_S + len(self.resident):
                 self.resident.append(process.memory_info().rss)
+
+
+def _used_by_others_s() -> float:
+    """The processor's time so far, in seconds of one core, without this process and its children."""
+    whole = psutil.cpu_times()
+    own = psutil.Process()
+    ours = [process.cpu_times() for process in (own, *own.children(recursive=True))]
+    return sum(whole) - whole.idle - getattr(whole, "iowait", 0.0) - sum(each.user + each.system for each in ours)
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
@@ -96,7 +130,7 @@ def test_a_thousand_trades_a_second_lose_none_and_hold_no_memory(
         print(f"\n{len(load.ids):,} trades through ccxt in {seconds} s; {load.machine}")
     assert load.ids == list(range(load.ids[0], load.ids[0] + len(load.ids))), "some were lost, doubled or disordered"
     assert len(load.ids) > 0.9 * PER_SECOND * seconds, "the load was not reached"
-    assert load.growth < _MOST_GROWTH_BYTES
+    load.judge()
 
 
 @pytest.mark.parametrize("seconds", LENGTHS)
@@ -121,4 +155,4 @@ def test_the_feed_under_that_load_passes_every_candle_on_and_counts_every_trade(
     assert heard.sentences(FeedState.RECONNECTING) == ""
     assert counted >= sent - 3 * PER_SECOND, "the newest vitals are a second old, and the stream goes on to the end"
     assert [each.raw for each in heard.told if isinstance(each, RejectedMessage)] == []
-    assert load.growth < _MOST_GROWTH_BYTES
+    load.judge()

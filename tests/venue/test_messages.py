@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,58 +44,46 @@ TOXICS: dict[str, Callable[[], list[MessageToxic]]] = {
 
 
 @pytest.mark.parametrize("name", list(TOXICS))
-def test_whatever_becomes_of_the_messages_the_candles_are_right(tmp_path: Path, name: str) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            toxics = TOXICS[name]()
-            rig.exchange.toxics.extend(toxics)
-            await rig.passed(10)
-            assert name == "late trades" or any(toxic.done for toxic in toxics), "it did nothing"
-            rig.venue.heal()
-            await rig.live(3)
-            await rig.until(rig.is_true, "the candles to be those of the exchange")
-
-    asyncio.run(scenario())
+async def test_whatever_becomes_of_the_messages_the_candles_are_right(tmp_path: Path, name: str) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        toxics = TOXICS[name]()
+        rig.exchange.toxics.extend(toxics)
+        await rig.passed(10)
+        assert name == "late trades" or any(toxic.done for toxic in toxics), "it did nothing"
+        rig.venue.heal()
+        await rig.live(3)
+        await rig.until(rig.is_true, "the candles to be those of the exchange")
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.3])
-def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_path: Path, after_s: float) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            if after_s:
-                rig.exchange.shut_down(after_s)
-            else:
-                rig.exchange.end_of_day()
-            await rig.until(lambda: rig.exchange.sockets_opened >= 2, "another stream")
-            await rig.live(3)
-
-    asyncio.run(scenario())
+async def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_path: Path, after_s: float) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        if after_s:
+            rig.exchange.shut_down(after_s)
+        else:
+            rig.exchange.end_of_day()
+        await rig.until(lambda: rig.exchange.sockets_opened >= 2, "another stream")
+        await rig.live(3)
 
 
-def test_a_stream_that_goes_silent_while_requests_are_answered_is_replaced(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            rig.exchange.stall()
-            await rig.trouble("any more")
-            rig.venue.heal()
-            await rig.live(3)
-
-    asyncio.run(scenario())
+async def test_a_stream_that_goes_silent_while_requests_are_answered_is_replaced(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.exchange.stall()
+        await rig.trouble("any more")
+        rig.venue.heal()
+        await rig.live(3)
 
 
-def test_bad_messages_on_a_bad_line(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(tmp_path) as rig:
-            await rig.live(2)
-            rig.venue.proxy.put(Latency(0.03, jitter_s=0.05))
-            rig.exchange.toxics.extend([Duplicate(), Drop(share=0.3), CorruptJson(share=0.05)])
-            await rig.passed(10)
-            rig.exchange.cut()
-            await rig.passed(5)
-            rig.venue.heal()
-            await rig.live(3)
-
-    asyncio.run(scenario())
+async def test_bad_messages_on_a_bad_line(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.venue.proxy.put(Latency(0.03, jitter_s=0.05))
+        rig.exchange.toxics.extend([Duplicate(), Drop(share=0.3), CorruptJson(share=0.05)])
+        await rig.passed(10)
+        rig.exchange.cut()
+        await rig.passed(5)
+        rig.venue.heal()
+        await rig.live(3)

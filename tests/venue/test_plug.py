@@ -31,6 +31,8 @@ pytestmark = pytest.mark.venue
 
 _BEFORE, _AFTER = 4, 6
 """Live candles before the plug is pulled, and after it is in again."""
+_STARTS_WITHIN_S = 90.0
+"""The trainer, on a machine that has much else to do."""
 _LONGEST_WAIT_S = 60.0
 """Between two tries, at most."""
 
@@ -74,7 +76,13 @@ def live_targets(root: Path) -> list[int]:
         db.close()
 
 
-@pytest.mark.parametrize("out_s", [10, pytest.param(120, marks=[pytest.mark.slow, pytest.mark.timeout(400)])])
+@pytest.mark.parametrize(
+    "out_s",
+    [
+        pytest.param(5, marks=pytest.mark.timeout(300)),
+        pytest.param(120, marks=[pytest.mark.slow, pytest.mark.timeout(400)]),
+    ],
+)
 def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path, out_s: int) -> None:
     clock = AcceleratedClock(time.time_ns() // 1_000_000)
     venue = FaultyVenue(LoopbackExchange(generated_tape(SECOND, clock(), 60, 1000), clock, push_s=0.05))
@@ -94,7 +102,7 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path,
             def count() -> int:
                 return 0 if application.series is None else len(application.series)
 
-            await until(lambda: is_live() and state.trainer is not None, "live candles and a trainer")
+            await until(lambda: is_live() and state.trainer is not None, "live candles and a trainer", _STARTS_WITHIN_S)
             begun = count()
             await until(lambda: count() >= begun + _BEFORE, "candles before the plug is pulled")
             control(lambda: venue.proxy.put(Refuse()))
@@ -102,10 +110,14 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path,
             await until(lambda: state.feed is not None and "cannot be reached" in state.feed.sentence, "the word of it")
             await until(lambda: clock() >= pulled_ms + out_s * 1000, "the end of the outage", out_s + 10.0)
             assert count() <= pulled_at + 1, "a candle was invented while nobody could be asked"
+            tries = state.feed_record.tries
+            assert tries, "nobody counted the tries that failed"
             control(venue.heal)
             healed_ms = clock()
             await until(is_live, "the market to be back", min(out_s, _LONGEST_WAIT_S) + 30.0)
-            back = count()
+            assert (state.feed_record.tries or 0) > tries, "the one that succeeded"
+            back, newest, last = count(), application.chart.model.newest, state.feed_record.last_price
+            assert newest is not None and last is not None and last.price == newest.close, "two last prices"
             await until(lambda: count() >= back + _AFTER, "candles after the plug is in again")
             series, drawn = application.series, application.chart.model.series
             assert series is not None and drawn is series

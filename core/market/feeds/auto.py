@@ -11,6 +11,7 @@ from core.clock import Clock
 from core.market.candle import Interval, Market
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.holds import VenueHold, VenueHolds
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.feeds.simulated import SimulatedFeed
 from core.market.feeds.urls import ExchangeUrls
@@ -38,22 +39,24 @@ async def build_feed(
     limit: int | None = None,
     urls: ExchangeUrls | None = None,
     is_known: Callable[[Market], bool] = lambda market: False,
+    holds: VenueHolds | None = None,
 ) -> BuiltFeed:
     """Build what `settings.feed` asks for. limit: how many candles it yields at most.
 
     is_known: whether candles of a market are stored already. Such a market is waited for; the sample is for those who
-    have nothing to look at yet.
+    have nothing to look at yet. holds: shared with all others who ask exchanges.
 
     Raises FeedError or CandleFileError with a sentence for the user.
     """
+    hold = (holds or VenueHolds(clock)).of(settings.venue)
     match settings.feed:
         case "replay":
             return BuiltFeed(_replay(settings, clock, limit))
         case "simulate":
             return BuiltFeed(_simulated(settings, seed, clock, limit))
         case "live":
-            return BuiltFeed(_exchange(settings, clock, limit, urls))
-    return await _live_or_sample(settings, clock, limit, urls, is_known)
+            return BuiltFeed(_exchange(settings, clock, limit, urls, hold))
+    return await _live_or_sample(settings, clock, limit, urls, is_known, hold)
 
 
 async def _live_or_sample(
@@ -62,9 +65,10 @@ async def _live_or_sample(
     limit: int | None,
     urls: ExchangeUrls | None,
     is_known: Callable[[Market], bool],
+    hold: VenueHold,
 ) -> BuiltFeed:
-    feed = _exchange(settings, clock, limit, urls)
-    problem = await probe(feed.market, urls, _PROBE_S, clock)
+    feed = _exchange(settings, clock, limit, urls, hold)
+    problem = await probe(feed.market, urls, _PROBE_S, clock, hold)
     if problem is None:
         return BuiltFeed(feed)
     if is_known(feed.market):
@@ -76,7 +80,9 @@ async def _live_or_sample(
     return BuiltFeed(sample_feed(clock, catch_up=settings.catch_up_candles, limit=limit), notice)
 
 
-def _exchange(settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None) -> ExchangeFeed:
+def _exchange(
+    settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None, hold: VenueHold
+) -> ExchangeFeed:
     market = Market(settings.venue, settings.symbol, _interval(settings))
     return ExchangeFeed(
         market,
@@ -85,6 +91,7 @@ def _exchange(settings: MarketSettings, clock: Clock, limit: int | None, urls: E
         limit=limit,
         urls=urls,
         fallback_venues=settings.fallback_venues,
+        hold=hold,
     )
 
 

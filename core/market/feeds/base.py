@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -137,6 +137,15 @@ FeedEvent = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is stored of a market when its feed begins: the newest candles, and the opening times among them of which
+    the source has said that it has no candle. Both ascend."""
+
+    candles: Sequence[Candle] = ()
+    missing_ms: Sequence[int] = ()
+
+
 class FeedError(Exception):
     """A feed cannot go on. The message is a sentence for the user: what, why, what to do.
 
@@ -162,8 +171,11 @@ class Feed(Protocol):
     @property
     def kind(self) -> FeedKind: ...
 
-    def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
-        """Iterate. Closed candles that opened at or before `after_ms` may be left out: they are stored already."""
+    def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
+        """Iterate. Closed candles that opened at or before `after_ms` may be left out: they are stored already.
+
+        known: what the source tells differently by now comes as a correction, where the source can change its mind.
+        """
         ...
 
     async def aclose(self) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from core.market.candle import Interval, Market
 from core.market.feeds.trouble import Answer, VenueError
 from core.market.feeds.urls import ExchangeUrls
+from core.market.venue_names import venue_name
 
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
 """Binance's hosts for market data alone: no key, and open where its trading hosts are not."""
@@ -53,13 +54,22 @@ def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
     chosen = urls or (BINANCE_MARKET_DATA if exchange.id == "binance" else None)
     if chosen is None:
         return
-    if exchange.id not in BINANCE_FAMILY:
+    if chosen.form != ("binance" if exchange.id in BINANCE_FAMILY else exchange.id):
         raise VenueError(
-            f"{exchange.name} cannot be reached at another address; only Binance can. Choose another venue.",
+            f"{exchange.name} cannot be reached at the address that is set: who answers there speaks as "
+            f"{venue_name(chosen.form)} does. Choose another venue.",
             is_final=True,
         )
-    exchange.urls["api"]["public"] = chosen.public
-    exchange.urls["api"]["ws"]["spot"] = chosen.ws
+    addresses = exchange.urls["api"]
+    match chosen.form:
+        case "binance":
+            addresses["public"], addresses["ws"]["spot"] = chosen.public, chosen.ws
+        case "kraken":
+            addresses["public"], addresses["ws"]["publicV2"] = chosen.public, chosen.ws
+        case "coinbase":
+            addresses["rest"], addresses["ws"] = chosen.public, chosen.ws
+        case _:
+            raise VenueError(f"{exchange.name} can only be reached at its own address.", is_final=True)
 
 
 def _take_note(exchange: Any, answer: Answer) -> None:

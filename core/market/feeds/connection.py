@@ -24,6 +24,7 @@ from core.market.feeds.base import (
 from core.market.feeds.checks import Checks
 from core.market.feeds.closing import Closing
 from core.market.feeds.forming import FormingCandles
+from core.market.feeds.holds import HeldError, VenueHold
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.requests import Page, Requests
@@ -56,6 +57,7 @@ class Connection:
     def __init__(
         self,
         venue: Venue,
+        hold: VenueHold,
         market: Market,
         clock: Clock,
         times: ExchangeTimes,
@@ -77,7 +79,7 @@ class Connection:
         self._opened_s = clock.monotonic_s()
         self._left_out = 0
         self._server = ServerClock(clock, market.interval)
-        self._requests = Requests(venue, clock, self._server, times, tally)
+        self._requests = Requests(venue, hold, clock, self._server, times, tally)
         self._settler = Settler(self._requests, clock, times, market.interval, closing)
         self._checks = Checks(self._requests, clock, times, ledger, market.interval)
         self._sleep = SleepWatch(clock)
@@ -87,6 +89,7 @@ class Connection:
         self._trusted_until_s = -math.inf
         self._vitals_due_s = clock.monotonic_s()
         self._told: Candle | None = None
+        self._is_waiting = self._is_wait_told = False
 
     @property
     def age_s(self) -> float:
@@ -94,7 +97,7 @@ class Connection:
         return self._clock.monotonic_s() - self._opened_s
 
     async def open(self, older: Venue | None) -> None:
-        await self._closing.unless(self.venue.open(older))
+        await self._closing.unless(self._requests.open(older))
         await self._closing.unless(self._requests.sync())
 
     async def close(self) -> None:
@@ -176,7 +179,7 @@ class Connection:
                 yield self._status(FeedState.LIVE, said)
             async for event in self._pass_on(forming):
                 yield event
-            for event in self._tell(forming):
+            for event in (*self._of_hold(said), *self._tell(forming)):
                 yield event
             self._end_in_time(updates.is_ending)
 
@@ -185,8 +188,19 @@ class Connection:
         for event in self._closed_by_stream(forming):
             yield event
         over_ms = self._over_ms(forming)
-        if over_ms is None:
+        self._is_waiting = over_ms is not None and self._requests.held is not None
+        if over_ms is None or self._is_waiting:
             return
+        try:
+            async for event in self._ask_for(over_ms, forming):
+                yield event
+        except VenueError as trouble:
+            if not trouble.is_asked and not isinstance(trouble, HeldError):
+                raise
+            self._is_waiting = True  # the stream goes on; what has closed is asked for when the wait is over
+
+    async def _ask_for(self, over_ms: int, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
+        """What has closed up to the candle of `over_ms`, by request."""
         if (
             over_ms - self._ledger.position_ms > self.venue.page_rows * self._step_ms
         ):  # the socket outlived a long sleep
@@ -196,6 +210,17 @@ class Connection:
         for event in self._closed_by_request(page, over_ms, forming):
             yield event
         self._due_ms = max(over_ms, self._ledger.position_ms) + self._step_ms
+
+    def _of_hold(self, said: str) -> Iterator[FeedEvent]:
+        """That a candle waits because the exchange wants to be left alone, once; and when that is over."""
+        held = self._requests.held
+        if held is None and self._is_wait_told:
+            self._is_wait_told = False
+            yield self._status(FeedState.LIVE, said)
+        elif held is not None and self._is_waiting and not self._is_wait_told:
+            self._is_wait_told = True
+            sentence = f"{held} The stream goes on; what has closed is asked for in {in_words(held.wait_s)}."
+            yield self._status(FeedState.LIVE, sentence)
 
     def _tell(self, forming: FormingCandles) -> Iterator[FeedEvent]:
         """The forming candle where it has changed, corrections, and the vitals when it is time for them."""
@@ -235,7 +260,7 @@ class Connection:
     async def _ask_the_time(self, shown_ms: int) -> None:
         """Not again at once where it was the message that was wrong."""
         now_s = self._clock.monotonic_s()
-        if now_s < self._trusted_until_s:
+        if now_s < self._trusted_until_s or self._requests.held is not None:
             return
         await self._closing.unless(self._requests.sync())
         if self._server.is_ahead(shown_ms):
@@ -308,9 +333,9 @@ class Connection:
 
     def _timeout_s(self, is_said: bool) -> float:
         until_vitals_s = self._vitals_due_s - self._clock.monotonic_s()
-        return min(
-            max(0.0, self._until_due_s()), max(0.0, until_vitals_s), self._times.vitals_s if is_said else _DIAL_LOOK_S
-        )
+        held = self._requests.held
+        until_due_s = max(self._until_due_s(), 0.0 if held is None else held.wait_s)
+        return min(max(0.0, until_due_s), max(0.0, until_vitals_s), self._times.vitals_s if is_said else _DIAL_LOOK_S)
 
     async def _ask_open(self) -> list[Candle]:
         return await self._requests.open_candle(self._market.interval)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 
 from core.clock import Clock
 from core.market.candle import Market
 from core.market.fallback import next_venue
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, Known
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.closing import ClosedError, Closing
 from core.market.feeds.connection import Connection
+from core.market.feeds.holds import VenueHold
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.tally import Tally
@@ -42,11 +44,12 @@ class ExchangeFeed:
         backoff: Backoff | None = None,
         fallback_venues: Sequence[str] = (),
         open_venue: OpenVenue | None = None,
+        hold: VenueHold | None = None,
     ) -> None:
         """catch_up: closed candles fetched first. limit: closed candles yielded in all. urls: another address.
 
         fallback_venues: ccxt ids in the order in which they are offered where this venue is the trouble.
-        open_venue: makes each connection's object; without it, ccxt's.
+        open_venue: makes each connection's object; without it, ccxt's. hold: shared with others who ask this exchange.
         """
         self._market = market
         self._clock = clock
@@ -55,6 +58,7 @@ class ExchangeFeed:
         self._backoff = backoff or Backoff()
         self._next_venue = next_venue(fallback_venues, market.venue)
         self._open_venue = open_venue or (lambda: CcxtVenue(market, urls, self._times.request_s))
+        self._hold = hold or VenueHold(clock)
         self._ledger = Ledger(market.interval, self._times, limit)
         self._tally = Tally()
         self._closing = Closing()
@@ -70,7 +74,7 @@ class ExchangeFeed:
     def kind(self) -> FeedKind:
         return FeedKind.EXCHANGE
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
         # No `finally` that awaits: qasync's loop does not close generators, and one that is dropped could not end.
         # Sockets belong to `aclose`.
         yield self._status(
@@ -78,6 +82,8 @@ class ExchangeFeed:
         )
         if after_ms is not None:
             self._ledger.place(after_ms, is_known=True)
+        if known is not None:
+            self._ledger.seed(known)
         try:
             while not self._is_done:
                 try:
@@ -123,6 +129,7 @@ class ExchangeFeed:
         life_s = self._times.renew_s + self._times.renew_jitter_s * self._backoff.random.random()
         self._connection = Connection(
             self._open_venue(),
+            self._hold,
             self._market,
             self._clock,
             self._times,
@@ -140,6 +147,7 @@ class ExchangeFeed:
 
     async def _after(self, trouble: VenueError) -> float:
         """Let go of the connection. Returns the seconds to wait. Raises FeedError where waiting does not help."""
+        self._hold.hear(trouble)  # the stream may have been told, too
         age_s = 0.0 if self._connection is None else self._connection.age_s
         await self._disconnect()
         if trouble.is_final:
@@ -175,15 +183,18 @@ def _offered(offer: str | None) -> str:
     return f" Next in your order of exchanges is {venue_name(offer)}." if offer else ""
 
 
-async def probe(market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock) -> str | None:
+async def probe(
+    market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock, hold: VenueHold | None = None
+) -> str | None:
     """Ask for the market's newest candles. None where the exchange answers in time, else a sentence that says why."""
+    hold = hold or VenueHold(clock)
     venue: CcxtVenue | None = None
     try:
         venue = CcxtVenue(market, urls, timeout_s)
         async with asyncio.timeout(timeout_s):
-            await venue.open(None)
-            now_ms = await venue.server_ms() or clock.now_ms()
-            await venue.candles(now_ms - 3 * market.interval.duration_ms)
+            await hold.ask(partial(venue.open, None))
+            now_ms = await hold.ask(venue.server_ms) or clock.now_ms()
+            await hold.ask(partial(venue.candles, now_ms - 3 * market.interval.duration_ms))
     except TimeoutError:
         return f"{market.venue} did not answer within {timeout_s:g} s."
     except VenueError as trouble:

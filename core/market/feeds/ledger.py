@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass
 
 from core.market.candle import Candle, Interval
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, MissingCandles
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, Known, MissingCandles
 from core.market.feeds.patience import ExchangeTimes
 
-_REMEMBERED = 256
+REMEMBERED = 256
+"""Candles that are kept to be compared again."""
 _MOST_REMEMBERED = 1_024
 """Those that were not compared as often as they should be are kept longer: a computer may sleep for a night."""
 _LOOKED_BACK = 5
@@ -68,6 +69,13 @@ class Ledger:
         if position_ms > self.position_ms:
             self.place(position_ms, is_known=False)
 
+    def seed(self, known: Known) -> None:
+        """Compare also what the subscriber has from an earlier time. Before anything is passed on."""
+        passed: dict[int, Candle | None] = dict.fromkeys(known.missing_ms)
+        passed |= {candle.open_time_ms: candle for candle in known.candles}
+        for open_time_ms in sorted(passed)[-REMEMBERED:]:
+            self._passed[open_time_ms] = _Passed(passed[open_time_ms])
+
     def pass_on(self, candle: Candle, is_live: bool) -> Iterator[FeedEvent]:
         """The candle, and before it the hole that the exchange has, if there is one. Nothing beyond the limit."""
         if self.is_full or candle.open_time_ms <= self.position_ms:
@@ -86,7 +94,7 @@ class Ledger:
         count = (open_time_ms - first_ms) // step_ms
         if not self._is_anchored or count <= 0:
             return None
-        for time_ms in range(max(first_ms, open_time_ms - _REMEMBERED * step_ms), open_time_ms, step_ms):
+        for time_ms in range(max(first_ms, open_time_ms - REMEMBERED * step_ms), open_time_ms, step_ms):
             self._remember(time_ms, None)
         self.missing += count
         return MissingCandles(first_ms, count)
@@ -95,7 +103,7 @@ class Ledger:
         self._passed[open_time_ms] = _Passed(candle)
         oldest = next(iter(self._passed))
         is_done = self._passed[oldest].checks >= _CHECKS
-        if len(self._passed) > (_REMEMBERED if is_done else _MOST_REMEMBERED):
+        if len(self._passed) > (REMEMBERED if is_done else _MOST_REMEMBERED):
             del self._passed[oldest]
 
     def look_back_ms(self) -> int:

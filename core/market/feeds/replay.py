@@ -9,7 +9,7 @@ from pathlib import Path
 
 from core.clock import Clock
 from core.market.candle import FILE_VENUE, Candle, Market
-from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus, Known
 from core.market.files import CandleFile, rejections_in_words
 
 _log = logging.getLogger("ghostcandle.feed")
@@ -51,7 +51,7 @@ class ReplayFeed:
     def kind(self) -> FeedKind:
         return FeedKind.REPLAY
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
         left = [candle for candle in self._candles if after_ms is None or candle.open_time_ms > after_ms]
         done = len(self._candles) - len(left)
         at_once = max(0, self._catch_up - done)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from core.clock import Clock
 from core.market.candle import Candle, Interval
+from core.market.feeds.holds import HeldError, VenueHold
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.tally import Tally
@@ -27,20 +28,34 @@ class Page:
 
 
 class Requests:
-    """What is asked of one venue. All methods raise VenueError."""
+    """What is asked of one venue. All methods raise VenueError: HeldError, and nothing is asked, while the exchange
+    wants to be left alone."""
 
-    def __init__(self, venue: Venue, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally) -> None:
+    def __init__(
+        self, venue: Venue, hold: VenueHold, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally
+    ) -> None:
+        """hold: shared with all others who ask this exchange."""
         self._venue = venue
+        self._hold = hold
         self._clock = clock
         self._server = server
         self._times = times
         self._tally = tally
         self._asked_s = 0.0
 
+    @property
+    def held(self) -> HeldError | None:
+        """Why nothing may be asked now, and for how long."""
+        return self._hold.held
+
+    async def open(self, older: Venue | None) -> None:
+        """Open the venue."""
+        await self._hold.ask(lambda: self._venue.open(older))
+
     async def sync(self) -> None:
         """Take the exchange's time."""
         asked_s = self._clock.monotonic_s()
-        told_ms = await self._venue.server_ms()
+        told_ms = await self._hold.ask(self._venue.server_ms)
         self._server.set(told_ms, asked_s)
 
     async def candles(self, since_ms: int) -> list[Candle]:
@@ -48,7 +63,7 @@ class Requests:
         if self._server.age_s > self._times.sync_s:
             await self.sync()
         self._asked_s = self._clock.monotonic_s()
-        rows = await self._venue.candles(since_ms)
+        rows = await self._hold.ask(lambda: self._venue.candles(since_ms))
         self._tally.request_ms = self._since_asked_ms()
         return rows
 

@@ -19,6 +19,7 @@ from core.market.feeds.base import (
     FeedState,
     FeedStatus,
     FormingCandle,
+    Known,
 )
 
 _TICKS = 24
@@ -85,7 +86,7 @@ class SimulatedFeed:
     def kind(self) -> FeedKind:
         return FeedKind.SIMULATED
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
         yield self._status(FeedState.CATCHING_UP, "Inventing a market: this is a simulation.")
         index, is_live = 0, False
         while not self._is_done(index):

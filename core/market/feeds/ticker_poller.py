@@ -11,6 +11,7 @@ from typing import Any
 
 from core.clock import Clock
 from core.market.feeds.backoff import Backoff
+from core.market.feeds.holds import VenueHolds
 from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
@@ -32,6 +33,8 @@ class PollTimes:
     request_s: float = 10.0
     hopeless_s: float = 900.0
     """Before another try where waiting does not help: the user may have changed the network."""
+    unknown_every_s: float = 3600.0
+    """Between two requests for a symbol that the exchange does not have: it may be listed one day."""
     renew_s: float = 20 * 3600.0
     """The exchange's object is made anew after so long: ccxt's are known to grow."""
 
@@ -65,10 +68,17 @@ class _Known:
     polled_s: float | None = None
     days: dict[str, tuple[float, DayOfPrices | None]] = field(default_factory=dict)
     prices: dict[str, Quote] = field(default_factory=dict)
+    unknown: dict[str, tuple[float, str]] = field(default_factory=dict)
+    """Symbols that the exchange does not have: when each is asked for again, and the sentence."""
     hold_until_s: float = 0.0
+    """Our own patience; what the exchange has asked for is kept in its `VenueHold`."""
 
     def day(self, symbol: str) -> DayOfPrices | None:
         return self.days[symbol][1] if symbol in self.days else None
+
+    def sentences(self, symbols: Iterable[str]) -> dict[str, str]:
+        """What is said of those that the exchange does not have."""
+        return {symbol: self.unknown[symbol][1] for symbol in symbols if symbol in self.unknown}
 
     def day_is_due(self, symbol: str, now_s: float) -> bool:
         return symbol not in self.days or now_s >= self.days[symbol][0]
@@ -84,16 +94,19 @@ class TickerPoller:
         tell: Callable[[PollEvent], None],
         times: PollTimes | None = None,
         make_backoff: Callable[[], Backoff] = Backoff,
+        holds: VenueHolds | None = None,
     ) -> None:
-        """tell: called on the loop that `run` is awaited on."""
+        """tell: called on the loop that `run` is awaited on. holds: shared with all others who ask exchanges."""
         self._clock = clock
         self._urls = urls
         self._tell = tell
         self._times = times or PollTimes()
         self._make_backoff = make_backoff
+        self._holds = holds or VenueHolds(clock)
         self._symbols: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, _Known] = {}
         self._changes: dict[str, asyncio.Event] = {}
+        self._retries: dict[str, asyncio.Event] = {}
         self._list_changed: asyncio.Event | None = None
 
     def watch(self, keys: Iterable[MarketKey]) -> None:
@@ -102,9 +115,20 @@ class TickerPoller:
         for venue, symbol in keys:
             by_venue.setdefault(venue, {})[symbol] = None
         self._symbols = {venue: tuple(symbols) for venue, symbols in by_venue.items()}
+        for venue, known in self._known.items():  # one that is put on the list again is asked for again
+            kept = self._symbols.get(venue, ())
+            known.unknown = {symbol: told for symbol, told in known.unknown.items() if symbol in kept}
         for event in (self._list_changed, *self._changes.values()):
             if event is not None:
                 event.set()
+
+    def try_again(self, venue: str) -> None:
+        """Things have changed at this exchange, or on the way to it: end a wait that is our own. What the exchange has
+        asked for is waited for still."""
+        if venue in self._known:
+            self._known[venue].hold_until_s = 0.0
+        if venue in self._retries:
+            self._retries[venue].set()
 
     async def run(self) -> None:
         """Keep a task for each exchange of the list."""
@@ -117,19 +141,20 @@ class TickerPoller:
                     await _end([tasks.pop(venue)])
                 for venue in self._symbols:
                     if venue not in tasks:
-                        self._changes[venue] = asyncio.Event()
+                        self._changes[venue], self._retries[venue] = asyncio.Event(), asyncio.Event()
                         tasks[venue] = asyncio.create_task(self._attend(venue))
                 await changed.wait()
         finally:
             self._list_changed = None
             self._changes.clear()
+            self._retries.clear()
             await _end(tasks.values())
 
     async def _attend(self, venue: str) -> None:
         """Poll one exchange, whatever happens."""
         backoff, known = self._make_backoff(), self._known.setdefault(venue, _Known())
         while True:
-            await asyncio.sleep(max(0.0, known.hold_until_s - self._clock.monotonic_s()))
+            await self._wait_out(venue, known)
             try:
                 await self._poll(venue, known, backoff)
             except VenueError as trouble:
@@ -140,27 +165,45 @@ class TickerPoller:
                 sentence = f"The prices of {venue_name(venue)} could not be read ({type(error).__name__}: {error})."
                 self._hold(venue, known, sentence, backoff.next_s(self._times.every_s))
 
+    async def _wait_out(self, venue: str, known: _Known) -> None:
+        """Until our patience is over, and the exchange's wait."""
+        hold, retry = self._holds.of(venue), self._retries[venue]
+        while (left_s := max(known.hold_until_s - self._clock.monotonic_s(), hold.left_s)) > 0.0:
+            retry.clear()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(retry.wait(), left_s)
+
     def _hold(self, venue: str, known: _Known, sentence: str, wait_s: float) -> None:
         known.hold_until_s = self._clock.monotonic_s() + wait_s
         self._tell(PollTrouble(venue, sentence, self._clock.now_ms() + round(wait_s * 1000.0)))
 
     async def _poll(self, venue: str, known: _Known, backoff: Backoff) -> None:
         """From opening the exchange to the first trouble, or until it is to be made anew."""
-        source = TickerSource(venue, self._urls, self._times.request_s, known.markets)
+        source = TickerSource(venue, self._urls, self._times.request_s, self._holds.of(venue), known.markets)
         renew_at_s = self._clock.monotonic_s() + self._times.renew_s
         try:
             while self._clock.monotonic_s() < renew_at_s:
                 await self._until_due(venue, known)
                 symbols = self._symbols.get(venue, ())
                 known.polled_s = self._clock.monotonic_s()
-                unknown = await source.learn(symbols)
-                known.markets = source.markets
+                await self._learn(known, source, symbols)
+                unknown = known.sentences(symbols)
                 asked = [symbol for symbol in symbols if symbol not in unknown]
                 self._take(venue, known, await source.last_prices(asked), unknown)
                 backoff.reset()
                 await self._days(venue, known, source, asked)
         finally:
             await source.close()
+
+    async def _learn(self, known: _Known, source: TickerSource, symbols: Iterable[str]) -> None:
+        """What these markets are; those that are not there are asked for again after a long while only."""
+        now_s = self._clock.monotonic_s()
+        due = [symbol for symbol in symbols if symbol not in known.unknown or now_s >= known.unknown[symbol][0]]
+        told = await source.learn(due)
+        known.markets = source.markets
+        for symbol in due:
+            known.unknown.pop(symbol, None)
+        known.unknown |= {symbol: (now_s + self._times.unknown_every_s, words) for symbol, words in told.items()}
 
     async def _until_due(self, venue: str, known: _Known) -> None:
         """Until the next round; a change of the list brings it forward, but not to less than a second after one."""

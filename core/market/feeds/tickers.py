@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import math
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from core.market.candle import Candle, Interval, Market
 from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market
+from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 
@@ -58,10 +59,13 @@ class TickerSource:
         venue: str,
         urls: ExchangeUrls | None,
         request_s: float,
+        hold: VenueHold,
         markets: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """markets: ccxt's descriptions that are known from an earlier source of this venue."""
+        """hold: shared with all others who ask this exchange. markets: ccxt's descriptions that are known from an
+        earlier source of this venue."""
         self._venue = venue
+        self._hold = hold
         self._answer = Answer()
         self._exchange = make_exchange(venue, urls, request_s, self._answer)
         self._described: dict[str, Mapping[str, Any]] = {}
@@ -96,9 +100,10 @@ class TickerSource:
         if not symbols:
             return {}
         if self._exchange.has.get("fetchTickers"):
-            tickers = await self._ask(self._exchange.fetch_tickers(list(symbols)))
+            tickers = await self._ask(partial(self._exchange.fetch_tickers, list(symbols)))
         else:
-            tickers = {symbol: await self._ask(self._exchange.fetch_ticker(symbol)) for symbol in symbols}
+            ask = self._exchange.fetch_ticker
+            tickers = {symbol: await self._ask(partial(ask, symbol)) for symbol in symbols}
         prices = {symbol: _price(ticker.get("last")) for symbol, ticker in tickers.items()}
         return {symbol: price for symbol, price in prices.items() if price is not None and symbol in symbols}
 
@@ -106,7 +111,7 @@ class TickerSource:
         """The closes of the last day before the newest candle."""
         name, interval_ms = self._spark_interval()
         count = DAY_MS // interval_ms + _MARGIN
-        rows = await self._ask(self._exchange.fetch_ohlcv(symbol, name, None, count))
+        rows = await self._ask(partial(self._exchange.fetch_ohlcv, symbol, name, None, count))
         return day_of(_candles(rows), interval_ms)
 
     async def close(self) -> None:
@@ -118,7 +123,7 @@ class TickerSource:
         from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
 
         try:
-            self._describe(await self._ask(self._exchange.fetch_markets(dict(only)), passes=BadSymbol))
+            self._describe(await self._ask(partial(self._exchange.fetch_markets, dict(only)), passes=BadSymbol))
         except BadSymbol:
             _log.info("%s has no market %s", self.name, only)
 
@@ -133,16 +138,19 @@ class TickerSource:
             raise VenueError(f"{self.name} has no candles to draw a day's prices from.")
         return name, Interval.parse(name).duration_ms
 
-    async def _ask(self, work: Awaitable[T], passes: type[Exception] | tuple[type[Exception], ...] = ()) -> T:
-        self._answer.status = None
-        try:
-            return await work
-        except passes:
-            raise
-        except asyncio.CancelledError:
-            raise
-        except Exception as error:
-            raise explain(error, self.name, self._answer) from error
+    async def _ask(
+        self, request: Callable[[], Awaitable[T]], passes: type[Exception] | tuple[type[Exception], ...] = ()
+    ) -> T:
+        async def told() -> T:
+            self._answer.status = None
+            try:
+                return await request()
+            except passes:
+                raise
+            except Exception as error:
+                raise explain(error, self.name, self._answer) from error
+
+        return await self._hold.ask(told)
 
 
 def day_of(candles: Sequence[Candle], interval_ms: int) -> DayOfPrices:

@@ -52,8 +52,9 @@ def _moment(text: str) -> datetime | None:
 class VenueError(Exception):
     """An exchange does not do what it was asked for. The message is a sentence for the user.
 
-    is_final: waiting does not help. wait_s: the least time to wait. is_brief: it may be over in a moment.
-    is_of_venue: another venue may well do it. is_planned: it is part of the plan, and needs no wait.
+    is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange asked for that wait, of all
+    who ask it. is_brief: it may be over in a moment. is_of_venue: another venue may well do it. is_planned: it is part
+    of the plan, and needs no wait.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class VenueError(Exception):
         *,
         is_final: bool = False,
         wait_s: float = 0.0,
+        is_asked: bool = False,
         is_brief: bool = False,
         is_of_venue: bool = False,
         is_planned: bool = False,
@@ -69,6 +71,7 @@ class VenueError(Exception):
         super().__init__(sentence)
         self.is_final = is_final
         self.wait_s = wait_s
+        self.is_asked = is_asked
         self.is_brief = is_brief
         self.is_of_venue = is_of_venue
         self.is_planned = is_planned
@@ -89,7 +92,7 @@ def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False
         _by_status(refusal.status, name, refusal)
         or _by_cause(error, name)
         or (_of_stream(error, name) if is_stream else None)
-        or _by_class(error, name)
+        or _by_class(error, name, has_answered=answer.status is not None)
     )
 
 
@@ -127,6 +130,7 @@ def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | No
             return VenueError(
                 f"{name} refuses this computer (403): its firewall, or one on the way. {_INSTEAD}",
                 wait_s=asked_s or _REFUSED_WAIT_S,
+                is_asked=bool(asked_s),
                 is_of_venue=True,
             )
         case 418:
@@ -134,21 +138,28 @@ def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | No
                 f"{name} has shut this address out for a while (418), after too many requests. Close other programs "
                 "that ask it.",
                 wait_s=asked_s or _BAN_WAIT_S,
+                is_asked=True,
                 is_of_venue=True,
             )
         case 429:
             return VenueError(
-                f"{name} asks for fewer requests (429). {_BY_ITSELF}", wait_s=asked_s or _SLOW_DOWN_WAIT_S
+                f"{name} asks for fewer requests (429). {_BY_ITSELF}",
+                wait_s=asked_s or _SLOW_DOWN_WAIT_S,
+                is_asked=True,
             )
         case 503:
             return VenueError(
                 f"{name} is down for maintenance or overloaded (503). {_BY_ITSELF}",
                 wait_s=asked_s or 0.0,
+                is_asked=bool(asked_s),
                 is_of_venue=True,
             )
     if status is not None and status >= _SERVER_FAULT:
         return VenueError(
-            f"{name} has a fault of its own ({status}). {_BY_ITSELF}", is_brief=True, wait_s=asked_s or 0.0
+            f"{name} has a fault of its own ({status}). {_BY_ITSELF}",
+            is_brief=True,
+            wait_s=asked_s or 0.0,
+            is_asked=bool(asked_s),
         )
     return None
 
@@ -187,13 +198,18 @@ def _of_stream(error: Exception, name: str) -> VenueError | None:
     return None
 
 
-def _by_class(error: Exception, name: str) -> VenueError:
+def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
+    """has_answered: an answer came, with a trouble inside that its status does not show, as Kraken's do."""
     import ccxt  # noqa: PLC0415 - 0.7 s and more; whoever has an error to explain has loaded it
 
     if isinstance(error, ccxt.BadSymbol):
         return VenueError(f"{name} does not have the market asked for ({error}).", is_final=True)
     if isinstance(error, ccxt.OnMaintenance):
         return VenueError(f"{name} is down for maintenance. {_BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
+    if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:
+        return VenueError(
+            f"{name} is down for maintenance or overloaded, and says so. {_BY_ITSELF}", is_brief=True, is_of_venue=True
+        )
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):
         return VenueError(f"{name} did not answer in time.", is_brief=True)
     if isinstance(error, ccxt.RestrictedLocation):
@@ -203,7 +219,7 @@ def _by_class(error: Exception, name: str) -> VenueError:
             f"{name} wants a key for this, and none is ever used here. {_INSTEAD}", is_final=True, is_of_venue=True
         )
     if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-        return VenueError(f"{name} asks for fewer requests. {_BY_ITSELF}", wait_s=_SLOW_DOWN_WAIT_S)
+        return VenueError(f"{name} asks for fewer requests. {_BY_ITSELF}", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from core.clock import Clock
 from core.market.candle import Candle
 from core.market.feeds.forming import FormingCandles
+from core.market.feeds.holds import HeldError
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Updates, Venue
@@ -60,6 +61,9 @@ class StreamWatch:
     async def _look(self) -> None:
         try:
             is_moving = await self._is_moving()
+        except HeldError as held:  # somebody else was told to wait: the socket need not pay for it
+            self._quiet_s, self._patience_s = 0.0, held.wait_s
+            return
         except VenueError as trouble:
             self._failed_looks += 1
             if not trouble.is_brief or self._failed_looks >= _MOST_FAILED_LOOKS:

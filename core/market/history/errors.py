@@ -9,3 +9,7 @@ class CandleFileError(Exception):
 
 class HistoryError(Exception):
     """History cannot be imported, exported or fetched as asked. The message is a sentence for the user."""
+
+
+class UnnamedMarketError(HistoryError):
+    """Nothing tells which market a file is of. The message asks for it."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.market.candle import FILE_VENUE
-from core.market.history.errors import HistoryError
+from core.market.history.errors import HistoryError, UnnamedMarketError
 
 _QUOTES = (
     *("USDT", "USDC", "FDUSD", "BUSD", "TUSD", "DAI"),
@@ -33,20 +33,23 @@ class WantedMarket:
 
 
 def venue_of(path: Path, wanted: WantedMarket, venues: Collection[str]) -> str:
-    """The venue's ccxt id, or ``file``. Raises HistoryError, asking for it, where nothing tells."""
+    """The venue's ccxt id, or ``file``. Raises UnnamedMarketError, asking for it, where nothing tells."""
     if wanted.venue is not None:
         return wanted.venue
     found = {part.lower() for part in _parts(path)} & set(venues)
     if len(found) == 1:
         return found.pop()
-    raise HistoryError(
+    raise UnnamedMarketError(
         f"The name of {path.name} does not tell which exchange its candles are from. Name it: --venue binance, "
         f"or --venue {FILE_VENUE} for candles of no exchange."
     )
 
 
 def symbol_of(path: Path, wanted: WantedMarket, told: tuple[str, ...]) -> str:
-    """The symbol as ccxt writes it. told: what the file's column of symbols says. Raises HistoryError."""
+    """The symbol as ccxt writes it. told: what the file's column of symbols says.
+
+    Raises UnnamedMarketError where nothing tells, HistoryError where the file is of another or of several.
+    """
     if len(told) > 1:
         shown = ", ".join(told[:3]) + (", …" if len(told) > 3 else "")
         raise HistoryError(f"{path.name} holds {len(told)} markets ({shown}). Split it into a file for each.")
@@ -57,7 +60,7 @@ def symbol_of(path: Path, wanted: WantedMarket, told: tuple[str, ...]) -> str:
     found = _symbols(_split(told[0]) if told else _parts(path))
     if len(found) == 1:
         return found.pop()
-    raise HistoryError(f"Nothing in {path.name} tells which market it is of. Name it: --symbol BTC/USDT")
+    raise UnnamedMarketError(f"Nothing in {path.name} tells which market it is of. Name it: --symbol BTC/USDT")
 
 
 def _parts(path: Path) -> list[str]:

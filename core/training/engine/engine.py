@@ -163,9 +163,17 @@ class TrainingEngine:
         self._expected_below = math.inf if limit is None else limit
         self._spike_limit.fill_(self._expected_below)
 
-    def corrections(self, features: np.ndarray, is_real: np.ndarray) -> FloatArray:
-        """The model's corrections of the reference's normalised quantiles, in eval mode: [B, H, Q, L]."""
-        model = self.model if self._average is None else self._average.model
+    @property
+    def forecasting_model(self) -> nn.Module:
+        """What forecasts are made with: the averaged weights where there are some, else the trained ones."""
+        return self.model if self._average is None else self._average.model
+
+    def corrections(self, features: np.ndarray, is_real: np.ndarray, model: nn.Module | None = None) -> FloatArray:
+        """The model's corrections of normalised quantiles, in eval mode: [B, H, Q, L].
+
+        model: another one of the same shape on the same device; None: the one that forecasts.
+        """
+        model = model or self.forecasting_model
         model.eval()
         with torch.inference_mode(), self._precision.autocast():
             output: Tensor = model(self._objective.number(features), self._objective.flag(is_real))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from core.settings import TrainingSettings
+from core.training.engine.adaptive import AdaptiveRate
 
 _COSINE_END = 0.1
 _PLATEAU_FACTOR = 0.5
@@ -33,19 +34,33 @@ class RateSchedule:
         """Of the losses in the window that is not full yet."""
         self._best: float | None = None
         self._stuck = 0
+        self._adaptive = AdaptiveRate()
+        self._hurry, self._hurry_steps, self._hurry_left = 1.0, 1, 0
+
+    def hurry(self, factor: float, steps: int) -> None:
+        """Learn faster for a while: `factor` times as fast now, falling back evenly over `steps`."""
+        self._hurry, self._hurry_steps, self._hurry_left = factor, steps, steps
+        self._adaptive.renew()
 
     @property
     def factor(self) -> float:
         """What the rate of the next step is multiplied with."""
+        return self._planned * (1.0 + (self._hurry - 1.0) * self._hurry_left / self._hurry_steps)
+
+    @property
+    def _planned(self) -> float:
         if self._done < self._warmup:
             return (self._done + 1) / (self._warmup + 1)
         if self._kind == "cosine":
             return _cosine(min(1.0, (self._done - self._warmup) / self._length))
+        if self._kind == "adaptive":
+            return self._adaptive.factor
         return self._plateau
 
     def advance(self) -> None:
         """An optimizer step was done."""
         self._done += 1
+        self._hurry_left = max(0, self._hurry_left - 1)
         self._has_stepped = True
 
     def observe(self, prequential_loss: float) -> None:
@@ -62,6 +77,12 @@ class RateSchedule:
         if self._count >= self._length:
             self._judge(self._sum / self._count)
             self._sum, self._count = 0.0, 0
+
+    def compare(self, model_loss: float, twin_loss: float) -> None:
+        """The losses of the model alone and of its frozen twin, of such a forecast: what `adaptive` goes by."""
+        if self._kind == "adaptive" and self._done >= self._warmup and self._has_stepped:
+            self._has_stepped = False
+            self._adaptive.observe(model_loss, twin_loss)
 
     def _judge(self, mean: float) -> None:
         """Take the mean of a full window, as torch's ReduceLROnPlateau takes its metric."""
@@ -81,6 +102,8 @@ class RateSchedule:
             "window": [self._sum, self._count],
             "best_mean": self._best,
             "stuck": self._stuck,
+            "adaptive": self._adaptive.state(),
+            "hurry": [self._hurry, self._hurry_steps, self._hurry_left],
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -90,6 +113,9 @@ class RateSchedule:
         window_sum, window_count = state.get("window", (0.0, 0))
         self._sum, self._count = float(window_sum), int(window_count)
         self._best = state.get("best_mean")
+        self._adaptive.restore(state.get("adaptive"))
+        factor, steps, left = state.get("hurry", (1.0, 1, 0))
+        self._hurry, self._hurry_steps, self._hurry_left = float(factor), int(steps), int(left)
         self._stuck = int(state["stuck"]) if "best_mean" in state else 0
 
 

@@ -9,9 +9,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray
-from core.training.pretraining.references import references_over_time
+from core.training.pretraining.references import anchors_over_time, references_over_time
 from core.training.pretraining.sources import Source
 from core.training.samples import Batch, LossWeights, build_batch
 
@@ -25,12 +26,14 @@ _Number = TypeVar("_Number", bound=np.generic)
 class Series:
     """One file's past. Rows are candles.
 
-    references: [candle, H, Q, L], each what was known at its candle's close.
+    Each candle's, as known at its close: references [candle, Q, L], one step ahead; and anchors [candle, H, Q, L], what
+    the model corrects.
     """
 
     name: str
     history: History
     references: NDArray[np.float32]
+    anchors: NDArray[np.float32]
     training: NDArray[np.int64]
     """Origin rows all of whose targets lie before the cut."""
     validation: NDArray[np.int64]
@@ -44,8 +47,10 @@ def build_series(source: Source, horizons: int, on_progress: Callable[[int], Non
     """
     candles = source.file.candles
     history = History(source.file.interval, len(candles), horizons)
+    baselines = BaselineExperts(history)
     for index, candle in enumerate(candles):
         history.append(candle)
+        baselines.observe()
         if index % _REPORT_EVERY == 0:
             on_progress(index)
     count = len(candles)
@@ -55,7 +60,8 @@ def build_series(source: Source, horizons: int, on_progress: Callable[[int], Non
     return Series(
         source.name,
         history,
-        references,
+        references[:, 0],
+        anchors_over_time(history, references),
         training[history.targets(training)[2].any(axis=1)],
         validation[history.targets(validation)[2][:, 0]],
     )
@@ -83,9 +89,10 @@ class Dataset:
         return np.random.default_rng([seed, epoch]).permutation(self.samples)
 
     def batch(self, places: NDArray[np.int64], size: int) -> tuple[Batch, FloatArray]:
-        """These training samples with the reference of each [B, H, Q, L], filled up to `size` with rows of weight 0.
+        """These training samples with what the model corrects in each [B, H, Q, L].
 
-        Batches of one size keep a captured step in use, and every replica has a row.
+        They are filled up to `size` with rows of weight 0: batches of one size keep a captured step in use, and every
+        replica has a row.
         """
         chosen = self._training[places]
         parts: list[tuple[Batch, FloatArray]] = []
@@ -93,7 +100,7 @@ class Dataset:
             rows = chosen[chosen[:, 0] == index, 1]
             if rows.size:
                 batch = build_batch(one.history, rows, self._context, _EVEN)
-                parts.append((batch, one.references[rows].astype(np.float64)))
+                parts.append((batch, one.anchors[rows].astype(np.float64)))
         return _joined(parts, size)
 
     def windows(self, one: Series, rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

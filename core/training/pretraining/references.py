@@ -1,4 +1,5 @@
-"""The references of a whole history at once: what `ReferenceForecast` said when each candle was the newest."""
+"""The references of a whole history at once: what `ReferenceForecast` said when each candle was the newest; and what
+`BaselineExperts` gave the model to correct then."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from core.forecast.baseline_experts import HAR_QUANTITIES, har_expectations
 from core.forecast.baselines import (
     FEWEST_OUTCOMES,
     REFERENCE_WINDOW,
@@ -39,6 +41,27 @@ def references_over_time(
         references[few:, horizon - 1] = _rolling(outcomes)[few - horizon :]
         on_horizon_done(horizon)
     return references
+
+
+def anchors_over_time(history: History, references: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What the model is given to correct at each candle, as `BaselineExperts.anchors` gives it: [candle, H, Q, L].
+
+    Row t uses targets up to t. The baselines must have observed the history's candles.
+    """
+    anchors, count = references.copy(), len(history)
+    centre, spread = har_expectations(history.expected)
+    for horizon in range(1, history.horizons + 1):
+        known = np.flatnonzero(without_hole(history, horizon, 0, count - horizon))
+        if known.size < FEWEST_OUTCOMES:
+            continue
+        now_centre, now_spread = centre[:, horizon - 1], spread[:, horizon - 1]
+        outcomes = normalised_outcomes(history, horizon, 0, count - horizon)[:, HAR_QUANTITIES]
+        errors = _rolling(((outcomes - now_centre[: len(outcomes)]) / now_spread[: len(outcomes)])[known])
+        rows = np.arange(known[FEWEST_OUTCOMES - 1] + horizon, count)
+        newest = np.searchsorted(known + horizon, rows, side="right") - 1
+        said = now_centre[rows, :, None] + now_spread[rows, :, None] * errors[newest]
+        anchors[rows[:, None], horizon - 1, HAR_QUANTITIES] = said
+    return anchors
 
 
 def _rolling(outcomes: FloatArray) -> FloatArray:

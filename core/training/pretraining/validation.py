@@ -78,8 +78,8 @@ def _losses_of_series(engine: TrainingEngine, dataset: Dataset, one: Series, tea
 
 def _losses(engine: TrainingEngine, dataset: Dataset, one: Series, origins: NDArray[np.int64]) -> FloatArray:
     corrections = engine.corrections(*dataset.windows(one, origins))
-    reference = one.references[origins].astype(np.float64)
-    quantiles = np.stack([np.sort(reference + corrections, axis=-1), reference], axis=1)[:, :, 0]
+    model = np.sort(one.anchors[origins] + corrections, axis=-1)[:, 0]
+    quantiles = np.stack([model, one.references[origins].astype(np.float64)], axis=1)
     factor, offset = (unit[:, None, 0, :, None] for unit in one.history.units(origins))
     outcomes = one.history.targets(origins)[0][:, None, 0]
     scored: FloatArray = pinball(outcomes, offset + factor * quantiles)[..., list(_SCORED)]

@@ -13,6 +13,7 @@ from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
+from desktop.chart.data.regimes import RegimeTrack
 
 _DECIMALS_FROM = 200
 _BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
@@ -37,6 +38,7 @@ class ChartModel:
         self._series: CandleSeries | None = None
         self._forecast: ForecastMade | None = None
         self.past = PastForecasts()
+        self.regimes = RegimeTrack()
         self._decimals = 2
         self._decimals_version = -1
         self._placed: tuple[PlacedGhost, ...] = ()
@@ -75,6 +77,7 @@ class ChartModel:
         self._series, self.title = series, title
         self.forming, self._forecast = None, None
         self.past.forget()
+        self.regimes.forget()
         self._decimals, self._decimals_version = 2, -1
 
     def replace_series(self, series: CandleSeries) -> None:

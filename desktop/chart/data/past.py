@@ -80,6 +80,8 @@ class PastForecast:
     """What was forecast for one closed candle, and how it came out."""
 
     horizon: int
+    origin_ms: int
+    """The opening time of the candle that it was made from."""
     mode: ForecastMode
     made_at_ms: int | None
     """None where only the score is known yet."""
@@ -152,6 +154,7 @@ def to_forecast(row: Past, horizon: int, actual_close: float, names: Names) -> P
     step, hit = int(row["step"]), int(row["hit"])
     return PastForecast(
         horizon=horizon,
+        origin_ms=int(row["origin_ms"]),
         mode=MODES[int(row["mode"])],
         made_at_ms=None if step < 0 else int(row["made_at_ms"]),
         step=None if step < 0 else step,

@@ -41,6 +41,21 @@ def fill_rects(painter: QPainter, areas: Rects, colour: QColor) -> None:
     cast(Any, painter).drawRects(first, len(areas))
 
 
+def outline(area: QRect, width: int) -> Rects:
+    """The four sides of a rectangle, `width` pixels inwards, each pixel once: a pen that lets through what is under it
+    draws corners twice, or not, by how it is clipped."""
+    left, top, right, bottom = area.left(), area.top(), area.right(), area.bottom()
+    if min(area.width(), area.height()) <= 2 * width:
+        return rects(left, top, right, bottom)
+    sides = (
+        (left, top, right, top + width - 1),
+        (left, bottom - width + 1, right, bottom),
+        (left, top + width, left + width - 1, bottom - width),
+        (right - width + 1, top + width, right, bottom - width),
+    )
+    return np.array(sides, dtype=np.int32)
+
+
 def draw_polyline(painter: QPainter, xs: Any, ys: Any) -> None:
     """Join points with the painter's pen. A point whose y is NaN breaks the line. xs, ys: shape (n,)."""
     points = np.stack((xs, ys), axis=-1).astype(np.float64)

@@ -17,6 +17,9 @@ _STRETCH_PER_HEIGHT = 3.0
 """A drag over the whole height shows e to this power times as much."""
 _ZOOM_PER_WIDTH = 3.0
 _EDGE_REACH_PX = 3
+_MOST_POWER = 20.0
+"""Of e: beyond what any range or zoom goes to, and far below what a float holds. A chart that is pressed to a few
+pixels during a drag sees travels of hundreds of its heights."""
 
 
 class PriceAxisTool:
@@ -38,7 +41,7 @@ class PriceAxisTool:
         y, shown = self._grabbed
         height = at.frame.layout.main_bottom / at.frame.ratio
         if at.position.y() != y:
-            self._held.stretch(shown, math.exp(_STRETCH_PER_HEIGHT * (y - at.position.y()) / max(height, 1.0)))
+            self._held.stretch(shown, _times(_STRETCH_PER_HEIGHT * (y - at.position.y()) / max(height, 1.0)))
 
     def release(self, at: ChartPoint) -> None:
         self._grabbed = None
@@ -76,7 +79,7 @@ class TimeAxisTool:
         if self._last_x is None:
             return
         travelled, self._last_x = at.position.x() - self._last_x, at.position.x()
-        self._scale.zoom(math.exp(_ZOOM_PER_WIDTH * travelled / self._scale.width))
+        self._scale.zoom(_times(_ZOOM_PER_WIDTH * travelled / self._scale.width))
 
     def release(self, at: ChartPoint) -> None:
         self._last_x = None
@@ -133,6 +136,10 @@ class PaneEdgeTool:
 
     def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
         return Qt.CursorShape.SplitVCursor if _edge_at(at) is not None else None
+
+
+def _times(power: float) -> float:
+    return math.exp(min(max(power, -_MOST_POWER), _MOST_POWER))
 
 
 def _edge_at(at: ChartPoint) -> str | None:

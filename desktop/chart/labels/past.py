@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtGui import QColor
 
-from core.events import ForecastMode
+from core.events import ForecastMode, Regime, RegimeProbabilities
 from desktop import formatting
 from desktop.chart.data.past import PastForecast
 from desktop.chart.drawing.text import Row, Span
@@ -12,8 +12,9 @@ from desktop.chart.framing.frame import Frame
 from desktop.theme import Palette
 
 
-def past_rows(forecast: PastForecast, frame: Frame) -> list[Row]:
-    """The rows of the tooltip: what was forecast, how it came out, and who made it when."""
+def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities | None = None) -> list[Row]:
+    """The rows of the tooltip: what was forecast, how it came out, and who made it when. regime: the market's then,
+    where it is known."""
     palette, decimals = frame.palette, frame.decimals
     facts: list[tuple[str, str, QColor]] = [
         ("Forecast close", formatting.format_price(forecast.close, decimals), palette.ghost_text),
@@ -22,6 +23,7 @@ def past_rows(forecast: PastForecast, frame: Frame) -> list[Row]:
         ("50 % band", *_inside(forecast.inside_50, palette)),
         ("90 % band", *_inside(forecast.inside_90, palette)),
         ("Direction", *_direction(forecast.direction_hit, palette)),
+        *(() if regime is None else (("Market then", _regime_text(regime), _regime_colour(regime, palette)),)),
         ("Made", _made_text(forecast, frame), palette.text),
         ("After step", _step_text(forecast), palette.text),
         ("Last checkpoint then", _checkpoint_text(forecast), palette.text),
@@ -36,6 +38,14 @@ def past_rows(forecast: PastForecast, frame: Frame) -> list[Row]:
 def candles_before(horizon: int) -> str:
     """``1 candle before``, ``3 candles before``."""
     return f"{horizon} candle{'' if horizon == 1 else 's'} before"
+
+
+def _regime_text(regime: RegimeProbabilities) -> str:
+    return f"{regime.likeliest.value}, {formatting.format_percent(regime.of(regime.likeliest), 0)}"
+
+
+def _regime_colour(regime: RegimeProbabilities, palette: Palette) -> QColor:
+    return palette.regimes[tuple(Regime).index(regime.likeliest)]
 
 
 def _made_text(forecast: PastForecast, frame: Frame) -> str:

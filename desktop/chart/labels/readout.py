@@ -178,6 +178,9 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
     ]
     if ranges:
         rows.append(tuple(span for pair in ranges for span in pair))
+    conditions = None if model.forecast is None else model.forecast.conditions
+    if conditions is not None and conditions.is_odd:
+        rows.append((Span(f"Made of an input unlike any before: {conditions.oddity}", palette.warning),))
     return rows
 
 
@@ -204,7 +207,7 @@ def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> 
     forecast = model.past_forecast(index)
     if forecast is None:
         return None
-    rows = past_rows(forecast, frame)
+    rows = past_rows(forecast, frame, model.regimes.at(forecast.origin_ms))
     size = box_size(rows, frame.fonts, is_table=True)
     rect = QRect(_beside(frame, cursor, size), size)
     return Box(rect, tuple(rows), frame.palette.raised, frame.palette.border, is_table=True)

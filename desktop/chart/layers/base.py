@@ -12,6 +12,9 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.layers.axes import pane_marks, price_marks, time_marks
 from desktop.chart.layers.candles import paint_closed
 from desktop.chart.layers.layer import LayerSet
+from desktop.theme import mixed
+
+_GRID_ON_GROUND = 0.13
 
 
 class BaseLayer:
@@ -44,7 +47,12 @@ class BaseLayer:
             self._pixmap = QPixmap(frame.layout.width, frame.layout.height)
         self._pixmap.fill(frame.palette.background)
         painter = QPainter(self._pixmap)
-        _paint_grid(painter, frame, model)
+        for underlay in self._layers.underlays:
+            pane = frame.pane(underlay.pane)
+            painter.setClipRect(pane.rect)
+            underlay.paint_behind(painter, frame, pane, model)
+        painter.setClipping(False)
+        _paint_grid(painter, frame, model, has_ground=bool(self._layers.underlays))
         painter.setClipRect(frame.layout.plot)
         _paint_gaps(painter, frame, model)
         painter.setClipRect(frame.layout.main)
@@ -58,15 +66,18 @@ class BaseLayer:
         painter.end()
 
 
-def _paint_grid(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+def _paint_grid(painter: QPainter, frame: Frame, model: ChartModel, *, has_ground: bool) -> None:
+    """has_ground: something may lie behind it, so it stands out more."""
+    palette = frame.palette
+    colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_ground else palette.grid
     layout, pixel = frame.layout, frame.pixel
     rows = [frame.ys(np.array(price_marks(frame), dtype=np.float64))]
     rows += [pane.ys(np.array(pane_marks(frame, pane), dtype=np.float64)) for pane in frame.panes]
     across = np.concatenate(rows)
     indices = np.array([index for index, _ in time_marks(frame, model)], dtype=np.float64)
     lines = frame.xs(indices)
-    fill_rects(painter, rects(0, across, layout.plot_right - 1, across + pixel - 1), frame.palette.grid)
-    fill_rects(painter, rects(lines, 0, lines + pixel - 1, layout.plot_bottom - 1), frame.palette.grid)
+    fill_rects(painter, rects(0, across, layout.plot_right - 1, across + pixel - 1), colour)
+    fill_rects(painter, rects(lines, 0, lines + pixel - 1, layout.plot_bottom - 1), colour)
     tops = np.array([layout.plot_bottom, *(pane.top for pane in frame.panes)])
     fill_rects(painter, rects(0, tops, layout.width - 1, tops + pixel - 1), frame.palette.border)
     axis = rects(layout.plot_right, 0, layout.plot_right + pixel - 1, layout.height - 1)

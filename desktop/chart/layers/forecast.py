@@ -10,7 +10,7 @@ from core.events import ForecastMode
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.geometry import CandleWidths
 from desktop.chart.drawing.primitives import draw_parts, fill_rects, rects
-from desktop.chart.drawing.text import Box, Span, box_size, paint_box
+from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.room import has_label
 
@@ -18,6 +18,7 @@ _RISING_ALPHA = 60
 _FALLING_ALPHA = 120
 _VOLUME_ALPHA = 70
 _EDGE_ALPHA = 110
+_DIMMED = 0.45
 _NARROWEST_DASHED_PX = 5
 _LABEL_CHARACTERS = 30
 _FLATTEST_FRAMED_PX = 3
@@ -37,7 +38,9 @@ class ForecastLayer:
     def paint(self, painter: QPainter, frame: Frame, model: ChartModel, wanted: QRegion) -> None:
         """Put the `wanted` device pixels of it on the plot. Nothing where there is no forecast ahead."""
         # The forecast itself is held, not its id: a later one may get the same.
-        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), model.other_interval)
+        # A ghost has a wider frame while its candle forms, which is not told by the times ahead.
+        forms = model.forming is not None
+        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), forms, model.other_interval)
         if self._key is None or key != self._key:
             self._repaint(frame, model)
             self._key = key
@@ -46,7 +49,7 @@ class ForecastLayer:
 
     def _repaint(self, frame: Frame, model: ChartModel) -> None:
         ghosts, note = model.ghosts(), _interval_note(frame, model)
-        self._area = _area(frame, ghosts) if note is None else note.rect
+        self._area = _area(frame, ghosts, _divider_row(frame, model)) if note is None else note.rect
         if self._area.isEmpty():
             return
         self._pixmap = QPixmap(self._area.size())
@@ -72,12 +75,12 @@ def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
     return Box(QRect(QPoint(left, top), size), (row,), frame.palette.raised, frame.palette.border)
 
 
-def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
+def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...], words: Row) -> QRect:
     """From the newest closed candle's column to past the last ghost, or as far as the divider's label reaches."""
     if not ghosts:
         return QRect()
     divider = frame.x(ghosts[0].index - 1)
-    label = frame.fonts.metrics.averageCharWidth() * _LABEL_CHARACTERS
+    label = max(frame.fonts.metrics.averageCharWidth() * _LABEL_CHARACTERS, box_size((words,), frame.fonts).width())
     left = min(divider, frame.layout.plot_right - label)
     right = max(frame.x(ghosts[-1].index + 1), divider + label)
     whole = QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1))
@@ -85,12 +88,15 @@ def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """Bands first, ghosts on them."""
+    """Bands first, ghosts on them; all of it dimmed where the forecast was made of an input unlike any before."""
+    if _oddity(model):
+        painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
     if frame.style.shows_volume:
         _paint_volumes(painter, frame, ghosts)
     _paint_ghosts(painter, frame, model, ghosts)
+    painter.setOpacity(1.0)
     _paint_divider(painter, frame, model)
 
 
@@ -226,12 +232,27 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     painter.drawLine(x, 0, x, frame.layout.main_bottom)
     if not has_label(frame.layout.price_bottom, frame.fonts, frame.ratio):
         return
-    row = (Span(_divider_text(model), frame.palette.ghost_text),)
+    row = _divider_row(frame, model)
     size = box_size((row,), frame.fonts)
     # Over the candles before the divider rather than cut: how a forecast was made is part of what it says.
     column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
     corner = QPoint(max(column, 0), frame.layout.price_top - size.height())
     paint_box(painter, Box(QRect(corner, size), (row,), frame.palette.background), frame.fonts)
+
+
+def _oddity(model: ChartModel) -> str:
+    """Why the forecast is dimmed; empty where it is not."""
+    made = model.forecast
+    return "" if made is None or made.conditions is None else made.conditions.oddity
+
+
+def _divider_row(frame: Frame, model: ChartModel) -> Row:
+    """How the forecast was made and why it is dimmed; where there is no room for the reason, only that it is."""
+    made, oddity, ink = Span(_divider_text(model), frame.palette.ghost_text), _oddity(model), frame.palette.warning
+    if not oddity:
+        return (made,)
+    whole = (made, Span(f"dimmed: unlike any before ({oddity})", ink))
+    return whole if box_size((whole,), frame.fonts).width() <= frame.layout.plot_right else (made, Span("dimmed", ink))
 
 
 def _divider_text(model: ChartModel) -> str:

@@ -78,6 +78,18 @@ class PlotLabel:
 
 
 @runtime_checkable
+class Underlay(Protocol):
+    """A layer that paints behind the candles, and behind the grid."""
+
+    @property
+    def pane(self) -> str:
+        """As that of `Layer`."""
+
+    def paint_behind(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """Paint what only a new view or a closed candle changes. Clipped to the pane."""
+
+
+@runtime_checkable
 class Labeller(Protocol):
     """A layer with words over the prices that keep out of the way of what is `taken`: the readout, in device pixels."""
 
@@ -158,6 +170,7 @@ class LayerSet:
 
     def _sort(self) -> None:
         """By what they can do: asking a layer for that takes longer than what many of them then say."""
+        self.underlays = [layer for layer in self._layers if isinstance(layer, Underlay)]
         self._taggers = [layer for layer in self._layers if isinstance(layer, AxisTagger)]
         self._labellers = [layer for layer in self._layers if isinstance(layer, Labeller)]
         self._explainers = [layer for layer in self._layers if isinstance(layer, Explainer)]

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
 from desktop import formatting
 from desktop.chart.data.measurement import Measured, Measurement, measured
 from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.primitives import fill_rects, outline
 from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
@@ -82,9 +83,7 @@ def _paint_shade(painter: QPainter, frame: Frame, area: QRect, colour: QColor) -
     shade.setAlpha(_SHADE_ALPHA)
     edge.setAlpha(_EDGE_ALPHA)
     painter.fillRect(area, shade)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(QPen(edge, frame.pixel))
-    painter.drawRect(area.adjusted(0, 0, -1, -1))
+    fill_rects(painter, outline(area, frame.pixel), edge)
 
 
 def _paint_arrows(painter: QPainter, frame: Frame, start: QPoint, end: QPoint, colour: QColor) -> None:

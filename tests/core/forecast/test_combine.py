@@ -106,6 +106,15 @@ def test_other_horizons_learn_nothing() -> None:
     assert (weights.weights[0, 1] > 0.5).any()
 
 
+def test_further_ahead_one_outcome_moves_the_weights_less_but_not_h_times_less() -> None:
+    """Outcomes of h candles overlap: the sum of their gains scatters by the root of h more."""
+    weights = ExpertWeights(equal_trust(2), 4)
+    for horizon in (1, 4):
+        weights.update(horizon, shifted(0.0, 0.1), np.zeros(QUANTITIES))
+    near, far = np.abs(weights.shares[0, [0, 3]] - 0.5)
+    assert (near > 1.5 * far).all() and (near < 3.0 * far).all()
+
+
 def test_going_on_from_a_state_gives_the_same_weights() -> None:
     generator = np.random.default_rng(4)
     first, second = ExpertWeights(equal_trust(2), 1), ExpertWeights(equal_trust(2), 1)

@@ -26,6 +26,7 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
+    Known,
     MissingCandles,
     RejectedMessage,
 )
@@ -33,6 +34,7 @@ from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection, RejectionReason
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.holes import HoleStore
 from tests.support.candles import MARKET, random_walk, without
 
 
@@ -49,22 +51,24 @@ class ScriptedFeed:
     ) -> None:
         self.market, self.kind = market, kind
         self.after_ms: int | None = None
+        self.known: Known | None = None
         self.is_closed = False
-        self.waiting = asyncio.Event()
+        self.waiting, self.closed = asyncio.Event(), asyncio.Event()
         self._script, self._waits = script, waits
 
-    async def events(self, after_ms: int | None = None) -> AsyncIterator[FeedEvent]:
-        self.after_ms = after_ms
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
+        self.after_ms, self.known = after_ms, known
         for item in self._script:
             if isinstance(item, Exception):
                 raise item
             yield item
         if self._waits:
             self.waiting.set()
-            await asyncio.Event().wait()
+            await self.closed.wait()
 
     async def aclose(self) -> None:
         self.is_closed = True
+        self.closed.set()
 
 
 class Listener:
@@ -113,7 +117,7 @@ class Listener:
 
 def run(feed: ScriptedFeed, db: Database, listener: Listener | None = None) -> Listener:
     listener = listener or Listener(market=feed.market)
-    asyncio.run(MarketPipeline(feed, CandleStore(db), ManualClock(), listener).run())
+    asyncio.run(MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run())
     return listener
 
 
@@ -145,6 +149,41 @@ def test_a_flood_comes_in_batches_and_a_live_candle_at_once(path: Path) -> None:
     with open_database(path) as db:
         listener = run(ScriptedFeed(script), db)
     assert [len(batch) for batch in listener.batches] == [256, 256, 79, *[1] * 9]
+
+
+def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
+    candles = random_walk(3)
+
+    async def scenario(db: Database) -> list[Candle]:
+        feed, listener = ScriptedFeed(history(candles), waits=True), Listener()
+        running = asyncio.create_task(
+            MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run()
+        )
+        await feed.waiting.wait()
+        async with asyncio.timeout(5.0):
+            while not listener.batches:  # noqa: ASYNC110 - the listener is not told by an event
+                await asyncio.sleep(0.01)
+        stored = CandleStore(db).load(MARKET)
+        await feed.aclose()
+        await running
+        assert listener.batches == [candles], "once, and all of it"
+        return stored
+
+    with open_database(path) as db:
+        assert asyncio.run(scenario(db)) == candles
+
+
+def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path) -> None:
+    async def scenario(db: Database) -> None:
+        feed, listener = ScriptedFeed(history(random_walk(3)), waits=True), Listener()
+        await asyncio.wait_for(MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run(), 5.0)
+        assert [status.state for status in listener.statuses] == [FeedState.FAILED]
+        assert "read-only" in listener.statuses[0].sentence and feed.is_closed and not listener.told
+
+    with open_database(path):
+        pass
+    with open_database(path, readonly=True) as db:
+        asyncio.run(scenario(db))
 
 
 def test_a_status_finds_everything_before_it_told(path: Path) -> None:
@@ -180,6 +219,17 @@ def test_it_goes_on_after_what_is_stored(path: Path) -> None:
         run(feed, db)
         assert feed.after_ms == candles[2].open_time_ms
         assert CandleStore(db).load(MARKET) == candles
+
+
+def test_a_feed_is_told_what_is_stored_and_which_holes_are_the_exchanges(path: Path) -> None:
+    candles = random_walk(700)
+    script = [*history(candles[:600]), MissingCandles(candles[600].open_time_ms, 3), *history(candles[603:])]
+    with open_database(path) as db:
+        run(ScriptedFeed(script), db)
+        feed = ScriptedFeed([])
+        run(feed, db)
+    newest = without(candles, 600, 601, 602)[-256:]
+    assert feed.known == Known(newest, [candle.open_time_ms for candle in candles[600:603]])
 
 
 def test_a_rejected_candle_leaves_a_gap_and_is_told(path: Path) -> None:
@@ -271,7 +321,9 @@ def test_a_feed_that_does_not_close_raises_nothing(path: Path) -> None:
 def test_cancelling_closes_the_feed_and_passes(path: Path) -> None:
     async def cancel(db: Database) -> ScriptedFeed:
         feed = ScriptedFeed([], waits=True)
-        task = asyncio.create_task(MarketPipeline(feed, CandleStore(db), ManualClock(), Listener()).run())
+        task = asyncio.create_task(
+            MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), Listener()).run()
+        )
         await feed.waiting.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

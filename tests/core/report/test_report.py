@@ -108,7 +108,7 @@ def test_reliability_counts_what_coverage_counts(run: Recorded) -> None:
 def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -> None:
     of = run.summary["pinball"][name]
     seen = Tree(page(run.summary, run.course)).text
-    for key in ("skill", "skill_vs_best", "model_gain"):
+    for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
         digits = 3 if key == "model_gain" else 2
         wanted = words.measured(of[key], of[f"{key}_ci95"], digits)
         assert f"{100.0 * of[key]:+.{digits}f} %" in wanted and wanted in seen
@@ -117,6 +117,28 @@ def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -
         assert (horizon, words.measured(value[name]["skill"], value[name]["skill_ci95"])) in {
             (row[0], row[1 + words.QUANTITIES.index(name)]) for row in words.horizons(run.summary)
         }
+
+
+def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Recorded) -> None:
+    of, told = run.summary["online"], words.online(run.summary)
+    assert words.measured(of["gain"], of["ci95"]) in told and f"n = {of['n']}" in told and of["n"] == 99
+    assert told in Tree(page(run.summary, run.course)).text
+    proven = {**run.summary, "online": {**of, "gain": 0.02, "ci95": [0.01, 0.03], "n": 4_000}}
+    assert "+2.00 % (+1.00 to +3.00)" in words.online(proven) and "helped" in words.online(proven)
+    harmed = {**run.summary, "online": {**of, "gain": -0.02, "ci95": [-0.03, -0.01], "n": 4_000}}
+    assert "harmed" in words.online(harmed)
+    unproven = {**run.summary, "online": {**of, "gain": 0.0, "ci95": [-0.01, 0.01], "n": 4_000}}
+    assert "not proven" in words.online(unproven)
+    assert "not measured" in words.online({**run.summary, "online": {**of, "gain": None, "twin_age": 0}})
+
+
+def test_drifts_are_listed_or_said_to_be_none(run: Recorded) -> None:
+    assert run.summary["drifts"] == [] and "No drift was found" in page(run.summary, run.course)
+    drift = {"candle_open_time_ms": 1_584_000_000_000, "step": 900, "candles": 37, "loss_before": 0.1234}
+    found = {**run.summary, "drifts": [{**drift, "loss_after": 0.25, "what_was_done": "Nothing <b>much</b>."}]}
+    seen = Tree(page(found, run.course)).text
+    for text in ("2020-03-12 08:00", "0.123", "0.25 over 37 candles", "Nothing <b>much</b>."):
+        assert text in seen
 
 
 def test_every_chart_ends_at_the_number_that_it_draws(run: Recorded) -> None:

@@ -20,7 +20,9 @@ from core.events import (
     GradientStatistics,
     Incident,
     LayerStatistics,
+    MarketConditions,
     NonFiniteOrigin,
+    RegimeProbabilities,
     Severity,
     StepDone,
 )
@@ -51,6 +53,8 @@ PARTS = st.lists(SINGLE, max_size=6).map(tuple)
 BY_TYPE[GradientStatistics | None] = st.none() | st.builds(
     GradientStatistics, LAYERS, SINGLE, SINGLE, SINGLE, PARTS, SINGLE, st.none() | st.sampled_from(NonFiniteOrigin)
 )
+REGIMES = st.builds(RegimeProbabilities, *[st.floats(0.0, 1.0)] * 3)
+BY_TYPE[RegimeProbabilities | None] = st.none() | REGIMES
 SHAPES = st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(0, 7))
 
 
@@ -117,7 +121,20 @@ def test_scores(shared: Database, given: StoredScore) -> None:
     with record.write():
         record.add_forecasts([replace(forecast(1), origin_open_time_ms=given.origin_open_time_ms)])
         assert record.add_scores([given]) == 1
+        if given.regime is not None:
+            record.add_conditions(given.origin_open_time_ms, MarketConditions(given.regime))
     assert record.reader.scores() == [given]
+
+
+@settings(max_examples=60)
+@given(given=st.builds(MarketConditions, REGIMES, st.none() | FINITE, TEXT), origin_ms=INTEGER)
+def test_conditions(shared: Database, given: MarketConditions, origin_ms: int) -> None:
+    record = open_record(shared)
+    with record.write():
+        assert record.add_conditions(origin_ms, given) == 1
+        other = replace(given, oddity=given.oddity + "!")
+        assert record.add_conditions(origin_ms, other) == 0, "what is stored stays"
+    assert record.reader.conditions_of(origin_ms) == given
 
 
 @settings(max_examples=60)

@@ -11,7 +11,7 @@ from core.clock import Clock, SystemClock
 from core.commands import ObserveCandle
 from core.events import ForecastMode, TrainerEvent
 from core.market.candle import Candle, Market
-from core.settings import CheckpointSettings, ModelSettings, Settings, TrainingSettings
+from core.settings import CheckpointSettings, ModelSettings, OnlineSettings, Settings, TrainingSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
@@ -22,6 +22,7 @@ from tests.support.candles import MARKET
 SMALL = Settings(
     model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
     training=TrainingSettings(seed=5, replay_samples=3, replay_window=64, learning_rate=1e-2, device="cpu"),
+    online=OnlineSettings(twin_age=20),
     checkpoints=CheckpointSettings(every_steps=10),
 )
 

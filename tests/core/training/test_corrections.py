@@ -66,8 +66,9 @@ def begun(root: Path, candles: Sequence[Candle] = CANDLES) -> TrainingService:
 
 
 def comparable(score: StoredScore) -> StoredScore:
-    """Without when and how often it was scored, and without what the experts lost: their forecasts are not kept."""
-    return dataclasses.replace(score, scored_at_ms=0, version=1, expert_losses=b"")
+    """Without when and how often it was scored, and what experts and twin lost: their forecasts are not kept."""
+    plain = dataclasses.replace(score, twin_loss=None, range_twin_loss=None)
+    return dataclasses.replace(plain, scored_at_ms=0, version=1, expert_losses=b"")
 
 
 def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(tmp_path: Path) -> None:
@@ -82,6 +83,7 @@ def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(tmp_
         assert comparable(versions[1]) == comparable(right)
         assert versions[0].loss != versions[1].loss
         assert versions[0].expert_losses and not versions[1].expert_losses, "unknown is not made up"
+        assert versions[1].twin_loss is None and versions[1].range_twin_loss is None, "nor here"
     told = rescored(events)
     assert [(event.horizon, event.version) for event in told] == [(horizon, 2) for horizon in range(1, HORIZONS + 1)]
     assert all(event.actual_close == RIGHT.close for event in told)

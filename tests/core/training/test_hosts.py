@@ -152,13 +152,21 @@ def run_id_of(events: list[TrainerEvent]) -> str:
     return next(event.run_id for event in events if isinstance(event, TrainerReady))
 
 
+def twins_of(root: Path) -> list[tuple[float | None, float | None]]:
+    """What the frozen twin lost, candle by candle; the newest were forecast by one."""
+    lost = [(score.twin_loss, score.range_twin_loss) for score in scores_of(root)]
+    assert lost[0] == (None, None) and None not in lost[-1]
+    return lost
+
+
 def test_both_hosts_give_the_same_bytes(tmp_path: Path) -> None:
-    digests = set()
+    digests, twins = set(), list[object]()
     for kind, make_host in HOSTS.items():
         rigs.spec(tmp_path / kind)
         store_candles(tmp_path / kind, CANDLES)
         digests.add(rigs.digest(tmp_path / kind, run_id_of(drive(tmp_path / kind, make_host))))
-    assert len(digests) == 1
+        twins.append(twins_of(tmp_path / kind))
+    assert len(digests) == 1 and twins[0] == twins[1]
 
 
 def test_both_hosts_score_a_corrected_candle_again_with_the_same_bytes(tmp_path: Path) -> None:
@@ -214,6 +222,7 @@ def test_a_killed_child_is_started_again_and_nothing_is_missed(tmp_path: Path) -
     incidents = [event for event in events if isinstance(event, Incident)]
     assert [incident.kind for incident in incidents] == ["trainer ended"] and "SIGKILL" in incidents[0].what_happened
     assert rigs.digest(tmp_path, run_id_of(events)) == calm
+    assert twins_of(tmp_path) == twins_of(tmp_path / "calm")
 
 
 class DyingHost:

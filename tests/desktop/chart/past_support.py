@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from sqlite_utils import Database
 
-from core.events import ForecastMode, ForecastScored
+from core.events import ForecastMode, ForecastScored, MarketConditions, RegimeProbabilities
 from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
 from core.storage.database import open_database
@@ -57,8 +57,19 @@ def stored(candle: Candle, interval: Interval = _MINUTE) -> list[StoredForecast]
     ]
 
 
+def conditions_at(open_time_ms: int) -> MarketConditions:
+    """Regimes that last some candles, more or less sure; one candle in 40 is odd. The same at each call."""
+    number = open_time_ms // MINUTE_MS
+    likeliest, rest = (0.6, 0.9)[number % 2], (0.1, 0.05)[number % 2]
+    shares = [rest, rest, rest]
+    shares[number // 17 % 3] = likeliest
+    shares[(number // 17 + 1) % 3] = 1.0 - likeliest - rest
+    oddity = "range 9.0 times its usual" if number % 40 == 3 else ""
+    return MarketConditions(RegimeProbabilities(*shares), 1.4 if oddity else 0.3, oddity)
+
+
 def issued(candle: Candle, interval: Interval = _MINUTE) -> IssuedForecast:
-    return from_rows(stored(candle, interval), interval)
+    return from_rows(stored(candle, interval), interval, conditions_at(candle.open_time_ms))
 
 
 def score_of(made: IssuedForecast, horizon: int, target: Candle) -> StoredScore:
@@ -95,6 +106,7 @@ def store(record: TrainingRecord, series: CandleSeries, first: int, stop: int) -
     with record.write():
         for index in range(first, stop):
             record.add_forecasts(stored(series[index]))
+            record.add_conditions(series[index].open_time_ms, conditions_at(series[index].open_time_ms))
         for index in range(first, stop):
             record.add_scores(scores_of(series, index))
 

@@ -328,6 +328,27 @@ def test_a_flat_ghost_has_a_whole_body(show_chart: ShowChart) -> None:
     assert (around == (frame.palette.ghost_up.rgb() & 0xFFFFFF)).sum() == frame.widths.body
 
 
+def test_the_ghost_behind_a_candle_takes_its_frame_and_lets_go_of_it(show_chart: ShowChart) -> None:
+    """The forming candle that comes and goes changes neither the times ahead nor the range."""
+    series = random_series(200)
+    changed, frames = show_chart(series), []
+    changed.set_forecast(forecast_after(series))
+    changed.zoom(3.0)
+    settle(changed)
+    for forming in (forming_after(series), None):
+        changed.set_forming(forming)
+        settle(changed)
+        fresh = show_chart(series)
+        fresh.set_forecast(forecast_after(series))
+        fresh.set_forming(forming)
+        fresh.zoom(3.0)
+        settle(fresh)
+        frames.append(changed.frame.base_key(0))
+        assert np.array_equal(picture(changed), picture(fresh)), forming
+        assert np.array_equal(screen(changed), picture(changed)), forming
+    assert frames[0] == frames[1], "the case that is meant: only the candle came and went"
+
+
 def test_a_candle_that_forms_after_a_hole_takes_times_and_ghosts_ahead_along(show_chart: ShowChart) -> None:
     series = random_series(200)
     newest = series[-1]

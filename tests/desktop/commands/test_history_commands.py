@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import resources
 from core.market.candle import Interval, Market
@@ -21,6 +22,8 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
+from desktop.commands.backfill import backfill
+from desktop.commands.import_candles import import_candles
 from tests.support import commands
 from tests.support.candles import MINUTE, random_walk
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
@@ -78,6 +81,50 @@ def test_what_cannot_be_told_or_read_is_a_sentence(tmp_path: Path) -> None:
         done = commands.run("import", *arguments, "--json", "--data-dir", str(tmp_path / "data"))
         assert done.returncode == 1 and words in json.loads(done.stdout)["error"], (arguments, done.stdout)
         assert "Traceback" not in done.stderr
+
+
+def test_a_dry_run_needs_no_market_and_tells_what_to_name(tmp_path: Path) -> None:
+    sample = tmp_path / "sample.csv"
+    sample.write_bytes(SAMPLE.read_bytes())
+    where = ("--data-dir", str(tmp_path / "data"))
+    (found,) = commands.run_json("import", str(sample), "--dry-run", *where)["files"]
+    assert (found["venue"], found["symbol"], found["new"]) == (None, None, None)
+    assert found["interval"] == "1h" and found["candles"] > 1_000
+    assert "--venue" in found["unnamed"] and "--symbol" in found["unnamed"]
+    (found,) = commands.run_json("import", str(sample), "--dry-run", "--symbol", "EUR/USD", *where)["files"]
+    assert (found["venue"], found["symbol"]) == (None, "EUR/USD") and "--symbol" not in found["unnamed"]
+    text = commands.run("import", str(sample), "--dry-run", *where)
+    assert text.returncode == 0 and "Candles" in text.stdout and "--venue" in text.stdout
+    assert not DataFolder(tmp_path / "data").database.exists()
+
+
+def test_a_dry_run_of_several_files_tells_the_good_ones_and_what_is_wrong_with_the_bad(tmp_path: Path) -> None:
+    good = [tmp_path / name for name in ("Binance_BTCUSDT_1m.csv", "Kraken_ETHUSD_1m.csv")]
+    for file in good:
+        rows = [f"{c.open_time_ms},{c.open},{c.high},{c.low},{c.close},{c.volume}" for c in random_walk(60)]
+        file.write_text("Timestamp,Open,High,Low,Close,Volume\n" + "\n".join(rows) + "\n")
+    bad = tmp_path / "Binance_SOLUSDT_1m.csv"
+    bad.write_bytes(b"\x89PNG\xff\xfe")
+    arguments = ("import", str(good[0]), str(bad), str(good[1]), "--dry-run", "--data-dir", str(tmp_path / "data"))
+    text = commands.run(*arguments)
+    assert text.returncode == 1 and all(file.name in text.stdout for file in good)
+    assert bad.name in text.stderr and "not text" in text.stderr and "Traceback" not in text.stderr
+    told = commands.run(*arguments, "--json")
+    found = json.loads(told.stdout)
+    assert told.returncode == 1 and [each["candles"] for each in found["files"]] == [60, 60]
+    assert len(found["errors"]) == 1 and "not text" in found["errors"][0]
+
+
+@pytest.mark.parametrize(("venue", "words"), [("file", "come from no exchange"), ("binnace", "binance")])
+def test_a_backfill_is_from_an_exchange(tmp_path: Path, venue: str, words: str) -> None:
+    where = ("--symbol", "BTC/USDT", "--interval", "1m", "--since", "2024-01-01", "--data-dir", str(tmp_path / "data"))
+    done = commands.run("backfill", "--venue", venue, *where)
+    assert done.returncode == 1 and words in done.stderr and "--venue file" not in done.stderr
+
+
+def test_the_help_offers_only_venues_that_can_be_asked() -> None:
+    shown = {command: CliRunner().invoke(command, ["--help"]).output for command in (backfill, import_candles)}
+    assert "--venue" in shown[backfill] and "'file'" not in shown[backfill] and "'file'" in shown[import_candles]
 
 
 def test_a_folder_that_another_command_uses_is_left_alone(tmp_path: Path) -> None:

@@ -143,6 +143,7 @@ def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesD
     assert titles == [
         "Model",
         "Training",
+        "Online",
         "Gradients",
         "Recovery",
         "Checkpoints",

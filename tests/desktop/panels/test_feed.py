@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
@@ -52,7 +53,7 @@ def test_a_live_feed_in_words_and_numbers_with_units(panel: FeedPanel, state: Ru
     shown = values(panel)
     assert (shown["Request time"], shown["Clock offset"], shown["Close delay"]) == ("84 ms", "−212 ms", "412 ms")
     assert (shown["Last message"], shown["Last trade"]) == ("just now", "7 s ago")
-    assert (shown["Reconnects"], shown["Candles back-filled"], shown["Candles missing"]) == ("2", "14", "3")
+    assert (shown["Tries to reconnect"], shown["Candles back-filled"], shown["Candles missing"]) == ("2", "14", "3")
 
 
 def test_ages_grow_while_nothing_comes(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
@@ -61,6 +62,17 @@ def test_ages_grow_while_nothing_comes(panel: FeedPanel, state: RunState, clock:
     clock.advance_ms(120_000)
     panel.tick()
     assert values(panel)["Last trade"] == "2 min ago" and "14 min" in panel.since.text()
+
+
+def test_in_an_outage_the_count_of_tries_goes_up_beside_each_sentence(panel: FeedPanel, state: RunState) -> None:
+    feed_scenario.connected(state)
+    state.feed_record.add_told(feed_scenario.vitals(reconnects=0))
+    shown = []
+    for _ in range(3):
+        state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, scenario.NOW_MS))
+        panel.refresh()
+        shown.append(values(panel)["Tries to reconnect"])
+    assert shown == ["0", "1", "2"], "the first try is yet to come when the break is told"
 
 
 def test_what_happened_is_told_newest_first_with_holes_and_corrections(panel: FeedPanel, state: RunState) -> None:
@@ -169,6 +181,17 @@ def test_in_a_narrow_and_low_dock_all_of_it_lies_behind_tabs(panel: FeedPanel, s
         panel.lists.setCurrentIndex(panel.lists.count() - 1)
         assert panel.rejected_table.isVisible() and panel.actions_of_panel[ActionId.FEED_COPY].isEnabled()
         panel.lists.setCurrentIndex(0)
+
+
+@pytest.mark.parametrize("width", [720, 780, 870, 1200])
+def test_beside_the_lists_no_number_has_to_be_scrolled_for(panel: FeedPanel, state: RunState, width: int) -> None:
+    feed_scenario.eventful(state)
+    state.apply(FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {'And on. ' * 6}", scenario.NOW_MS))
+    panel.resize(width, 185)
+    panel.refresh()
+    QApplication.processEvents()  # a layout of layouts
+    lowest = max(label.mapTo(panel, label.rect().bottomLeft()).y() for label in panel.numbers.values.values())
+    assert lowest < panel.height() and panel.numbers.height() >= panel.numbers.sizeHint().height()
 
 
 @pytest.mark.parametrize("width", [300, 500, 639, 640, 1200])

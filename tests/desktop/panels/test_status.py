@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from core.events import TrainerFailed, TrainerState
+from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.status import StatusPanel
 from desktop.state import RunState
 from desktop.theme import Theme
@@ -23,3 +25,22 @@ def test_the_breaker_is_a_pause_and_no_failure(qtbot: QtBot, state: RunState, th
     assert "paused" in trainer_words(panel) and "failed" not in trainer_words(panel)
     state.apply(TrainerFailed("The disk is full."))
     assert "failed" in trainer_words(panel)
+
+
+@pytest.mark.parametrize(
+    ("feed", "sentence", "shown"),
+    [
+        (FeedState.LIVE, "Live from Binance: BTC/USDT.", "Live from Binance: BTC/USDT."),
+        (FeedState.RECONNECTING, "The connection was cut.", "Reconnecting: The connection was cut."),
+        (FeedState.CATCHING_UP, "Fetching 10 candles.", "Catching up: Fetching 10 candles."),
+        (FeedState.CONNECTING, "Connecting to Binance.", "Connecting to Binance."),
+    ],
+)
+def test_the_feeds_state_is_said_once(
+    qtbot: QtBot, state: RunState, theme: Theme, feed: FeedState, sentence: str, shown: str
+) -> None:
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    state.apply(FeedStatus(feed, sentence, 0))
+    panel.refresh()
+    assert panel.feed.text() == shown

@@ -1,23 +1,24 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCompleter
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
-from core.market.candle import FILE_VENUE, Interval, Market
+from core.market.candle import FILE_VENUE, Candle, Interval, Market
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.ticker_poller import Quoted
 from core.market.symbols import SymbolList
 from core.market.watchlist import WatchedMarket
 from core.settings import MarketSettings
 from desktop.actions import ActionId
-from desktop.formatting import MISSING
+from desktop.formatting import MISSING, format_percent
 from desktop.panels.watchlist import WatchlistPanel
 from desktop.panels.watchlist_model import CHANGE, DAY, LAST, MARKET
-from desktop.panels.watchlist_table import spark
+from desktop.panels.watchlist_table import CellDelegate, spark
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import feed_scenario, scenario, watch_scenario
@@ -71,7 +72,23 @@ def test_a_row_says_price_change_and_how_far_to_believe_them(panel: WatchlistPan
 
 
 def test_an_exchange_that_does_not_answer_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
-    assert "Kraken cannot be reached" in panel.note.text() and "12 s" in panel.note.text()
+    assert "Kraken cannot be reached" in panel.note.text() and "Asked again in 12 s." in panel.note.text()
+
+
+@pytest.mark.parametrize(("passed_ms", "words"), [(11_000, "again in 1 s."), (13_000, "again now.")])
+def test_the_next_try_comes_nearer(panel: WatchlistPanel, clock: ManualClock, passed_ms: int, words: str) -> None:
+    clock.advance_ms(passed_ms)
+    panel.tick()
+    assert words in panel.note.text()
+
+
+def test_behind_another_tab_prices_wait_for_the_next_refresh(panel: WatchlistPanel, state: RunState) -> None:
+    panel.hide()
+    state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_602.0, 64_600.0, 64_602.0, 1.0))
+    assert text(panel, 0, LAST) == "64,561.31" and panel.is_stale
+    panel.show()
+    panel.refresh_if_seen()
+    assert text(panel, 0, LAST) == "64,602.00"
 
 
 def test_prices_grow_old_while_nothing_comes(panel: WatchlistPanel, clock: ManualClock) -> None:
@@ -84,6 +101,42 @@ def test_the_row_on_the_chart_follows_the_live_feed(panel: WatchlistPanel, state
     state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
     panel.refresh()
     assert "reconnecting" in spoken(panel, 0)
+
+
+def test_the_row_on_the_chart_has_the_charts_last_price(panel: WatchlistPanel, state: RunState) -> None:
+    """Two numbers for one thing would make two things of it."""
+    record = state.feed_record
+    record.add_closed((Candle(scenario.NOW_MS - 90_000, 64_600.0, 64_600.0, 64_600.0, 64_600.25, 1.0),))
+    assert text(panel, 0, LAST) == "64,600.25"
+    record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
+    assert text(panel, 0, LAST) == "64,655.50", "at once, as the chart has it"
+    day = state.quotes.standing(("binance", "BTC/USDT"), scenario.NOW_MS, is_polled=True).quote
+    assert day is not None and day.day is not None and day.day.day_ago is not None
+    assert text(panel, 0, CHANGE) == format_percent(64_655.5 / day.day.day_ago - 1.0, 2, signed=True)
+    state.quotes.take(Quoted("binance", {"BTC/USDT": watch_scenario.quote(64_000.0, 0.01)}, {}))
+    panel.refresh()
+    assert text(panel, 0, LAST) == "64,655.50", "a poll is older than the chart"
+    assert text(panel, 1, LAST) == "3,214.07"
+
+
+def test_the_price_on_the_chart_holds_while_it_is_live_and_grows_old_when_it_is_not(
+    panel: WatchlistPanel, state: RunState, clock: ManualClock
+) -> None:
+    state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
+    clock.advance_ms(300_000)
+    panel.refresh()
+    assert not panel.model.rows[0].is_uncertain, "a quiet market has the price that it had"
+    state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
+    panel.refresh()
+    assert panel.model.rows[0].is_uncertain and panel.model.rows[0].state_words == "reconnecting"
+
+
+def test_another_market_on_the_chart_takes_its_price_along(panel: WatchlistPanel, state: RunState) -> None:
+    state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
+    state.feed_record.begin(MarketSettings(symbol="ETH/USDT"))
+    state.feed_record.opened(MARKETS[1].market)
+    panel.refresh()
+    assert (text(panel, 0, LAST), text(panel, 1, LAST)) == ("64,561.31", "3,214.07")
 
 
 def test_prices_are_wanted_only_while_they_are_seen_and_an_exchange_is_on_the_chart(
@@ -115,6 +168,21 @@ def test_a_click_asks_for_that_market_and_not_for_the_one_that_is_there(qtbot: Q
     with qtbot.assertNotEmitted(panel.market_requested):
         click(qtbot, panel, 0)
         qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.RightButton, pos=centre(panel, 2))
+
+
+def test_a_market_that_the_exchange_does_not_have_is_not_opened_and_it_says_why(
+    qtbot: QtBot, panel: WatchlistPanel, state: RunState
+) -> None:
+    with qtbot.assertNotEmitted(panel.market_requested):
+        click(qtbot, panel, 5)
+    assert "Binance has no spot market NOSUCH/USDT" in panel.note.text() and "cannot be opened" in panel.note.text()
+    panel.table.selectRow(5)
+    with qtbot.assertNotEmitted(panel.market_requested):
+        panel.actions_of_panel[ActionId.WATCH_OPEN].trigger()
+    state.quotes.take(Quoted("binance", {"NOSUCH/USDT": watch_scenario.quote(1.0, 0.0)}, {}))
+    with qtbot.waitSignal(panel.market_requested) as asked:
+        click(qtbot, panel, 5)
+    assert asked.args == [MARKETS[5]], "it has it after all"
 
 
 def test_a_double_click_asks_at_most_twice_and_never_for_another(qtbot: QtBot, panel: WatchlistPanel) -> None:
@@ -322,6 +390,26 @@ def test_a_narrow_dock_keeps_the_numbers_and_lets_the_line_go(
     assert panel.table.isColumnHidden(DAY) is not has_spark
     total = sum(panel.table.columnWidth(column) for column in range(4) if not panel.table.isColumnHidden(column))
     assert total <= panel.table.viewport().width()
+
+
+@pytest.mark.parametrize("width", [300, 400, 900])
+def test_the_word_for_each_state_is_read_to_its_end(
+    panel: WatchlistPanel, state: RunState, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """It is what a price is believed by, so it is never shortened."""
+    painted: set[str] = set()
+
+    def record(_painter: QPainter, place: QRect, line: str, font: QFont, *_: object) -> None:
+        painted.add(QFontMetrics(font).elidedText(line, Qt.TextElideMode.ElideRight, place.width()))
+
+    monkeypatch.setattr(CellDelegate, "write", staticmethod(record))
+    state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
+    panel.resize(width, 420)
+    panel.refresh()
+    panel.table.grab()
+    words = {row.state_words for row in panel.model.rows}
+    assert {"reconnecting", "no such market", "waiting", "4 min ago"} <= words
+    assert words <= painted and {row.where for row in panel.model.rows} <= painted
 
 
 def test_a_spark_line_runs_from_edge_to_edge_and_a_flat_one_through_the_middle() -> None:

@@ -100,7 +100,7 @@ class LoopbackExchange:
         await self.stop()
 
     async def start(self, port: int = 0) -> None:
-        self._runner = web.AppRunner(self._application(), shutdown_timeout=0.1)
+        self._runner = web.AppRunner(self._application(), shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", port)
         await site.start()

@@ -19,6 +19,7 @@ from core.market.files import CandleFile
 from core.market.sample import sample_feed
 from core.market.validate import Validator
 from tests.support.candles import MINUTE, random_walk
+from tests.support.exchange.minutes import fast_venue, without_a_pace
 from tests.support.feeds import Heard, hear
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange
 from tests.support.tape import generated_tape
@@ -37,6 +38,22 @@ async def exchange() -> AsyncIterator[MakeFeed]:
     tape = generated_tape(SECOND, clock(), history=60, future=2000)
     async with LoopbackExchange(tape, clock, push_s=0.01) as server:
         yield lambda: ExchangeFeed(market, SystemClock(), CATCH_UP, LIMIT, server.urls, times)
+
+
+@asynccontextmanager
+async def kraken() -> AsyncIterator[MakeFeed]:
+    served = fast_venue("kraken")
+    with without_a_pace("kraken"):
+        async with served.exchange:
+            yield lambda: served.feed(CATCH_UP, LIMIT)
+
+
+@asynccontextmanager
+async def coinbase() -> AsyncIterator[MakeFeed]:
+    served = fast_venue("coinbase")
+    with without_a_pace("coinbase"):
+        async with served.exchange:
+            yield lambda: served.feed(CATCH_UP, LIMIT)
 
 
 @asynccontextmanager
@@ -70,6 +87,8 @@ every_feed = pytest.mark.parametrize(
     "source",
     [
         pytest.param(exchange, marks=pytest.mark.venue, id="exchange"),
+        pytest.param(kraken, marks=pytest.mark.venue, id="kraken"),
+        pytest.param(coinbase, marks=pytest.mark.venue, id="coinbase"),
         pytest.param(replay, id="replay"),
         pytest.param(fast_replay, id="replay as fast as it goes"),
         pytest.param(sample, id="sample"),

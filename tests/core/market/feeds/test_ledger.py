@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.market.candle import Candle
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, MissingCandles
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, Known, MissingCandles
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes
 from tests.support.candles import MINUTE, random_walk, without
@@ -100,6 +100,24 @@ def test_each_candle_is_compared_soon_and_once_more_and_then_left_alone() -> Non
             due.append(after_s)
             ledger.compare(WALK[:1], now_ms, FIRST_MS)
     assert due == [11, 301]
+
+
+def test_what_an_earlier_run_has_passed_on_is_compared_too() -> None:
+    ledger = Ledger(MINUTE, ExchangeTimes())
+    hole = WALK[7]
+    ledger.place(WALK[9].open_time_ms, is_known=True)
+    ledger.seed(Known(without(WALK[:10], 7), [hole.open_time_ms]))
+    assert ledger.look_back_ms() == WALK[5].open_time_ms
+    assert ledger.due_from_ms(LATER_MS) == FIRST_MS
+    changed = replace(WALK[2], volume=7.0)
+    rows = [*WALK[:2], changed, *WALK[3:12]]
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == []
+    assert ledger.compare(rows, LATER_MS, FIRST_MS) == [
+        CorrectedCandle(changed, WALK[2]),
+        CorrectedCandle(hole, hole, was_missing=True),
+    ]
+    assert ledger.due_from_ms(LATER_MS) is None
+    assert passed(ledger, WALK[8:11]) == [ClosedCandle(WALK[10], False)], "nothing comes twice"
 
 
 def test_memory_is_bounded_and_keeps_what_was_not_compared() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -18,6 +19,7 @@ from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
 pytestmark = pytest.mark.venue
 
 FAST = PollTimes(every_s=0.1, day_every_s=60.0, request_s=2.0, hopeless_s=0.3)
+PATIENT = replace(FAST, hopeless_s=900.0)
 PRICES = {"BTC/USDT": 64_000.0, "ETH/USDT": 3_200.0}
 BINANCE = [("binance", symbol) for symbol in PRICES]
 
@@ -106,6 +108,76 @@ def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() -> Non
             named = [event.unknown for event in heard.events if isinstance(event, Quoted) and event.unknown]
             assert "NO/SUCH" in named[0]["NO/SUCH"] and "Binance" in named[0]["NO/SUCH"]
             assert not heard.troubles
+
+    asyncio.run(scenario())
+
+
+def test_a_symbol_that_is_not_there_is_asked_for_once_and_its_sentence_stands() -> None:
+    keys = [*BINANCE, ("binance", "NO/SUCH")]
+
+    def asked(exchange: LoopbackTickers) -> int:
+        return sum("NOSUCH" in request for request in exchange.requests)
+
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys) as (poller, heard):
+            await heard.until(has_days(heard))
+            heard.events.clear()
+            await heard.until(lambda: len(heard.events) >= 4)
+            assert asked(exchange) == 1, "not again in each round"
+            assert all("NO/SUCH" in event.unknown for event in heard.events if isinstance(event, Quoted))
+            poller.watch(BINANCE)
+            await heard.until(lambda: isinstance(heard.events[-1], Quoted) and not heard.events[-1].unknown)
+            poller.watch(keys)
+            await heard.until(lambda: asked(exchange) == 2)
+
+    asyncio.run(scenario())
+
+
+def test_a_symbol_that_is_listed_later_is_found() -> None:
+    keys = [*BINANCE, ("binance", "SOL/USDT")]
+
+    async def scenario() -> None:
+        times = replace(FAST, unknown_every_s=0.5)
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys, times) as (_, heard):
+            await heard.until(has_days(heard))
+            exchange.prices["SOL/USDT"] = exchange.bases["SOL/USDT"] = 150.0
+            await heard.until(lambda: ("binance", "SOL/USDT") in heard.quotes)
+            last = heard.events[-1]
+            assert isinstance(last, Quoted) and not last.unknown
+
+    asyncio.run(scenario())
+
+
+def test_a_wait_that_seemed_hopeless_ends_when_things_have_changed() -> None:
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, times=PATIENT) as (poller, heard):
+            await heard.until(has_days(heard))
+            exchange.answer(451)
+            await heard.until(lambda: bool(heard.troubles))
+            exchange.resume()
+            asked = len(exchange.requests)
+            heard.events.clear()
+            await asyncio.sleep(0.3)
+            assert len(exchange.requests) == asked, "nothing is asked for in vain"
+            poller.try_again("binance")
+            await heard.until(lambda: bool(heard.quotes), within_s=5.0)
+
+    asyncio.run(scenario())
+
+
+def test_a_wait_that_the_exchange_asked_for_is_not_ended_so() -> None:
+    async def scenario() -> None:
+        async with LoopbackTickers(PRICES) as exchange, polling(exchange, times=PATIENT) as (poller, heard):
+            await heard.until(has_days(heard))
+            exchange.answer(429, retry_after_s=2)
+            await heard.until(lambda: bool(heard.troubles))
+            exchange.resume()
+            asked, began_s = len(exchange.requests), asyncio.get_running_loop().time()
+            heard.events.clear()
+            poller.try_again("binance")
+            await heard.until(lambda: bool(heard.quotes))
+            assert asyncio.get_running_loop().time() - began_s >= 1.5
+            assert len(exchange.requests) > asked
 
     asyncio.run(scenario())
 

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import ReferenceForecast
 from core.forecast.history import History
 from core.forecast.quantities import LEVELS, QUANTITIES
 from core.market.candle import Candle
-from core.training.pretraining.references import references_over_time
+from core.training.pretraining.references import anchors_over_time, references_over_time
 from tests.support.candles import MINUTE, random_walk, without
 
 
@@ -49,3 +50,19 @@ def test_the_first_candles_have_one_too(count: int) -> None:
     references = at_once(random_walk(count), 8)
     assert references.shape == (count, 8, QUANTITIES, len(LEVELS))
     assert np.isfinite(references).all() and (np.diff(references, axis=-1) >= 0.0).all()
+
+
+@settings(max_examples=8, deadline=None)
+@given(count=st.integers(1, 120), horizons=st.integers(1, 3), seed=st.integers(0, 99), hole=st.integers(1, 60))
+def test_the_model_is_given_the_same_to_correct_as_in_a_session(
+    count: int, horizons: int, seed: int, hole: int
+) -> None:
+    candles = without(random_walk(count, seed), hole)
+    whole = History(MINUTE, len(candles), horizons)
+    reference, baselines, told = ReferenceForecast(whole), BaselineExperts(whole), []
+    for row, candle in enumerate(candles):
+        whole.append(candle)
+        baselines.observe()
+        told.append(baselines.anchors(reference.quantiles(), np.array([row]))[0])
+    ours = anchors_over_time(whole, references_over_time(whole))
+    np.testing.assert_allclose(ours, np.array(told), rtol=1e-5, atol=1e-5)

@@ -1,9 +1,10 @@
 """Hands on the axes, and a view that runs on after a throw: real mouse events on a shown chart."""
 
 import itertools
+import math
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -12,6 +13,7 @@ from desktop.chart.scales.price_scale import ScaleKind
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forming_after, random_series
+from tests.torture.hands import move_mouse
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -46,6 +48,23 @@ def test_the_price_axis_is_stretched_and_a_double_click_fits_it_again(show_chart
     QTest.mouseDClick(chart, LEFT, pos=on_price_axis(chart))
     settle(chart)
     assert chart.frame.prices == fitted
+
+
+@pytest.mark.parametrize("far", [-4_000, 4_000])
+def test_a_chart_that_is_pressed_flat_during_a_drag_of_its_axes_stays_whole(show_chart: ShowChart, far: int) -> None:
+    chart = show_chart(random_series(300))
+    for axis, size in ((on_price_axis, QSize(900, 4)), (on_time_axis, QSize(4, 500))):
+        whole = chart.size()
+        start = axis(chart)
+        QTest.mousePress(chart, LEFT, pos=start)
+        chart.resize(size)
+        move_mouse(chart, start + QPoint(far, far), LEFT)
+        settle(chart)
+        QTest.mouseRelease(chart, LEFT, pos=start)
+        chart.resize(whole)
+        settle(chart)
+    assert 0.0 < chart.frame.prices.span < math.inf
+    assert 0.0 < chart.scale.spacing < math.inf
 
 
 def test_held_prices_stay_while_candles_come_and_move_with_the_plot(show_chart: ShowChart) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from desktop.actions import ActionId
-from desktop.layout import LayoutStore
+from desktop.layouts.store import LayoutStore
 from tests.desktop.conftest import MakeBench
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 LOGGER_NAME = "ghostcandle"
-_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+WINDOW_FILE = "ghostcandle.log"
+TRAINER_FILE = "trainer.log"
+_FORMAT = "%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s"
+_TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
 _FILE_BYTES = 5_000_000
 _FILES_KEPT = 3
 
@@ -22,7 +26,9 @@ def log_to_file(path: Path) -> logging.Handler:
         handler: logging.Handler = RotatingFileHandler(path, maxBytes=_FILE_BYTES, backupCount=_FILES_KEPT, delay=True)
     except OSError:
         handler = logging.NullHandler()
-    handler.setFormatter(logging.Formatter(_FORMAT))
+    formatter = logging.Formatter(_FORMAT, _TIME_FORMAT)
+    formatter.converter = time.gmtime  # a local time would come twice in an autumn night
+    handler.setFormatter(formatter)
     logger.addHandler(handler)
     return handler
 

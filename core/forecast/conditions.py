@@ -1,0 +1,49 @@
+"""What the market is like where a forecast is made: its regime, and whether its newest candle is odd."""
+
+from __future__ import annotations
+
+from core.events import MarketConditions
+from core.forecast.arrays import Arrays, named, part_of
+from core.forecast.history import History
+from core.forecast.novelty import NoveltyDetector
+from core.forecast.regime import RegimeMixture
+
+
+class ConditionsWatch:
+    """Follows one history. `observe` after each candle that was appended to it."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._regime = RegimeMixture()
+        self._novelty = NoveltyDetector()
+
+    @property
+    def now(self) -> MarketConditions:
+        """As of the history's newest candle."""
+        novelty = self._novelty.newest
+        return MarketConditions(self._regime.probabilities, novelty.score, novelty.oddity)
+
+    def observe(self) -> None:
+        """Take the history's newest candle."""
+        self._observe(len(self._history) - 1)
+
+    def state(self) -> Arrays:
+        """What belongs to the history's state."""
+        return named({"regime": self._regime.state(), "novelty": self._novelty.state()})
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from what `state` returned, with the history that belongs to it. Empty, as from a checkpoint of before
+        there was such a state: from the candles that the history still has."""
+        self._regime, self._novelty = RegimeMixture(), NoveltyDetector()
+        if state:
+            self._regime.restore(part_of(state, "regime"))
+            self._novelty.restore(part_of(state, "novelty"))
+            return
+        for row in range(len(self._history)):
+            self._observe(row)
+
+    def _observe(self, row: int) -> None:
+        log_close, log_range, segment = (self._history.column(name) for name in ("log_close", "log_range", "segment"))
+        is_after_gap = row > 0 and bool(segment[row] != segment[row - 1])
+        self._regime.observe(float(log_close[row]), float(log_range[row]), is_after_gap)
+        self._novelty.observe(self._history, row)

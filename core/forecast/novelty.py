@@ -1,0 +1,196 @@
+"""Whether the newest candle is unlike anything that was seen before it, and which of its inputs is odd, in words.
+
+The inputs are what a candle is to a forecast, in units that were known before it closed: its move, wicks, range and
+volume, and beside them how volatile the market has become. Their distance from what is usual is Mahalanobis's, with a
+mean and a covariance that follow the newest few thousand candles. Such distances have fat tails, and other ones in each
+market: so what is too far is said by the distances that came before, not by a table.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from core.forecast.arrays import Arrays
+from core.forecast.history import History
+from core.forecast.quantities import FloatArray
+
+FEWEST = 300
+"""Candles before anything is called odd."""
+_KEPT = 3000
+"""Distances that the threshold is taken from."""
+_KEEP = 1.0 - 1.0 / 3000.0
+_LEVEL = 0.995
+_MARGIN = 1.4
+"""What is odd is so many times farther off than all but one in 200."""
+_RIDGE = 0.05
+"""Added to each variance: no input is told apart finer than that."""
+_PLAINLY_ODD = 3.5
+"""Standard deviations beyond which an input is odd by itself, not only beside another."""
+
+
+class Input(IntEnum):
+    """The inputs, in the order of all arrays. Logs of ratios, and signed logs of what may be 0."""
+
+    MOVE = 0
+    UPPER_WICK = 1
+    LOWER_WICK = 2
+    RANGE = 3
+    VOLUME = 4
+    VOLATILITY = 5
+
+
+_OF_THE_CANDLE = tuple(each for each in Input if each is not Input.VOLATILITY)
+_NAMES = {
+    Input.UPPER_WICK: "upper wick",
+    Input.LOWER_WICK: "lower wick",
+    Input.RANGE: "range",
+    Input.VOLUME: "volume",
+    Input.VOLATILITY: "volatility",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Novelty:
+    """score: the distance over the threshold, above 1 where nothing like it was seen; None while too little was seen
+    to say. oddity: which input is odd, in words; empty where none is."""
+
+    score: float | None
+    oddity: str
+
+
+class NoveltyDetector:
+    """Owns what is usual. `observe` each closed candle once, in order; what it says of one is never revised."""
+
+    def __init__(self) -> None:
+        self._weight = 0.0
+        self._sum = np.zeros(len(Input))
+        self._products = np.zeros((len(Input), len(Input)))
+        self._distances = np.zeros(_KEPT)
+        self._judged = 0
+        """The newest distance stands at this number less 1, counted round."""
+        self._newest = Novelty(None, "")
+
+    @property
+    def newest(self) -> Novelty:
+        """What was found of the newest candle."""
+        return self._newest
+
+    def observe(self, history: History, row: int) -> None:
+        """Look at the candle of this row of the history, then let it be part of what is usual."""
+        if row < 1:
+            return
+        values = measured(history, row)
+        self._newest = Novelty(None, "")
+        if self._weight > 0.0:
+            values = self._judge(values)
+        self._weight = _KEEP * self._weight + 1.0
+        self._sum = _KEEP * self._sum + values
+        self._products = _KEEP * self._products + np.outer(values, values)
+
+    def state(self) -> Arrays:
+        """All that is needed to go on."""
+        score = self._newest.score
+        return {
+            "weight": np.array([self._weight]),
+            "sum": self._sum.copy(),
+            "products": self._products.copy(),
+            "distances": self._distances.copy(),
+            "judged": np.array([self._judged], dtype=np.int64),
+            "score": np.array([] if score is None else [score], dtype=np.float64),
+            "oddity": np.frombuffer(self._newest.oddity.encode(), dtype=np.uint8).copy(),
+        }
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from what `state` returned."""
+        self._weight = float(state["weight"][0])
+        self._sum, self._products = (state[name].astype(np.float64) for name in ("sum", "products"))
+        self._distances, self._judged = state["distances"].astype(np.float64), int(state["judged"][0])
+        score = float(state["score"][0]) if state["score"].size else None
+        self._newest = Novelty(score, state["oddity"].tobytes().decode())
+
+    def _judge(self, values: FloatArray) -> FloatArray:
+        """Take note of the newest candle. Returns its values as far as they may count for what is usual: those of an
+        odd candle are drawn in to the threshold, or the next crash would pass for a usual candle."""
+        mean = self._sum / self._weight
+        spread = self._products / self._weight - np.outer(mean, mean) + np.diag(np.full(len(Input), _RIDGE))
+        off = values - mean
+        shares = off * np.linalg.solve(spread, off)
+        distance = math.sqrt(max(float(shares.sum()), 0.0))
+        threshold = self._threshold()
+        self._distances[self._judged % _KEPT] = distance
+        self._judged += 1
+        if threshold is None:
+            return values
+        deviations = off / np.sqrt(np.diag(spread))
+        oddity = _in_words(mean, off, deviations, shares) if distance > threshold else ""
+        self._newest = Novelty(distance / threshold, oddity)
+        counted: FloatArray = mean + off * min(1.0, threshold / distance) if distance > 0.0 else values
+        return counted
+
+    def _threshold(self) -> float | None:
+        known = min(self._judged, _KEPT)
+        if known < FEWEST:
+            return None
+        beyond = int(_LEVEL * known)
+        return _MARGIN * float(np.partition(self._distances[:known], beyond)[beyond])
+
+
+def measured(history: History, row: int) -> FloatArray:
+    """The inputs of the candle of this row, which is not the first: [len(Input)]. Move and wicks as signed logs of
+    1 + their multiple of the volatility before; range and volume as logs of their ratio to their level before; the
+    volatility's own log."""
+    now, before = ({name: float(history.column(name)[each]) for name in _COLUMNS} for each in (row, row - 1))
+    scale = before["scale"]
+    return np.array(
+        [
+            _signed_log((now["log_close"] - before["log_close"]) / scale),
+            _signed_log(now["upper_wick"] / scale),
+            _signed_log(now["lower_wick"] / scale),
+            now["log_range"] - before["range_level"],
+            now["log_volume"] - before["volume_level"],
+            math.log(now["scale"]),
+        ]
+    )
+
+
+_COLUMNS = ("log_close", "upper_wick", "lower_wick", "log_range", "log_volume", "scale", "range_level", "volume_level")
+
+
+def _signed_log(value: float) -> float:
+    return math.copysign(math.log1p(abs(value)), value)
+
+
+def _in_words(mean: FloatArray, off: FloatArray, deviations: FloatArray, shares: FloatArray) -> str:
+    """The input that is odd by itself, the candle's own before the volatility that they make; where none is, the two
+    that do not go together."""
+    sizes = np.abs(deviations)
+    for candidates in (_OF_THE_CANDLE, tuple(Input)):
+        oddest = max(candidates, key=lambda each: float(sizes[each]))
+        if sizes[oddest] >= _PLAINLY_ODD:
+            return _said(oddest, mean, off)
+    first, second = (Input(int(row)) for row in np.argsort(-shares, kind="stable")[:2])
+    return f"{_said(first, mean, off)} together with {_said(second, mean, off)}"
+
+
+def _said(which: Input, mean: FloatArray, off: FloatArray) -> str:
+    if which is Input.MOVE:
+        value = float(mean[which] + off[which])
+        return f"{'rise' if value >= 0.0 else 'fall'} of {_times(math.expm1(abs(value)))} the usual volatility"
+    if which in (Input.UPPER_WICK, Input.LOWER_WICK):
+        usual, value = math.expm1(float(mean[which])), math.expm1(float(mean[which] + off[which]))
+        ratio = _times(value / usual) if usual > 0.0 else "far beyond"
+        return f"{_NAMES[which]} {ratio} its usual"
+    return f"{_NAMES[which]} {_times(math.exp(float(off[which])))} its usual"
+
+
+def _times(ratio: float) -> str:
+    """`19 times`, `1.6 times`, `1/30 of`."""
+    if ratio >= 9.95:
+        return f"{ratio:,.0f} times"
+    if ratio >= 0.095:
+        return f"{ratio:.1f} times"
+    return f"1/{1.0 / ratio:,.0f} of" if ratio > 1e-6 else "nothing of"

@@ -1,0 +1,81 @@
+"""Read log files back while they are being written, whichever process writes them."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+READ_AT_MOST_BYTES = 512_000
+"""Of what was there before, and of each time that it is looked at: far more than is written between two looks."""
+_HEAD = re.compile(r"^(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z (?P<level>[A-Z]+) (?P<name>[\w.]+): (?P<text>.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One thing that was told. level: as in `logging`, such as `logging.WARNING`; name: the logger's; details: the
+    lines that follow, of a traceback for example."""
+
+    at_ms: int
+    level: int
+    name: str
+    text: str
+    details: str = ""
+
+
+class LogTail:
+    """One file from its end onwards; a file that begins anew, as a rotating one does, is read from its beginning."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._place: tuple[int, int] | None = None
+        """The file's inode, and the byte after the newest whole line that was read."""
+
+    def read(self) -> list[LogEntry]:
+        """What was written since the last time, oldest first. A file that cannot be read has nothing to tell."""
+        try:
+            with self._path.open("rb") as file:
+                status = self._path.stat()
+                start = self._start(status.st_ino, status.st_size)
+                file.seek(start)
+                data = file.read(READ_AT_MOST_BYTES)
+        except OSError:
+            return []
+        length = data.rfind(b"\n") + 1
+        if not length and len(data) == READ_AT_MOST_BYTES:
+            length = len(data)  # a line without an end is passed over
+        self._place = (status.st_ino, start + length)
+        whole = data[:length]
+        return list(_entries(whole.decode("utf-8", errors="replace")))
+
+    def _start(self, inode: int, size: int) -> int:
+        newest = max(size - READ_AT_MOST_BYTES, 0)
+        if self._place is None:
+            return newest
+        known, place = self._place
+        return max(place, newest) if known == inode and place <= size else newest
+
+
+def _entries(text: str) -> Iterator[LogEntry]:
+    """Lines before the first head belong to something whose beginning is not known, and are left out."""
+    head: re.Match[str] | None = None
+    details: list[str] = []
+    for line in text.split("\n"):
+        begins = _HEAD.match(line)
+        if begins is None:
+            details.append(line)
+            continue
+        if head is not None:
+            yield _entry(head, details)
+        head, details = begins, []
+    if head is not None:
+        yield _entry(head, details)
+
+
+def _entry(head: re.Match[str], details: list[str]) -> LogEntry:
+    at = datetime.fromisoformat(head["at"]).replace(tzinfo=UTC)
+    level = logging.getLevelNamesMapping().get(head["level"], logging.INFO)
+    return LogEntry(round(at.timestamp() * 1000), level, head["name"], head["text"], "\n".join(details).strip("\n"))

@@ -1,0 +1,95 @@
+"""What the machine has to do: its cores, its memory, and its NVIDIA GPUs, where their driver answers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import psutil
+import pynvml
+
+_READS_BETWEEN_TRIES = 30
+"""A driver may come up later, or again after an update; asking costs tens of milliseconds where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class GpuReading:
+    """One GPU. None stands for what its driver does not tell."""
+
+    name: str
+    utilisation_percent: float | None
+    temperature_c: float | None
+    memory_used_bytes: int | None
+    memory_total_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MachineReading:
+    """All cores together, since the reading before; the memory that is not available to others; GPUs by number."""
+
+    cpu_percent: float
+    memory_used_bytes: int
+    memory_total_bytes: int
+    gpus: tuple[GpuReading, ...]
+
+
+class MachineProbe:
+    """Reads by psutil and NVML. Its methods are called on one thread, and may take tens of milliseconds."""
+
+    def __init__(self) -> None:
+        self._has_nvml = False
+        self._reads_until_try = 0
+        psutil.cpu_percent()  # begins to count
+
+    def read(self) -> MachineReading:
+        """How things are now."""
+        memory = psutil.virtual_memory()
+        return MachineReading(psutil.cpu_percent(), memory.total - memory.available, memory.total, self._gpus())
+
+    def close(self) -> None:
+        """Let go of the driver."""
+        if self._has_nvml:
+            self._has_nvml = False
+            with contextlib.suppress(pynvml.NVMLError):
+                pynvml.nvmlShutdown()
+
+    def _gpus(self) -> tuple[GpuReading, ...]:
+        if not self._has_nvml and not self._try_driver():
+            return ()
+        try:
+            return tuple(_gpu(pynvml.nvmlDeviceGetHandleByIndex(index)) for index in range(pynvml.nvmlDeviceGetCount()))
+        except pynvml.NVMLError:  # a GPU that fell off the bus, a driver that was replaced
+            self.close()
+            return ()
+
+    def _try_driver(self) -> bool:
+        self._reads_until_try -= 1
+        if self._reads_until_try >= 0:
+            return False
+        self._reads_until_try = _READS_BETWEEN_TRIES
+        with contextlib.suppress(pynvml.NVMLError):
+            pynvml.nvmlInit()
+            self._has_nvml = True
+        return self._has_nvml
+
+
+def _gpu(handle: Any) -> GpuReading:
+    utilisation = _told(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
+    memory = _told(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
+    return GpuReading(
+        name=str(pynvml.nvmlDeviceGetName(handle)),
+        utilisation_percent=None if utilisation is None else float(utilisation.gpu),
+        temperature_c=_told(lambda: float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
+        memory_used_bytes=None if memory is None else int(memory.used),
+        memory_total_bytes=None if memory is None else int(memory.total),
+    )
+
+
+def _told(ask: Callable[[], Any]) -> Any:
+    """None where this GPU has no such thing."""
+    try:
+        return ask()
+    except pynvml.NVMLError_NotSupported:
+        return None

@@ -1,0 +1,151 @@
+"""Which regime the market was in at each candle of a run: read in blocks from the newest back, updated by events."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events import ForecastMade, Regime, RegimeProbabilities
+from core.market.series import CandleSeries
+from core.storage.records import ConditionRows
+
+_BLOCK = 2048
+"""Candles in a block: reading one takes about 3 ms."""
+_REGIMES = tuple(Regime)
+
+
+class RegimeReader(Protocol):
+    """Where blocks come from. Raises StorageError."""
+
+    def conditions(self, before_ms: int, most: int) -> ConditionRows:
+        """What the market was like at the newest `most` candles that opened before this time, ascending."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RegimeView:
+    """Groups of candles in view of which something is known, ascending. first: [n], the index of each one's first
+    candle; means: [n, 3], of the probabilities of its candles, in the order of `Regime`."""
+
+    first: NDArray[np.int64]
+    means: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+
+class RegimeTrack:
+    """Belongs to one run at a time. Painting and the mouse only ask what is here; what is missing is noted, and
+    `load_next` reads it, called by whoever has the time. Without a reader, it knows what events told it.
+
+    Kept as running sums: what a group of any size is like costs two lookups, so a million candles in view cost no more
+    than a thousand.
+    """
+
+    def __init__(self, block: int = _BLOCK) -> None:
+        self._block = block
+        self.on_wanted: Callable[[], None] = lambda: None
+        """Called when something has to be read that was not before."""
+        self.version = 0
+        """Grows with every change of what would be shown."""
+        self._reader: RegimeReader | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of all that can be read again."""
+        self._count = 0
+        self._times = np.empty(_BLOCK, dtype=np.int64)
+        self._sums = np.zeros((_BLOCK + 1, len(_REGIMES)))
+        """Of the candles before each row, and of all."""
+        self._is_whole = self._reader is None
+        self._wanted_ms: int | None = None
+        self.version += 1
+
+    def begin(self, reader: RegimeReader | None) -> None:
+        """Another run, or none."""
+        self._reader = reader
+        self.forget()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether `load_next` has something to do."""
+        return self._wanted_ms is not None
+
+    def add(self, made: ForecastMade) -> None:
+        """A forecast was made. One of a candle that is known already, as after a crash, says the same again."""
+        if made.conditions is None:
+            return
+        regime = made.conditions.regime
+        time_ms = made.origin_open_time_ms
+        if self._count and time_ms <= self._times[self._count - 1]:
+            return
+        if self._count == len(self._times):
+            self._grow()
+        self._times[self._count] = time_ms
+        self._sums[self._count + 1] = self._sums[self._count] + [regime.of(each) for each in _REGIMES]
+        self._count += 1
+        self.version += 1
+
+    def at(self, time_ms: int) -> RegimeProbabilities | None:
+        """At the candle that opened then; None where that is not known, or not yet."""
+        self._want(time_ms)
+        row = int(np.searchsorted(self._times[: self._count], time_ms))
+        if row == self._count or self._times[row] != time_ms:
+            return None
+        return RegimeProbabilities(*(float(each) for each in self._sums[row + 1] - self._sums[row]))
+
+    def view(self, series: CandleSeries, first: int, stop: int, group: int) -> RegimeView:
+        """Of the candles first..stop - 1 of a series with the run's interval, in groups of `group` that begin at
+        multiples of it. Reads nothing: see `load_next`."""
+        starts = np.arange(first // group * group, stop, group)
+        if not len(starts):
+            return RegimeView(starts, np.empty((0, len(_REGIMES))))
+        times = series.open_time_ms
+        self._want(int(times[starts[0]]))
+        after = int(times[min(int(starts[-1]) + group, len(times)) - 1]) + 1
+        rows = np.searchsorted(self._times[: self._count], np.append(times[starts], after))
+        counts = np.diff(rows)
+        known = counts > 0
+        means = (self._sums[rows[1:]] - self._sums[rows[:-1]])[known] / counts[known, None]
+        return RegimeView(starts[known], means)
+
+    def load_next(self) -> bool:
+        """Read one block. True where more is to be read. Raises StorageError."""
+        if self._reader is None or self._wanted_ms is None:
+            return False
+        before_ms = int(self._times[0]) if self._count else sys.maxsize
+        rows = self._reader.conditions(before_ms, self._block)
+        self._put_before(rows)
+        self._is_whole = len(rows) < self._block
+        if self._is_whole or self._times[0] <= self._wanted_ms:
+            self._wanted_ms = None
+        return self._wanted_ms is not None
+
+    def _want(self, time_ms: int) -> None:
+        """Everything from this time on."""
+        if self._is_whole or (self._count and self._times[0] <= time_ms):
+            return
+        is_new = self._wanted_ms is None
+        self._wanted_ms = time_ms if self._wanted_ms is None else min(self._wanted_ms, time_ms)
+        if is_new:
+            self.on_wanted()
+
+    def _put_before(self, rows: ConditionRows) -> None:
+        if not len(rows):
+            return
+        count = self._count
+        older = np.concatenate([np.zeros((1, len(_REGIMES))), np.cumsum(rows.regimes, axis=0)])
+        self._times = np.concatenate([rows.open_time_ms, self._times[:count]])
+        self._sums = np.concatenate([older, older[-1] + self._sums[1 : count + 1]])
+        self._count += len(rows)
+        self.version += 1
+
+    def _grow(self) -> None:
+        room = max(_BLOCK, self._count)
+        self._times = np.concatenate([self._times, np.empty(room, dtype=np.int64)])
+        self._sums = np.concatenate([self._sums, np.zeros((room, len(_REGIMES)))])

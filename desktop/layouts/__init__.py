@@ -1,0 +1,1 @@
+"""Where the docks are: arrangements for a purpose, and those that a user keeps."""

@@ -1,0 +1,78 @@
+"""The menu of layouts: three for a purpose, those that the user keeps, and keeping one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QInputDialog, QMainWindow, QMenu
+
+from desktop.dialogs.messages import open_dialog
+from desktop.layouts.store import LayoutStore
+
+Tell = Callable[[str], object]
+_LONGEST_NAME = 40
+
+
+class LayoutMenu(QObject):
+    """Fills a menu, below what is there, with the layouts that are kept, each time it is opened."""
+
+    def __init__(self, window: QMainWindow, menu: QMenu, store: LayoutStore | None, tell: Tell) -> None:
+        """tell: shows a sentence. Without a store, nothing can be kept, and the menu says why."""
+        super().__init__(window)
+        self._window, self._menu, self._store, self._tell = window, menu, store, tell
+        self._own: list[QAction] = []
+        self._forget = QMenu("&Forget", window)
+        menu.aboutToShow.connect(self.fill)
+
+    def fill(self) -> None:
+        """Show what is kept now."""
+        for action in self._own:
+            self._menu.removeAction(action)
+            action.deleteLater()
+        self._own = []
+        if self._store is None or not (names := self._store.names()):
+            return
+        self._own.append(self._menu.addSeparator())
+        for name in names:
+            action = self._menu.addAction(name.replace("&", "&&"))
+            action.triggered.connect(partial(self.apply, name))
+            self._own.append(action)
+        self._forget.clear()
+        for name in names:
+            self._forget.addAction(name.replace("&", "&&")).triggered.connect(partial(self.forget, name))
+        self._menu.addMenu(self._forget)
+
+    def ask_name(self) -> None:
+        """Ask what the layout as it is now is to be called, and keep it."""
+        dialog = QInputDialog(self._window)
+        dialog.setWindowTitle("Keep this layout")
+        dialog.setLabelText("Name of the layout (one that is kept already is replaced):")
+        dialog.textValueSelected.connect(self.keep)
+        open_dialog(dialog)
+
+    def keep(self, typed: str) -> None:
+        """Keep the docks as they are under this name."""
+        name = " ".join(typed.split())[:_LONGEST_NAME]
+        if not name:
+            self._tell("A layout is kept under a name, and none was given; nothing was kept.")
+        elif self._store is None:
+            self._tell("In safe mode no layout is kept. Start without --safe-mode to keep one.")
+        elif self._store.keep(self._window, name):
+            self._tell(f"The layout is kept as “{name}”, in View, Layouts.")
+        else:
+            self._tell(
+                "The layout could not be written to the data folder; free space on its disk, or open its rights."
+            )
+
+    def apply(self, name: str, *_args: object) -> None:
+        """Put the docks where this layout has them."""
+        if self._store is not None and not self._store.apply(self._window, name):
+            self._tell(f"The layout “{name}” was kept by another version, with other panels; keep it anew.")
+
+    def forget(self, name: str, *_args: object) -> None:
+        """Drop a layout that is kept."""
+        if self._store is not None and not self._store.drop(name):
+            self._tell(f"The layout “{name}” could not be taken out of the file of layouts.")

@@ -1,0 +1,86 @@
+"""Drifts on the loss curve: a dashed line at the step where each was certain, and the newest of them in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from core.events import DriftFound
+from desktop.formatting import format_count, format_significant, format_time
+from desktop.icons import tabular
+from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.theme import Palette
+
+_NAME = "drift"
+_NAME_HEIGHT = 0.94
+"""Of the plot's height."""
+MEANING = (
+    "The loss before learning rose for longer than chance explains: the market became harder to forecast, or other "
+    "than what the model has learned. It is no error. A typical loss is a geometric mean, in which a single candle "
+    "counts little."
+)
+
+
+class DriftMarks(QLabel):
+    """The sentence; the lines are in the plot that it was made for."""
+
+    def __init__(self, plot: pg.PlotWidget, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plot = plot
+        self._palette = palette
+        self._lines: dict[DriftFound, pg.InfiniteLine] = {}
+        self.setWordWrap(True)
+        self.setFont(tabular(self.font(), scale=0.9))
+        self.setVisible(False)
+
+    @property
+    def marked(self) -> tuple[DriftFound, ...]:
+        """What has a line, in order."""
+        return tuple(self._lines)
+
+    def show_drifts(self, drifts: Sequence[DriftFound], first_step: float, last_step: float) -> None:
+        """Of these, in order, those between two steps."""
+        seen = [drift for drift in drifts if first_step <= drift.step <= last_step]
+        for drift in [drift for drift in self._lines if drift not in seen]:
+            self._plot.removeItem(self._lines.pop(drift))
+        for drift in seen:
+            if drift not in self._lines:
+                self._lines[drift] = self._add_line(drift)
+        self.setVisible(bool(seen))
+        if seen:
+            set_text(self, in_words(seen[-1]))
+            self.setToolTip(paragraphs("\n".join([MEANING, *(_at_length(drift) for drift in reversed(seen))])))
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        self._palette = palette
+        colour_text(self, palette.text)
+        for line in self._lines.values():
+            line.setPen(self._pen())
+            line.label.setColor(palette.text)
+
+    def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
+        options = {"position": _NAME_HEIGHT, "color": self._palette.text, "movable": False}
+        line = pg.InfiniteLine(drift.step, angle=90, pen=self._pen(), label=_NAME, labelOpts=options)
+        line.setToolTip(paragraphs(f"{_at_length(drift)}\n{MEANING}"))
+        self._plot.addItem(line, ignoreBounds=True)
+        return line
+
+    def _pen(self) -> object:
+        return pg.mkPen(self._palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
+
+
+def in_words(drift: DriftFound) -> str:
+    """When, from what to what, and what was done."""
+    before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
+    return (
+        f"Drift at step {format_count(drift.step)} ({format_time(drift.candle_open_time_ms)}): typical loss {before} → "
+        f"{after}. {drift.what_was_done}"
+    )
+
+
+def _at_length(drift: DriftFound) -> str:
+    return f"{in_words(drift)} The higher loss was that of {format_count(drift.candles)} candles."

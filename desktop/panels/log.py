@@ -1,0 +1,234 @@
+"""The log panel: what the program wrote about its own work, by level and by words."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, QPoint, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QSplitter,
+    QTableView,
+    QToolBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.logs.book import LogBook
+from core.logs.reading import LogEntry
+from desktop.action_table import log_actions
+from desktop.actions import ActionId, ActionRegistry
+from desktop.formatting import format_count, format_time
+from desktop.icons import icon, severity_colour, severity_icon_name, tabular
+from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
+from desktop.panels.checkpoint_model import Index
+from desktop.panels.feed_tables import NewestFirstModel
+from desktop.panels.feed_words import moment
+from desktop.theme import Palette, Theme
+
+_LEVELS = (
+    ("All", logging.NOTSET),
+    ("Warnings and errors", logging.WARNING),
+    ("Errors", logging.ERROR),
+)
+_NONE = "Nothing has been written to the log yet."
+_NONE_MATCHES = "No line of the log is of this level and has these words."
+_ROOT = "ghostcandle"
+
+
+class LogModel(NewestFirstModel[LogEntry]):
+    """When, who told it, and what."""
+
+    def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
+        super().__init__(("When", "Part", "What was told"), parent)
+        self._theme, self._now_ms = theme, now_ms
+
+    def repaint_icons(self) -> None:
+        """The palette changed."""
+        if self._rows:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 0))
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        entry = self._rows[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return (moment(entry.at_ms, self._now_ms()), part_of(entry), entry.text)[index.column()]
+        if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
+            palette, severity = self._theme.palette, severity_of(entry)
+            return icon(severity_icon_name(severity), severity_colour(severity, palette), palette.inverse_text)
+        if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
+            return f"{severity_of(entry)}, {format_time(entry.at_ms, seconds=True)}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return paragraphs(entry.text)
+        return None
+
+
+class LogPanel(Panel):
+    """Reads the files each second while it is seen. `trouble` carries a sentence."""
+
+    trouble = Signal(str)
+
+    def __init__(self, book: LogBook, theme: Theme, now_ms: Callable[[], int], parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._book = book
+        self.model = LogModel(theme, now_ms, self)
+        self.table = _table(self.model)
+        self.level = QComboBox()
+        self.level.setAccessibleName("Level")
+        for text, level in _LEVELS:
+            self.level.addItem(text, level)
+        self.filter = QLineEdit()
+        self.filter.setPlaceholderText("Filter by words")
+        self.filter.setAccessibleName("Filter by words")
+        self.filter.setClearButtonEnabled(True)
+        self.filter.setMaximumWidth(240)
+        self.count = QLabel()
+        self.details = QPlainTextEdit()
+        self.details.setReadOnly(True)
+        self.details.setAccessibleName("The whole text of the chosen lines")
+        self.actions_of_panel = ActionRegistry(log_actions(), self.table)
+        self._build_layout()
+        self._empty = EmptyState(_NONE, self.table.viewport())
+        self._connect()
+        self.apply_palette(theme.palette)
+        self._show_details()
+
+    def refresh(self) -> None:
+        self._book.look()
+        entries = self._book.entries
+        shown = self._chosen(entries)
+        self.model.show(shown)
+        counts = format_count(len(entries))
+        set_text(self.count, counts if len(shown) == len(entries) else f"{format_count(len(shown))} of {counts}")
+        self._empty.tell(is_empty=not shown, is_loading=False, text=_NONE_MATCHES if entries else _NONE)
+        self._show_details()
+
+    def tick(self) -> None:
+        self.mark_stale()
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.actions_of_panel.apply_palette(palette)
+        self.model.repaint_icons()
+        colour_text(self.count, palette.muted_text)
+        colour_text(self._empty, palette.muted_text)
+
+    def selected(self) -> list[LogEntry]:
+        """What is selected, oldest first."""
+        rows = sorted((index.row() for index in self.table.selectionModel().selectedRows()), reverse=True)
+        return [self.model.rows[row] for row in rows]
+
+    def _chosen(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
+        """By level and words, newest first."""
+        least, words = self.level.currentData(), self.filter.text().casefold().split()
+        return [
+            entry
+            for entry in reversed(entries)
+            if entry.level >= least and all(word in as_line(entry).casefold() for word in words)
+        ]
+
+    def _build_layout(self) -> None:
+        buttons = QToolBar()
+        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        buttons.setIconSize(QSize(15, 15))
+        self.actions_of_panel.fill_tool_bar(buttons)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.level)
+        top.addWidget(self.filter, 1)
+        top.addWidget(self.count)
+        top.addStretch(1)
+        top.addWidget(buttons)
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.addWidget(self.table)
+        self._splitter.addWidget(self.details)
+        self._splitter.setStretchFactor(0, 3)
+        self._splitter.setStretchFactor(1, 2)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self._splitter, 1)
+
+    def _connect(self) -> None:
+        self.level.currentIndexChanged.connect(self.mark_stale)
+        self.filter.textChanged.connect(self.mark_stale)
+        self.table.selectionModel().selectionChanged.connect(self._show_details)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.actions_of_panel.wire({ActionId.LOG_COPY: self._copy, ActionId.LOG_FOLDER: self._open_folder})
+
+    def _show_details(self) -> None:
+        """The whole of what is chosen, in a place of its own only where the table does not show it already."""
+        chosen = self.selected()
+        text = "\n\n".join(as_text(entry) for entry in chosen)
+        if text != self.details.toPlainText():
+            self.details.setPlainText(text)
+        self.details.setVisible(bool(chosen))
+        self.actions_of_panel[ActionId.LOG_COPY].setEnabled(bool(chosen))
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText("\n".join(as_text(entry) for entry in self.selected()))
+
+    def _open_folder(self) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._book.folder))):
+            self.trouble.emit(f"No file manager answered. The log files are in {self._book.folder}.")
+
+    def _open_menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(self.actions_of_panel.actions())
+        menu.popup(self.table.viewport().mapToGlobal(position))
+
+
+def severity_of(entry: LogEntry) -> str:
+    """``info``, ``warning`` or ``error``."""
+    if entry.level >= logging.ERROR:
+        return "error"
+    return "warning" if entry.level >= logging.WARNING else "info"
+
+
+def part_of(entry: LogEntry) -> str:
+    """Which part of the program told it."""
+    return entry.name.removeprefix(_ROOT).lstrip(".").capitalize() or "Program"
+
+
+def as_line(entry: LogEntry) -> str:
+    """Fit for a report."""
+    return f"{format_time(entry.at_ms, seconds=True)} {severity_of(entry)} {part_of(entry)}: {entry.text}"
+
+
+def as_text(entry: LogEntry) -> str:
+    """With the lines that follow it."""
+    return f"{as_line(entry)}\n{entry.details}" if entry.details else as_line(entry)
+
+
+def _table(model: LogModel) -> QTableView:
+    table = QTableView()
+    table.setModel(model)
+    table.setAccessibleName("Lines of the log, newest first")
+    table.setFont(tabular(table.font()))
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+    table.setShowGrid(False)
+    table.setWordWrap(False)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    table.setTabKeyNavigation(False)
+    table.verticalHeader().hide()
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+    header = table.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setResizeContentsPrecision(0)  # what is in view
+    for number in (0, 1):
+        header.setSectionResizeMode(number, QHeaderView.ResizeMode.ResizeToContents)
+    header.setSectionResizeMode(2, QHeaderView.ResizeMode.Stretch)
+    return table

@@ -1,0 +1,83 @@
+"""The strip in the corner of the menu bar: what the machine has to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+
+from core.machine import GpuReading, MachineReading
+from desktop.formatting import MISSING, format_percent
+from desktop.icons import tabular
+from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.theme import Palette, Theme
+
+_HOT_C = 87.0
+"""Where NVIDIA's GPUs begin to slow down, by their data sheets 87 to 93."""
+_FULL = 0.92
+
+
+class MachineStrip(QWidget):
+    """One text for each GPU, then cores and memory; in the colour of a warning where one is hot or full."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._reading: MachineReading | None = None
+        self.labels: list[QLabel] = []
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(8, 3, 10, 0)  # level with the menus
+        self._layout.setSpacing(16)
+        theme.changed.connect(self._on_theme)
+
+    def show_reading(self, reading: MachineReading) -> None:
+        """Show this instead."""
+        self._reading = reading
+        parts = list(_parts(reading))
+        if len(parts) != len(self.labels):
+            self._make_labels(len(parts))
+        for label, (text, meaning, is_warning) in zip(self.labels, parts, strict=True):
+            set_text(label, text)
+            label.setToolTip(paragraphs(meaning))
+            palette = self._theme.palette
+            colour_text(label, palette.warning if is_warning else palette.muted_text)
+
+    def _make_labels(self, count: int) -> None:
+        for label in self.labels:
+            label.deleteLater()
+        self.labels = [QLabel(self) for _ in range(count)]
+        for label in self.labels:
+            label.setFont(tabular(self.font()))
+            self._layout.addWidget(label)
+            label.show()
+        self.resize(self.sizeHint())
+        self.updateGeometry()
+
+    def _on_theme(self, _palette: Palette) -> None:
+        if self._reading is not None:
+            self.show_reading(self._reading)
+
+
+def _parts(reading: MachineReading) -> Iterator[tuple[str, str, bool]]:
+    """Text, what it means, and whether it is a reason to look."""
+    for number, gpu in enumerate(reading.gpus):
+        yield _of_gpu(gpu, f"GPU {number}" if len(reading.gpus) > 1 else "GPU")
+    yield f"CPU {format_percent(reading.cpu_percent / 100.0, 0)}", "All cores of this machine, by all programs", False
+    used, total = reading.memory_used_bytes, reading.memory_total_bytes
+    text = f"Memory {_gigabytes(used)} of {_gigabytes(total)} GB"
+    yield text, "Memory of this machine that is not available to others", used > _FULL * total
+
+
+def _of_gpu(gpu: GpuReading, title: str) -> tuple[str, str, bool]:
+    used, total, heat = gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.temperature_c
+    busy = MISSING if gpu.utilisation_percent is None else format_percent(gpu.utilisation_percent / 100.0, 0)
+    warmth = MISSING if heat is None else f"{heat:.0f} °C"
+    memory = MISSING if used is None or total is None else f"{_gigabytes(used)} of {_gigabytes(total)} GB"
+    is_hot = heat is not None and heat >= _HOT_C
+    is_full = used is not None and total is not None and used > _FULL * total
+    meaning = f"{gpu.name}: how busy it is, how warm, and how much of its memory is taken, by all programs"
+    return f"{title} {busy}  {warmth}  {memory}", meaning, is_hot or is_full
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f}"

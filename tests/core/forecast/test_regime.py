@@ -1,0 +1,149 @@
+"""The regime's mixture against markets whose regime is known, and against itself: nothing later changes a label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.events import Regime, RegimeProbabilities
+from core.forecast.history import shape_of
+from core.forecast.regime import RETURNS, RegimeMixture
+from core.market.candle import Candle
+from tests.core.forecast.markets import market, stretches
+from tests.support.candles import random_walk
+
+LENGTH = 300
+
+
+def observe(mixture: RegimeMixture, candles: Iterable[Candle], gaps: frozenset[int] = frozenset()) -> list[Regime]:
+    """The likeliest regime as of each candle."""
+    return [each.likeliest for each in probabilities(mixture, candles, gaps)]
+
+
+def probabilities(
+    mixture: RegimeMixture, candles: Iterable[Candle], gaps: frozenset[int] = frozenset()
+) -> list[RegimeProbabilities]:
+    found = []
+    for row, candle in enumerate(candles):
+        shape = shape_of(candle)
+        mixture.observe(shape["log_close"], shape["log_range"], row in gaps)
+        found.append(mixture.probabilities)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_known_regimes_are_named_rightly_once_each_has_been_seen(seed: int) -> None:
+    """Calm, trending, volatile, and the same again: the first round is what there is to learn from."""
+    known = stretches(*Regime, *Regime, length=LENGTH)
+    found = observe(RegimeMixture(), market(known, seed))
+    right = np.array([one is other for one, other in zip(known, found, strict=True)])
+    seen = slice(3 * LENGTH, None)
+    assert right[seen].mean() > 0.9
+    for stretch in range(1, 6):
+        after_switch = slice(stretch * LENGTH + RETURNS, (stretch + 1) * LENGTH)
+        assert right[after_switch].mean() > 0.85, f"{known[stretch * LENGTH]} in stretch {stretch}"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_switch_is_noticed_within_a_few_candles(seed: int) -> None:
+    found = observe(RegimeMixture(), market(stretches(*Regime, length=LENGTH), seed))
+    for stretch, regime in ((1, Regime.TRENDING), (2, Regime.VOLATILE)):
+        assert found[stretch * LENGTH :].index(regime) <= RETURNS
+
+
+def test_a_fall_is_a_trend_as_well() -> None:
+    rising = market(stretches(Regime.CALM, Regime.TRENDING, length=LENGTH), 1)
+    falling = [
+        Candle(each.open_time_ms, *(1e4 / price for price in (each.open, each.low, each.high, each.close)), each.volume)
+        for each in rising
+    ]
+    assert observe(RegimeMixture(), falling) == observe(RegimeMixture(), rising)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    moment=st.integers(1, 150),
+    seed=st.integers(0, 10**6),
+    factor=st.floats(0.5, 2.0),
+    gaps=st.frozensets(st.integers(1, 199), max_size=5),
+)
+def test_what_comes_later_changes_no_label(moment: int, seed: int, factor: float, gaps: frozenset[int]) -> None:
+    candles = random_walk(200, seed)
+    changed = [
+        candle
+        if row <= moment
+        else Candle(
+            candle.open_time_ms,
+            *(price * factor for price in (candle.open, candle.high * 1.5, candle.low / 1.5, candle.close)),
+            candle.volume,
+        )
+        for row, candle in enumerate(candles)
+    ]
+    whole, other = (probabilities(RegimeMixture(), each, gaps) for each in (candles, changed))
+    prefix = probabilities(RegimeMixture(), candles[: moment + 1], gaps)
+    assert whole[: moment + 1] == other[: moment + 1] == prefix
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    closes=st.lists(st.floats(-20.0, 20.0), min_size=1, max_size=60),
+    heights=st.lists(st.floats(-11.6, 3.0), min_size=60, max_size=60),
+    cut=st.integers(0, 60),
+)
+def test_probabilities_add_up_and_the_state_goes_on(closes: list[float], heights: list[float], cut: int) -> None:
+    """Whatever comes: jumps of any size, candles of any height."""
+    mixture, resumed = RegimeMixture(), RegimeMixture()
+    for row, (close, height) in enumerate(zip(closes, heights, strict=False)):
+        if row == cut:
+            resumed.restore(mixture.state())
+        mixture.observe(close, height, False)
+        if row >= cut:
+            resumed.observe(close, height, False)
+            assert resumed.probabilities == mixture.probabilities
+        found = mixture.probabilities
+        assert all(0.0 <= found.of(regime) <= 1.0 for regime in Regime)
+        assert sum(found.of(regime) for regime in Regime) == pytest.approx(1.0)
+
+
+def test_a_single_crash_is_no_trend() -> None:
+    """However far one candle goes, the candles around it went nowhere."""
+    calm = market(stretches(Regime.CALM, length=LENGTH), 5)
+    share = 0.8
+    crashed = [
+        *calm[:200],
+        Candle(
+            calm[200].open_time_ms, calm[200].open, calm[200].high, calm[200].open * share, calm[200].open * share, 1.0
+        ),
+        *(
+            Candle(each.open_time_ms, *(share * price for price in (each.open, each.high, each.low, each.close)), 1.0)
+            for each in calm[201:]
+        ),
+    ]
+    found = observe(RegimeMixture(), crashed)
+    before = observe(RegimeMixture(), calm)
+    assert found[200:230].count(Regime.TRENDING) <= before[200:230].count(Regime.TRENDING) + 3
+    assert Regime.VOLATILE in found[200:203]
+
+
+def test_what_was_travelled_across_a_hole_is_no_trend() -> None:
+    """A jump over a hole, many times the usual move: the straightness is that of the candles around it."""
+    calm = market(stretches(Regime.CALM, length=LENGTH), 2)
+    jumped = [
+        each
+        if row < 200
+        else Candle(each.open_time_ms, each.open * 2, each.high * 2, each.low * 2, each.close * 2, 1.0)
+        for row, each in enumerate(calm)
+    ]
+    with_hole = observe(RegimeMixture(), jumped, frozenset({200}))
+    assert with_hole[200:] == pytest.approx(observe(RegimeMixture(), calm)[200:]), "as if nothing had been jumped"
+    without_hole = probabilities(RegimeMixture(), jumped)[200]
+    assert without_hole != probabilities(RegimeMixture(), calm)[200], "without the hole it is a move as any other"
+
+
+def test_a_market_without_any_move_has_a_regime_too() -> None:
+    flat = [Candle(row * 60_000, 5.0, 5.0, 5.0, 5.0, 0.0) for row in range(50)]
+    assert observe(RegimeMixture(), flat)[-1] is Regime.CALM

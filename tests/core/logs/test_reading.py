@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.logs.book import ENTRIES_KEPT, LogBook
+from core.logs.reading import READ_AT_MOST_BYTES, LogTail
+from core.logs.writing import LOGGER_NAME, TRAINER_FILE, WINDOW_FILE, log_to_file
+
+AT_MS = 1_795_273_200_123
+HEAD = "2026-11-21T15:00:00.123Z"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / WINDOW_FILE
+
+
+@pytest.fixture
+def written(path: Path) -> Iterator[Path]:
+    handler = log_to_file(path)
+    yield path
+    logging.getLogger(LOGGER_NAME).removeHandler(handler)
+    handler.close()
+
+
+def test_what_was_logged_is_read_back_with_its_traceback(written: Path) -> None:
+    log = logging.getLogger(LOGGER_NAME)
+    tail = LogTail(written)
+    before = time.time() * 1000
+    log.info("all is well")
+    try:
+        raise ValueError("a broken thing")
+    except ValueError:
+        logging.getLogger(f"{LOGGER_NAME}.feed").exception("it ended")
+    told, broken = tail.read()
+    assert (told.text, told.level, told.details) == ("all is well", logging.INFO, "")
+    assert (broken.name, broken.level, broken.text) == (f"{LOGGER_NAME}.feed", logging.ERROR, "it ended")
+    assert broken.details.startswith("Traceback") and broken.details.endswith("ValueError: a broken thing")
+    assert before - 1 <= told.at_ms <= broken.at_ms
+
+
+def test_each_line_is_told_once_and_only_when_it_is_whole(path: Path) -> None:
+    tail = LogTail(path)
+    assert tail.read() == []
+    path.write_text(f"{HEAD} INFO ghostcandle: one\n{HEAD} INFO ghosts")
+    (one,) = tail.read()
+    assert (one.at_ms, one.text) == (AT_MS, "one")
+    assert tail.read() == []
+    with path.open("a") as file:
+        file.write(".feed: two\n")
+    assert [(entry.name, entry.text) for entry in tail.read()] == [("ghosts.feed", "two")]
+
+
+def test_a_file_that_begins_anew_is_read_from_its_beginning(path: Path) -> None:
+    tail = LogTail(path)
+    path.write_text(f"{HEAD} INFO ghostcandle: before, and a long line of it\n")
+    tail.read()
+    path.rename(path.with_suffix(".log.1"))
+    path.write_text(f"{HEAD} WARNING ghostcandle: after\n")
+    assert [entry.text for entry in tail.read()] == ["after"]
+    path.write_text(f"{HEAD} ERROR ghostcandle: cut\n")
+    assert [entry.text for entry in tail.read()] == ["cut"]
+
+
+def test_bytes_that_are_no_text_and_a_line_without_an_end_stop_nothing(path: Path) -> None:
+    tail = LogTail(path)
+    path.write_bytes(b"\xff\xfe\0 not a log\n" + f"{HEAD} INFO ghostcandle: ".encode() + b"\xff\n")
+    assert [entry.text for entry in tail.read()] == ["\N{REPLACEMENT CHARACTER}"]
+    with path.open("ab") as file:
+        file.write(b"x" * (READ_AT_MOST_BYTES + 10))
+    tail.read()
+    with path.open("a") as file:
+        file.write(f"\n{HEAD} INFO ghostcandle: after it\n")
+    assert [entry.text for entry in (*tail.read(), *tail.read())] == ["after it"]
+
+
+def test_the_book_puts_both_files_in_the_order_of_time_and_forgets_the_oldest(tmp_path: Path) -> None:
+    book = LogBook(tmp_path)
+    assert not book.look()
+    lines = [f"2026-11-21T15:00:{second:02d}.000Z INFO ghostcandle: {second}\n" for second in range(60)]
+    (tmp_path / WINDOW_FILE).write_text("".join(lines[::2]))
+    (tmp_path / TRAINER_FILE).write_text("".join(lines[1::2]))
+    assert book.look() and not book.look()
+    assert [entry.text for entry in book.entries] == [str(second) for second in range(60)]
+    with (tmp_path / WINDOW_FILE).open("a") as file:
+        file.writelines(f"{HEAD} INFO ghostcandle: {number}\n" for number in range(ENTRIES_KEPT))
+    assert book.look()
+    assert len(book.entries) == ENTRIES_KEPT and book.entries[-1].text == "59"

@@ -1,0 +1,72 @@
+"""Against this machine, and against a driver that a compiler makes: the real NVML package loads it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from core.machine import MachineProbe
+
+READ = """
+import dataclasses, json
+from core.machine import MachineProbe
+probe = MachineProbe()
+first = probe.read().gpus
+import os
+os.environ["TEST_GPU_LOST"] = "1"
+lost = probe.read().gpus
+print(json.dumps([[dataclasses.asdict(gpu) for gpu in gpus] for gpus in (first, lost)]))
+probe.close()
+"""
+
+
+def test_cores_and_memory_are_those_of_this_machine() -> None:
+    probe = MachineProbe()
+    reading = probe.read()
+    probe.close()
+    assert 0.0 <= reading.cpu_percent <= 100.0
+    assert reading.memory_total_bytes == psutil.virtual_memory().total
+    assert 0 < reading.memory_used_bytes < reading.memory_total_bytes
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    compiler = shutil.which("cc")
+    if compiler is None or sys.platform != "linux":
+        pytest.skip("a C compiler on Linux is needed to make a driver")
+    folder = tmp_path_factory.mktemp("driver")
+    source = Path(__file__).with_name("nvml_driver.c")
+    made = folder / "libnvidia-ml.so.1"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(made), str(source)], check=True)
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder)}
+    done = subprocess.run(
+        [sys.executable, "-c", READ], env=environment, check=True, capture_output=True, text=True, timeout=60
+    )
+    return json.loads(done.stdout)
+
+
+def test_a_gpu_is_read_through_its_driver(told: Any) -> None:
+    assert told[0][0] == {
+        "name": "Talkative",
+        "utilisation_percent": 61.0,
+        "temperature_c": 54.0,
+        "memory_used_bytes": 3_200_000_000,
+        "memory_total_bytes": 24_000_000_000,
+    }
+
+
+def test_what_a_gpu_does_not_tell_is_not_made_up(told: Any) -> None:
+    assert told[0][1]["name"] == "Little"
+    assert all(value is None for key, value in told[0][1].items() if key != "name")
+
+
+def test_a_gpu_that_is_lost_is_no_error(told: Any) -> None:
+    assert told[1] == []

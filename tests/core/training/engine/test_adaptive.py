@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from core.settings import TrainingSettings
+from core.training.engine.adaptive import BLOCK, AdaptiveRate
+from core.training.engine.schedule import RateSchedule
+
+LOOK = 10 * BLOCK
+
+
+def observe(rate: AdaptiveRate, ratio: float, looks: int = 1, seed: int = 0) -> AdaptiveRate:
+    """Candles that are as hard as chance has it, on which the model loses `ratio` of what its twin loses, about."""
+    generator = np.random.default_rng(seed)
+    for twin in generator.gamma(1.0, 0.15, looks * LOOK):
+        rate.observe(float(twin * ratio * np.exp(generator.normal(0.0, 0.1))), float(twin))
+    return rate
+
+
+def test_as_long_as_learning_helps_the_rate_stays_as_it_was_set() -> None:
+    assert observe(AdaptiveRate(), 0.97, looks=12).factor == 1.0
+
+
+def test_where_it_does_harm_the_rate_is_halved_but_never_below_an_eighth_and_comes_back_when_it_helps() -> None:
+    rate = AdaptiveRate()
+    factors = [observe(rate, 1.05, seed=seed).factor for seed in range(5)]
+    assert factors == [0.5, 0.25, 0.125, 0.125, 0.125]
+    back = [observe(rate, 0.93, looks=2, seed=seed).factor for seed in range(5)]
+    assert back[-1] == 1.0 and back == sorted(back)
+
+
+def test_where_it_neither_helps_nor_harms_chance_seldom_halves_the_rate() -> None:
+    mean = np.exp(0.1**2 / 2.0)
+    halved = sum(observe(AdaptiveRate(), 1.0 / mean, looks=1, seed=seed).factor < 1.0 for seed in range(200))
+    assert halved <= 16  # 2.5 % of looks, or a little more of ten blocks
+
+
+def test_how_hard_the_candles_were_to_forecast_is_of_no_matter() -> None:
+    """A market whose losses double from block to block is not a model that got worse."""
+    rate, hard = AdaptiveRate(), 1.0
+    for block in range(40):
+        hard *= 2.0
+        for twin in np.random.default_rng(block).gamma(1.0, hard, BLOCK):
+            rate.observe(0.97 * float(twin), float(twin))
+    assert rate.factor == 1.0
+
+
+def test_losses_that_are_the_same_change_nothing() -> None:
+    rate = AdaptiveRate()
+    for _ in range(6 * LOOK):
+        rate.observe(0.2, 0.2)
+    assert rate.factor == 1.0
+
+
+def test_a_market_that_changed_gives_the_whole_rate_back() -> None:
+    rate = observe(AdaptiveRate(), 1.05, looks=3)
+    assert rate.factor < 1.0
+    rate.renew()
+    assert rate.factor == 1.0 and rate.state() == AdaptiveRate().state()
+
+
+def test_what_is_not_a_number_is_passed_over() -> None:
+    rate = observe(AdaptiveRate(), 0.97)
+    before = rate.state()
+    rate.observe(math.nan, 1.0)
+    rate.observe(1.0, math.inf)
+    assert rate.state() == before
+
+
+@pytest.mark.parametrize("cut", [10, 3 * LOOK, 4 * LOOK + 7])
+def test_it_goes_on_from_its_state(cut: int) -> None:
+    losses = np.random.default_rng(1).gamma(1.0, 0.15, 6 * LOOK)
+    whole, first, second = AdaptiveRate(), AdaptiveRate(), AdaptiveRate()
+    for place, loss in enumerate(losses):
+        whole.observe(1.02 * float(loss), float(loss))
+        if place == cut:
+            second.restore(json.loads(json.dumps(first.state())))
+        (second if place >= cut else first).observe(1.02 * float(loss), float(loss))
+    assert second.state() == whole.state()
+
+
+def schedule() -> RateSchedule:
+    return RateSchedule(TrainingSettings(schedule="adaptive"))
+
+
+def compare(made: RateSchedule, looks: int, has_learned: bool) -> RateSchedule:
+    for candle in range(looks * LOOK):
+        if has_learned:
+            made.advance()
+        made.compare(1.1 + 0.01 * (candle % 7), 1.0)
+    return made
+
+
+def test_the_schedule_counts_only_candles_before_which_something_was_learned() -> None:
+    assert compare(schedule(), 3, has_learned=False).factor == 1.0
+    assert compare(schedule(), 3, has_learned=True).factor == 0.125
+
+
+def test_other_schedules_do_not_look_at_it() -> None:
+    constant = RateSchedule(TrainingSettings(schedule="constant"))
+    assert compare(constant, 3, has_learned=True).factor == 1.0
+
+
+@pytest.mark.parametrize("kind", ["constant", "adaptive"])
+def test_learning_faster_for_a_while_falls_back_and_survives_a_restart(kind: str) -> None:
+    made = RateSchedule(TrainingSettings(schedule=kind))  # type: ignore[arg-type]
+    made.hurry(3.0, 100)
+    assert made.factor == 3.0
+    for _ in range(50):
+        made.advance()
+    assert made.factor == pytest.approx(2.0)
+    other = RateSchedule(TrainingSettings(schedule=kind))  # type: ignore[arg-type]
+    other.restore(json.loads(json.dumps(made.state())))
+    for _ in range(60):
+        assert other.factor == made.factor
+        other.advance()
+        made.advance()
+    assert made.factor == other.factor == 1.0
+
+
+def test_a_state_from_before_there_was_any_of_it_is_taken() -> None:
+    made = schedule()
+    made.restore({"done": 50, "plateau": 1.0, "stuck": 0})
+    assert made.factor == 1.0

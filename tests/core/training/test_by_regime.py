@@ -1,0 +1,167 @@
+"""Regimes travel with each forecast to its score, survive what a session survives, and part the scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.commands import StopSession
+from core.events import ForecastMade, MarketConditions, Regime, RegimeProbabilities
+from core.market.candle import Candle
+from core.report import words
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.records import StoredScore
+from core.storage.runs import RunStore
+from core.storage.weights import read_weights, write_weights
+from core.training.by_regime import UNKNOWN, by_regime
+from core.training.evaluation import evaluate_run
+from tests.core.forecast.markets import market, stretches
+from tests.core.storage.samples import score
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+
+CANDLES = random_walk(60)
+
+
+def of(regime: Regime) -> RegimeProbabilities:
+    rest = {each: 0.1 for each in Regime}
+    return RegimeProbabilities(*(rest | {regime: 0.8}).values())
+
+
+def scores_in(regime: Regime | None, count: int, loss: float, first: int) -> list[StoredScore]:
+    found = None if regime is None else of(regime)
+    losses = {"loss": loss, "reference_loss": 1.0, "range_loss": loss, "range_reference_loss": 2.0}
+    return [replace(score(first + row), regime=found, **losses) for row in range(count)]
+
+
+def test_each_score_counts_in_its_regime_alone() -> None:
+    scores = [
+        *scores_in(Regime.CALM, 100, 0.9, 0),
+        *scores_in(Regime.VOLATILE, 60, 0.5, 100),
+        *scores_in(Regime.CALM, 40, 0.9, 160),
+        *scores_in(None, 10, 3.0, 200),
+    ]
+    calm, trending, volatile, unknown = by_regime(scores)
+    assert [each.name for each in (calm, trending, volatile, unknown)] == [*(each.value for each in Regime), UNKNOWN]
+    assert (calm.n, trending.n, volatile.n, unknown.n) == (140, 0, 60, 10)
+    assert calm.skill_close.value == pytest.approx(0.1) and calm.skill_range.value == pytest.approx(0.55)
+    assert volatile.skill_close.value == pytest.approx(0.5)
+    assert calm.skill_close.low is not None and calm.skill_close.high is not None
+    assert calm.skill_close.low <= 0.1 + 1e-9 and calm.skill_close.high >= 0.1 - 1e-9
+    assert calm.share == pytest.approx(140 / 210)
+    assert volatile.coverage_90.value == pytest.approx(1.0)
+    assert trending.skill_close.value is None and trending.share == 0.0
+    assert unknown.skill_close.value is None, "too few to say"
+
+
+def test_without_scores_of_before_there_is_no_row_for_them() -> None:
+    assert [each.name for each in by_regime(scores_in(Regime.CALM, 3, 1.0, 0))] == [each.value for each in Regime]
+    assert [each.n for each in by_regime([])] == [0, 0, 0]
+
+
+def recorded(root: Path, run_id: str) -> tuple[list[MarketConditions | None], list[StoredScore]]:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        reader = RecordReader(db, run_id)
+        return [reader.conditions_of(candle.open_time_ms) for candle in CANDLES], reader.scores()
+    finally:
+        db.close()
+
+
+def run_over(root: Path, candles: list[Candle]) -> tuple[str, list[MarketConditions | None]]:
+    session = rigs.service(root)
+    events = rigs.feed(session, candles)
+    run_id = session.status().run_id
+    session.close()
+    return run_id, [event.conditions for event in events if isinstance(event, ForecastMade)]
+
+
+def test_what_a_forecast_was_made_in_is_told_stored_and_stands_beside_its_score(tmp_path: Path) -> None:
+    run_id, told = run_over(tmp_path, CANDLES)
+    stored, scores = recorded(tmp_path, run_id)
+    assert all(each is not None for each in told) and stored == told
+    assert [score.regime for score in scores] == [each.regime for each in told[:-1] if each is not None]
+
+
+def test_a_block_of_conditions_ends_before_the_time_that_was_asked_for(tmp_path: Path) -> None:
+    run_id, told = run_over(tmp_path, CANDLES)
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    rows = RecordReader(db, run_id).conditions(CANDLES[50].open_time_ms, 20)
+    nothing = RecordReader(db, run_id).conditions(CANDLES[0].open_time_ms, 20)
+    db.close()
+    assert rows.open_time_ms.tolist() == [candle.open_time_ms for candle in CANDLES[30:50]]
+    known = [each.regime for each in told[30:50] if each is not None]
+    assert rows.regimes.tolist() == [[each.of(regime) for regime in Regime] for each in known]
+    assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
+
+
+@pytest.mark.parametrize("stop", [1, 9, 25])
+def test_a_session_that_was_cut_off_finds_the_same_conditions(tmp_path: Path, stop: int) -> None:
+    """Closed without a last checkpoint, as a kill does."""
+    _, undisturbed = run_over(tmp_path / "whole", CANDLES)
+    root = tmp_path / "cut"
+    run_id, _ = run_over(root, CANDLES[:stop])
+    again, _ = run_over(root, CANDLES)
+    assert again == run_id
+    stored, scores = recorded(root, run_id)
+    assert stored == undisturbed
+    assert len(scores) == 59 and all(score.regime is not None for score in scores)
+
+
+def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path) -> None:
+    """Its state is made from the candles that it holds: all of them here, so nothing differs."""
+    _, undisturbed = run_over(tmp_path / "whole", CANDLES)
+    root = tmp_path / "older"
+    session = rigs.service(root)
+    rigs.feed(session, CANDLES[:40])
+    session.handle(StopSession())
+    run_id = session.status().run_id
+    session.close()
+    strip_conditions(root, run_id)
+    session = rigs.service(root)
+    assert session.status().position_ms == CANDLES[39].open_time_ms, "the checkpoint was taken"
+    rigs.feed(session, CANDLES[40:])
+    session.close()
+    assert recorded(root, run_id)[0] == undisturbed
+
+
+def strip_conditions(root: Path, run_id: str) -> None:
+    """Take from each checkpoint what an older version did not write."""
+    db = open_database(DataFolder(root).database)
+    sql = "SELECT sequence, file FROM checkpoints WHERE run_id = ? AND is_deleted = 0"
+    for sequence, file in db.conn.execute(sql, (run_id,)).fetchall():
+        path = DataFolder(root).absolute(file)
+        tensors, metadata = read_weights(path)
+        kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("conditions.")}
+        assert len(kept) < len(tensors)
+        written = write_weights(path, kept, metadata)
+        with db.conn:
+            db.conn.execute("UPDATE checkpoints SET sha256 = ? WHERE sequence = ?", (written.sha256, sequence))
+    db.close()
+
+
+def test_evaluate_parts_the_scores_by_regime(tmp_path: Path) -> None:
+    candles = market(stretches(*Regime, length=120), 1)
+    session = rigs.service(tmp_path)
+    rigs.feed(session, candles)
+    run_id = session.status().run_id
+    session.close()
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    found = evaluate_run(db, RunStore(db).get(run_id), 3)
+    reader = RecordReader(db, run_id)
+    likeliest = [score.regime.likeliest.value for score in reader.scores() if score.regime is not None]
+    db.close()
+    assert list(found["regimes"]) == [regime.value for regime in Regime]
+    (calm, *_), header = words.regimes(found), words.REGIME_HEADER
+    assert len(calm) == len(header) and calm[0].startswith("calm, ")
+    assert f"{100 * found['regimes']['calm']['close']['skill']:+.2f} %" in calm[1]
+    assert sum(of["n"] for of in found["regimes"].values()) == found["judged"]
+    for name, of_regime in found["regimes"].items():
+        assert of_regime["n"] == likeliest.count(name) > 30
+        low, high = of_regime["close"]["skill_ci95"]
+        assert low <= of_regime["close"]["skill"] <= high
+    assert sum(of_regime["share"] for of_regime in found["regimes"].values()) == pytest.approx(1.0)

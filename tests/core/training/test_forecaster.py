@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from core.forecast.baselines import ReferenceForecast
+from core.forecast.experts import HAR, MODEL, REFERENCE
+from core.forecast.history import History
+from core.forecast.quantities import Quantity
+from core.training.forecaster import Forecaster
+from core.training.opening import build_engine
+from core.training.samples import LossWeights, build_batch
+from tests.core.training.rigs import SMALL
+from tests.support.candles import MINUTE, random_walk
+
+HORIZONS, CONTEXT = SMALL.model.horizons, SMALL.model.context
+
+
+class Rig:
+    """A forecaster with a model that has learned nothing, over a short past."""
+
+    def __init__(self, candles: int) -> None:
+        self.history = History(MINUTE, 512, HORIZONS)
+        self.engine = build_engine(SMALL, torch.device("cpu"), seed=1)
+        self.forecaster = Forecaster(self.history, self.engine, CONTEXT)
+        reference = ReferenceForecast(self.history)
+        for candle in random_walk(candles):
+            self.history.append(candle)
+            self.forecaster.observe()
+            self.now = reference.quantiles()
+            self.forecaster.commit(self.forecaster.forecast(self.now), self.now)
+
+
+def test_an_untrained_model_says_what_har_says_and_of_the_volume_what_the_reference_says() -> None:
+    rig = Rig(120)
+    experts = rig.forecaster.forecast(rig.now).experts
+    said = rig.forecaster.past()["said"][-1, 1:]
+    np.testing.assert_allclose(experts[MODEL], said[HAR])
+    np.testing.assert_allclose(experts[MODEL, :, Quantity.VOLUME], experts[REFERENCE, :, Quantity.VOLUME])
+    assert not np.allclose(experts[MODEL, :, Quantity.RANGE], experts[REFERENCE, :, Quantity.RANGE])
+
+
+def test_where_the_model_gives_nothing_the_reference_stands_in_its_place() -> None:
+    rig = Rig(120)
+    experts = rig.forecaster.without_model(rig.now).experts
+    np.testing.assert_array_equal(experts[MODEL], experts[REFERENCE])
+
+
+@pytest.mark.parametrize("candles", [2, 20, 120])
+def test_a_step_learns_from_old_samples_what_was_expected_at_their_own_moment(candles: int) -> None:
+    rig = Rig(candles)
+    origins = np.arange(candles - 1)[-4:]
+    batch = build_batch(rig.history, origins, CONTEXT, LossWeights(1.0, 1.0))
+    anchors = rig.forecaster.anchors(rig.now, origins)
+    assert anchors.shape == (origins.size, *rig.now.shape) and (np.diff(anchors, axis=-1) >= 0.0).all()
+    if candles == 120:
+        assert np.unique(anchors[:, 0, Quantity.RANGE, 0]).size == origins.size
+    loss = rig.engine.step(batch, anchors).loss
+    assert loss is not None and np.isfinite(loss)

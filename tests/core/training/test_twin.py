@@ -1,0 +1,254 @@
+"""The frozen twin: what it is, that it survives, and that it harms nothing."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from core.commands import SetPaused, StopSession
+from core.events import ForecastMode, TrainerEvent, TrainerStatus
+from core.settings import OnlineSettings, Settings
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.records import StoredScore
+from core.storage.runs import RunStore
+from core.training.evaluation import evaluate_run
+from core.training.online import ONLINE_WINDOW, OnlineLedger, gains
+from core.training.opening import build_engine
+from core.training.snapshot import pack, unpack_all
+from core.training.twin import FrozenTwin
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+from tests.support.driven import scores_of
+
+AGE = 20
+RENEWED_EVERY = AGE // 4
+CANDLES = random_walk(90)
+
+
+def run(root: Path, count: int, settings: Settings = rigs.SMALL, paused_at: int | None = None) -> list[TrainerEvent]:
+    service = rigs.service(root, settings)
+    events = rigs.feed(service, CANDLES[: count if paused_at is None else paused_at])
+    if paused_at is not None:
+        service.handle(SetPaused(True))
+        events += rigs.feed(service, CANDLES[paused_at:count])
+    service.handle(StopSession())
+    service.close()
+    return events
+
+
+def twins(scores: Iterable[StoredScore]) -> list[float | None]:
+    return [score.twin_loss for score in scores]
+
+
+def test_there_is_none_before_its_age_and_the_first_is_the_model_that_had_learned_nothing(tmp_path: Path) -> None:
+    run(tmp_path, 60)
+    scores = scores_of(tmp_path)  # the n-th is of the forecast made after n candles
+    assert twins(scores[: AGE - 1]) == [None] * (AGE - 1)
+    assert None not in twins(scores[AGE:])
+    untrained = scores[AGE : AGE + RENEWED_EVERY - 1]
+    assert [score.twin_loss for score in untrained] == pytest.approx([score.reference_loss for score in untrained])
+    later = scores[AGE + RENEWED_EVERY :]
+    assert all(score.twin_loss != score.reference_loss for score in later)
+    assert all(score.twin_loss != score.model_loss for score in later)
+
+
+def test_it_is_the_model_of_that_time(tmp_path: Path) -> None:
+    """Of a model that stopped learning, the twin is the model itself once it was frozen after that."""
+    stopped = 30
+    run(tmp_path, 80, paused_at=stopped)
+    scores = scores_of(tmp_path)
+    same = [score.twin_loss == score.model_loss and score.range_twin_loss == score.range_model_loss for score in scores]
+    first = stopped + AGE
+    assert all(same[first:]) and not any(same[AGE + RENEWED_EVERY : first - 1])
+
+
+def test_it_is_never_younger_than_its_age_nor_much_older(tmp_path: Path) -> None:
+    service = rigs.service(tmp_path)
+    twin, ages = service._session.twin, []
+    for candle in CANDLES[:60]:
+        rigs.feed(service, [candle])
+        ages.append(twin.known_for(service._session.history.observed - 1))
+    service.close()
+    assert ages[:AGE] == list(range(AGE))
+    assert set(ages[AGE:]) == set(range(AGE, AGE + RENEWED_EVERY))
+
+
+def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path) -> None:
+    run(tmp_path / "with", 50)
+    run(tmp_path / "without", 50, replace(rigs.SMALL, online=OnlineSettings(twin_age=0)))
+    plain = [
+        replace(score, twin_loss=None, range_twin_loss=None, scored_at_ms=0) for score in scores_of(tmp_path / "with")
+    ]
+    assert plain == [replace(score, scored_at_ms=0) for score in scores_of(tmp_path / "without")]
+    assert not list((tmp_path / "without").rglob("twins"))
+
+
+@pytest.mark.parametrize("cut", [17, 33])
+def test_it_survives_a_restart_and_a_kill(tmp_path: Path, cut: int) -> None:
+    run(tmp_path / "calm", 60)
+    run(tmp_path / "stopped", cut)
+    killed = rigs.service(tmp_path / "killed")
+    rigs.feed(killed, CANDLES[:cut])
+    killed.close()  # nothing is saved: as after SIGKILL, the newest checkpoint is some candles old
+    for root in (tmp_path / "stopped", tmp_path / "killed"):
+        service = rigs.service(root)
+        position = service._session.position_ms
+        rest = [candle for candle in CANDLES[:60] if position is None or candle.open_time_ms > position]
+        rigs.feed(service, rest)
+        service.close()
+        assert [replace(score, scored_at_ms=0) for score in scores_of(root)] == [
+            replace(score, scored_at_ms=0) for score in scores_of(tmp_path / "calm")
+        ]
+
+
+def test_few_snapshots_are_kept(tmp_path: Path) -> None:
+    run(tmp_path, 90)
+    files = sorted(path.name for path in tmp_path.rglob("twins/*"))
+    assert len(files) <= 8 and files[-1] == "candle-000000085.safetensors"
+
+
+def test_a_checkpoint_from_before_there_were_twins_begins_with_none(tmp_path: Path) -> None:
+    run(tmp_path, 40)
+    service = rigs.service(tmp_path)
+    tensors, metadata = pack(service._session, rigs.SMALL.model)
+    service.close()
+    other = rigs.service(tmp_path / "other")
+    old = {name: tensor for name, tensor in tensors.items() if not name.startswith("twin.")}
+    unpack_all(other._session, old, {name: value for name, value in metadata.items() if name not in ("twin", "drift")})
+    assert other._session.twin.known_for(40) == 0
+    rigs.feed(other, CANDLES[40:70])
+    other.close()
+    assert None in twins(scores_of(tmp_path / "other")) and twins(scores_of(tmp_path / "other"))[-1] is not None
+
+
+def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    run(tmp_path, 32)
+    files = sorted(tmp_path.rglob("twins/*"))
+    files[0].unlink()
+    for path in files[1:]:
+        path.write_bytes(path.read_bytes()[:-9])
+    with caplog.at_level(logging.WARNING, "ghostcandle.training"):
+        service = rigs.service(tmp_path)
+        rigs.feed(service, CANDLES[32:70])
+        service.close()
+    assert "cannot be used" in caplog.text
+    scores = scores_of(tmp_path)
+    assert len(scores) == 69 and twins(scores)[-1] is not None and None in twins(scores)[33:]
+
+
+def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    service = rigs.service(tmp_path)
+    folder = service._session.twin._folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("in the way")
+    with caplog.at_level(logging.WARNING, "ghostcandle.training"):
+        rigs.feed(service, CANDLES[:30])
+    status = service.status()
+    service.close()
+    assert "could not be written" in caplog.text and len(scores_of(tmp_path)) == 29
+    assert status.online is not None and status.online.age == 0 and status.online.gain.value is None
+
+
+def test_no_snapshot_is_taken_of_weights_that_are_not_finite(tmp_path: Path) -> None:
+    engine = build_engine(rigs.SMALL, torch.device("cpu"), 5)
+    twin = FrozenTwin(engine, tmp_path / "run", AGE, 3)
+    with torch.no_grad():
+        next(engine.model.parameters()).fill_(torch.nan)
+    twin.renew(0)
+    assert twin.known_for(7) == 0 and twin.state()["snapshots"] == []
+
+
+def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path) -> None:
+    service = rigs.service(tmp_path)
+    rigs.feed(service, CANDLES[:12])
+    early = service.status().online
+    assert early is not None and early.gain.value is None and (early.age, early.needed) == (12, AGE)
+    rigs.feed(service, CANDLES[12:])
+    late = service.status().online
+    service.close()
+    assert late is not None and late.gain.value is not None and late.gain.low is not None and late.gain.high is not None
+    assert late.gain.low <= late.gain.value <= late.gain.high and late.age >= AGE
+    scores = [score for score in scores_of(tmp_path) if score.twin_loss is not None]
+    assert late.close.n == len(scores)
+    spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
+    assert late.close.value == pytest.approx(spared)
+
+
+def test_the_status_after_a_restart_is_that_of_before(tmp_path: Path) -> None:
+    events = run(tmp_path, 70)
+    before = [event for event in events if isinstance(event, TrainerStatus)]
+    service = rigs.service(tmp_path)
+    after = service.status().online
+    service.close()
+    assert before and after is not None and after.gain.value is not None
+    again = rigs.service(tmp_path)
+    assert again.status().online == after
+    again.close()
+
+
+def test_evaluate_says_the_same_as_the_scores(tmp_path: Path) -> None:
+    run(tmp_path, 80)
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    found = evaluate_run(db, RunStore(db).list()[0], rigs.SMALL.model.horizons)
+    db.close()
+    scores = [score for score in scores_of(tmp_path) if score.twin_loss is not None]
+    close = found["pinball"]["close"]
+    assert close["online_gain_n"] == len(scores) == found["online"]["n"] and found["online"]["twin_age"] == AGE
+    spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
+    assert close["online_gain"] == pytest.approx(spared)
+    assert close["online_gain_ci95"][0] <= spared <= close["online_gain_ci95"][1]
+    assert found["horizons"]["3"]["range"]["online_gain"] is not None
+    json.dumps(found, allow_nan=False)
+
+
+def score(target: int, **changes: Any) -> StoredScore:
+    told = StoredScore(0, 1, target, ForecastMode.REPLAY, False, *[1.0] * 6, True, True, True, 0.5, 0.5, 0)
+    return replace(told, **{"twin_loss": 2.0, "range_twin_loss": 2.0, **changes})
+
+
+def test_scores_without_a_twin_or_across_a_hole_do_not_count_and_old_ones_leave() -> None:
+    ledger = OnlineLedger()
+    for target in range(ONLINE_WINDOW + 50):
+        ledger.add(score(target))
+    ledger.add(score(-1, twin_loss=None))
+    ledger.add(score(-2, after_gap=True))
+    found = ledger.summary(AGE, AGE)
+    assert found.gain.n == ONLINE_WINDOW and found.gain.value == pytest.approx(0.5)
+
+
+def test_a_corrected_candle_counts_no_more() -> None:
+    ledger = OnlineLedger()
+    for target in range(50):
+        ledger.add(score(target, model_loss=9.0 if target == 40 else 1.0))
+    worse = ledger.summary(AGE, AGE).close.value
+    ledger.replace(score(40, version=2, twin_loss=None, range_twin_loss=None))
+    found = ledger.summary(AGE, AGE)
+    assert worse is not None and worse < 0.5 and found.close.value == pytest.approx(0.5) and found.close.n == 49
+
+
+def test_a_gain_that_is_there_is_found_and_one_that_is_not_is_not_claimed() -> None:
+    generator = np.random.default_rng(4)
+    twin = generator.gamma(2.0, 1.0, (2, 1_000))
+    noise = generator.normal(0.0, 0.1, (2, 1_000))
+    better, same = twin * (0.97 + 0.1 * noise), twin * (1.0 + noise)
+    found, *_ = gains(np.stack([better[0], twin[0], better[1], twin[1]], axis=1))
+    assert found.value == pytest.approx(0.03, abs=0.005) and found.low is not None and found.low > 0.0
+    nothing, *_ = gains(np.stack([same[0], twin[0], same[1], twin[1]], axis=1))
+    assert nothing.low is not None and nothing.high is not None and nothing.low < 0.0 < nothing.high
+
+
+def test_too_few_losses_make_no_number() -> None:
+    found = gains(np.ones((29, 4)))
+    assert all(part.value is None and part.n == 29 for part in found)
+    assert gains(np.empty((0, 4)))[0].n == 0

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from core.events import TrainerState
+from desktop.panels.banner import Banner
+from desktop.state import RunState
+from desktop.theme import Theme
+from desktop.training_break import TrainingBreak
+from tests.desktop import scenario
+
+
+@pytest.fixture
+def banner(qtbot: QtBot, theme: Theme) -> Banner:
+    banner = Banner(theme)
+    qtbot.addWidget(banner)
+    return banner
+
+
+@pytest.fixture
+def pause(state: RunState, banner: Banner, clock: ManualClock) -> Iterator[TrainingBreak]:
+    state.trainer_starts(has_run=False)
+    state.apply(scenario.status(TrainerState.TRAINING))
+    state.is_starting = False
+    pause = TrainingBreak(state, banner, clock)
+    yield pause
+    pause.close()
+
+
+def test_training_stops_and_the_device_is_said_to_be_free_only_when_it_is(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner
+) -> None:
+    with qtbot.waitSignal(pause.stop_requested):
+        pause.begin(None)
+    assert "is ending" in banner.text.text()
+    state.trainer_is_over()
+    assert "its device is free." in banner.text.text()
+
+
+def test_it_begins_again_by_itself_when_its_time_is_over(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner, clock: ManualClock
+) -> None:
+    pause.begin(15)
+    state.trainer_is_over()
+    assert ", until " in banner.text.text()
+    with qtbot.assertNotEmitted(pause.start_requested, wait=1_500):
+        clock.advance_ms(14 * 60_000)
+    with qtbot.waitSignal(pause.start_requested, timeout=10_000):
+        clock.advance_ms(60_000)
+    assert not pause.is_on and banner.isHidden()
+
+
+def test_a_click_begins_again_at_once(qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner) -> None:
+    pause.begin(60)
+    state.trainer_is_over()
+    with qtbot.waitSignal(pause.start_requested):
+        qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert not pause.is_on
+
+
+def test_it_is_over_when_training_is_started_otherwise(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner
+) -> None:
+    pause.begin(60)
+    state.trainer_is_over()
+    with qtbot.assertNotEmitted(pause.start_requested):
+        state.trainer_starts(has_run=True)
+    assert not pause.is_on and banner.isHidden()
+
+
+def test_a_banner_that_was_dismissed_stays_away(pause: TrainingBreak, state: RunState, banner: Banner) -> None:
+    pause.begin(60)
+    state.trainer_is_over()
+    banner.dismiss()
+    state.status_changed.emit()
+    assert banner.isHidden() and pause.is_on

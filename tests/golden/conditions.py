@@ -1,0 +1,35 @@
+"""Scenes of what the market was like: regimes behind the candles, a forecast of an odd input."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.events import MarketConditions, RegimeProbabilities
+from desktop.chart.layers.regimes import RegimeLayer
+from tests.desktop.chart.support import forecast_after, random_series
+from tests.golden.stage import Stage
+
+
+def regimes(stage: Stage, factor: float = 1.0, count: int = 120) -> None:
+    """Sure and unsure stretches of each regime; of the first candles none is known."""
+    series = random_series(count)
+    stage.chart.set_series(series, "BTC/USDT · 1m · test")
+    stage.chart.set_forecast(forecast_after(series))
+    for index in range(count // 3, count):
+        likeliest = 0.9 if index // 5 % 2 else 0.6
+        shares = np.roll([likeliest, 0.9 - likeliest, 0.1], index // 10 % 3)
+        made = replace(forecast_after(series), origin_open_time_ms=series[index].open_time_ms)
+        stage.chart.model.regimes.add(replace(made, conditions=MarketConditions(RegimeProbabilities(*shares.tolist()))))
+    stage.chart.add_layer(RegimeLayer())
+    stage.settle()
+    stage.chart.zoom(factor)
+
+
+def dimmed(stage: Stage) -> None:
+    """A forecast that was made of an odd input."""
+    series = random_series(120)
+    stage.chart.set_series(series, "BTC/USDT · 1m · test")
+    odd = MarketConditions(RegimeProbabilities(0.1, 0.1, 0.8), 1.6, "range 9.0 times its usual")
+    stage.chart.set_forecast(replace(forecast_after(series), conditions=odd))

@@ -1,0 +1,65 @@
+"""An exchange that asks to be left alone is asked by nobody until its time is over, on virtual time."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+
+from core.market.feeds.base import FeedState
+from tests.simulation.bench import Bench
+from tests.simulation.market import EPOCH_MS, STEP_MS, SimulatedMarket
+from tests.simulation.run import MARKET
+from tests.simulation.toxics import Toxic
+from tests.simulation.virtual_time import VirtualLoop, run_virtually
+from tests.venue.rig import Heard
+
+pytestmark = pytest.mark.simulation
+
+MINUTES = 30
+_EARLY_S = 0.05
+
+
+def refused(seed: int, status: int) -> tuple[Bench, Heard]:
+    """A market of half an hour; from its fifth minute to its fifteenth, most requests are refused."""
+    random = Random(seed)
+    market = SimulatedMarket(random, MINUTES + 5, shows_empty=True)
+    toxic = Toxic("status", EPOCH_MS + 5 * STEP_MS + 100, EPOCH_MS + 15 * STEP_MS, 1.0, status)
+
+    async def story(loop: VirtualLoop) -> tuple[Bench, Heard]:
+        bench = Bench(loop, random, market, [toxic])
+        return bench, await bench.run_until(EPOCH_MS + MINUTES * STEP_MS + 30_000)
+
+    return run_virtually(story)
+
+
+@pytest.mark.parametrize("status", [429, 418])
+def test_whoever_hears_it_nobody_asks_until_the_wait_is_over(status: int) -> None:
+    """Back-fill, settling, looks at a silent stream, comparing and the time: all of them keep it."""
+    refusals = 0
+    for seed in range(8):
+        bench, _ = refused(seed, status)
+        waits_s = bench.exchange.waits_s
+        early = [
+            (asked_s, until_s)
+            for asked_s in bench.exchange.asked_s
+            for told_s, until_s in waits_s
+            if told_s < asked_s < until_s - _EARLY_S
+        ]
+        assert not early, f"seed {seed}: asked although it was to be left alone"
+        times = [candle.open_time_ms for candle in bench.store.load(MARKET)]
+        assert times == list(range(times[0], times[-1] + STEP_MS, STEP_MS)) and times[-1] >= EPOCH_MS + 28 * STEP_MS
+        refusals += len(waits_s)
+        bench.db.conn.close()
+    assert refusals > 20
+
+
+def test_a_stream_that_stands_goes_on_while_a_candle_waits_and_that_is_said_once() -> None:
+    said: list[str] = []
+    for seed in range(8):
+        bench, heard = refused(seed, 429)
+        live = [status.sentence for status in heard.statuses if status.state is FeedState.LIVE]
+        said += [sentence for sentence in live if "The stream goes on" in sentence]
+        assert "The stream goes on" not in live[-1], "and that it is over, too"
+        bench.db.conn.close()
+    assert said and all("429" in sentence and "asked for in" in sentence for sentence in said)

@@ -1,0 +1,72 @@
+"""Driving exchanges whose shortest candle is a minute: their clock and ours run fast together."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import ccxt.pro
+
+from core.market.candle import Interval, Market
+from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
+from tests.support.exchange.clock import AcceleratedClock, FastClock
+from tests.support.exchange.coinbase import CoinbaseExchange
+from tests.support.exchange.kraken import KrakenExchange
+from tests.support.exchange.server import LoopbackExchange
+from tests.support.tape import generated_tape
+
+MINUTE = Interval.parse("1m")
+SPEED = 40.0
+"""A minute's candle takes a second and a half. Faster, and a busy computer would seem to have slept."""
+TIMES = ExchangeTimes(
+    first_look_s=0.6,
+    grace_s=3.0,
+    patience_s=120.0,
+    retry_s=0.02,
+    silence_s=1_200.0,
+    vitals_s=0.05,
+    check_s=30.0,
+    check_every_s=30.0,
+    confirm_s=10.0,
+    slept_s=600.0,
+)
+"""Where the feed waits it does so in real seconds, where it looks at its clock in fast ones."""
+_SERVERS: dict[str, type[LoopbackExchange]] = {"kraken": KrakenExchange, "coinbase": CoinbaseExchange}
+
+
+@dataclass(frozen=True, slots=True)
+class FastVenue:
+    """An exchange, not started yet, and the clock to watch it by."""
+
+    market: Market
+    exchange: LoopbackExchange
+    clock: FastClock
+
+    def feed(self, catch_up: int, limit: int | None = None) -> ExchangeFeed:
+        return ExchangeFeed(self.market, self.clock, catch_up, limit, self.exchange.urls, TIMES)
+
+
+def fast_venue(venue: str, history: int = 60) -> FastVenue:
+    """venue: ``kraken`` or ``coinbase``. history: closed candles that it has at the start."""
+    clock = AcceleratedClock(time.time_ns() // 1_000_000, SPEED)
+    tape = generated_tape(MINUTE, clock(), history, future=600)
+    return FastVenue(Market(venue, "BTC/USD", MINUTE), _SERVERS[venue](tape, clock, push_s=0.01), FastClock(clock))
+
+
+@contextlib.contextmanager
+def without_a_pace(venue: str) -> Iterator[None]:
+    """ccxt keeps a second or so between two requests to these exchanges, which is a whole candle here."""
+    kind = getattr(ccxt.pro, venue)
+    describe = kind.describe
+
+    def hurried(exchange: Any) -> Any:
+        return exchange.deep_extend(describe(exchange), {"rateLimit": 1})
+
+    kind.describe = hurried
+    try:
+        yield
+    finally:
+        kind.describe = describe

@@ -1,0 +1,79 @@
+"""Candles that the exchange does not have, found live: told, stored, and known after the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from core.clock import SystemClock
+from core.market.feeds.base import MissingCandles
+from core.market.history.backfilling import Backfill, BackfillReport
+from core.market.history.spans import Span
+from core.market.history.venue_source import open_venue
+from core.market.history.writing import DatabaseWriter
+from core.market.series import CandleSeries
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.holes import HoleStore
+from tests.support.exchange.server import LoopbackExchange
+from tests.support.loopback_exchange import FaultyVenue
+from tests.venue.rig import MARKET, SECOND, STEP_MS, Heard, a_feed, an_exchange, pipeline_of
+
+pytestmark = pytest.mark.venue
+
+HIDDEN = 3
+
+
+class Silent:
+    """Nobody watches the backfill."""
+
+    def say(self, sentence: str) -> None: ...
+
+    def show(self, done: int, total: int) -> None: ...
+
+
+async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[Span, int]:
+    """One run of the program: some candles ahead are hidden. Returns the hole, and the first stored time."""
+    heard = Heard()
+    with open_database(path) as db:
+        store = CandleStore(db)
+        async with FaultyVenue(exchange) as venue, asyncio.timeout(30.0):
+            feed = a_feed(venue.urls)
+            running = asyncio.create_task(pipeline_of(feed, store, heard).run())
+            while not heard.live:
+                await asyncio.wait_for(heard.news.wait(), 10.0)
+                heard.news.clear()
+            first_ms = SECOND.open_time_ms(exchange.now_ms()) + 5 * STEP_MS
+            hole = Span(first_ms, first_ms + HIDDEN * STEP_MS)
+            exchange.hidden = set(range(hole.first_ms, hole.stop_ms, STEP_MS))
+            while heard.closed[-1].open_time_ms < hole.stop_ms:
+                heard.news.clear()
+                await heard.news.wait()
+            await feed.aclose()
+            await running
+        assert MissingCandles(hole.first_ms, HIDDEN) in heard.told
+        return hole, heard.closed[0].open_time_ms
+
+
+async def fill(path: Path, exchange: LoopbackExchange, first_ms: int, stop_ms: int) -> BackfillReport:
+    with open_database(path) as db:
+        async with exchange:
+            source = open_venue(MARKET, SystemClock(), exchange.urls, 5.0)
+            job = Backfill(MARKET, CandleStore(db), HoleStore(db), DatabaseWriter(db), SystemClock(), source, Silent())
+            return await job.run(first_ms, stop_ms)
+
+
+def test_a_hole_that_was_found_live_is_known_and_marked_after_a_restart(tmp_path: Path) -> None:
+    path, exchange = tmp_path / "candles.sqlite3", an_exchange()
+    hole, first_ms = asyncio.run(watch_until_a_hole(path, exchange))
+    with open_database(path, readonly=True) as db:
+        assert HoleStore(db).of_exchange(MARKET, Span(first_ms, hole.stop_ms)) == [hole]
+        series = CandleSeries(SECOND)
+        for candle in CandleStore(db).load(MARKET):
+            series.add(candle)
+    marks = [series[int(index)].open_time_ms for index in series.gap_indices()]
+    assert marks == [hole.stop_ms], "the chart marks where a candle is missing before this one"
+    report = asyncio.run(fill(path, exchange, first_ms, hole.stop_ms))
+    assert (report.wanted, report.requests, report.all_absent) == (0, 0, HIDDEN), "it is not asked for again"
