@@ -249,6 +249,15 @@ def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot
     assert asked[-1] == Request(1, "volatile")
 
 
+def test_another_run_without_scores_has_no_tabs_and_says_that_there_is_nothing_yet(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Experts")
+    dock.state.begin("another run", 60_000)
+    qtbot.waitUntil(lambda: not dock.panel.tabs.isVisible())
+    assert not dock.details.isVisible() and dock.state.accuracy is None
+    texts = [label.text() for label in dock.panel.findChildren(QLabel) if label.isVisible()]
+    assert len(texts) == 1 and "No forecast has been scored yet" in texts[0]
+
+
 def test_what_is_not_known_any_more_says_why(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
     dock.panel.wanted.disconnect(dock.watch.want)
