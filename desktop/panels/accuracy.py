@@ -183,8 +183,8 @@ class AccuracyPanel(Panel):
         for name in (_NOW, *self.details.pages):
             self.tabs.addTab(name)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 2, 8, 6)
-        layout.setSpacing(4)
+        layout.setContentsMargins(8, 2, 8, 2)
+        layout.setSpacing(3)
         for part in (self.tabs, self._now, self.details):
             layout.addWidget(part)
         self.details.hide()
@@ -210,8 +210,8 @@ class AccuracyPanel(Panel):
         bottom.addStretch(1)
         page = QWidget()
         layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 2, 0, 0)
-        layout.setSpacing(4)
+        layout.setContentsMargins(0, 1, 0, 0)
+        layout.setSpacing(3)
         layout.addLayout(top)
         for part in (self._reason, self._table, self._online, self._footer):
             layout.addWidget(part)
