@@ -19,8 +19,7 @@ from core.accuracy.findings import (
 from core.events import Estimate
 from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
 from core.forecast.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE, gain, mean, rolling_shares, share, skill
-from core.training.evaluation import COVERAGE_WINDOW
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, gain, mean, rolling_shares, share, skill
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400

@@ -13,6 +13,10 @@ from core.forecast.quantities import LEVELS, FloatArray
 FEWEST_FOR_AN_ESTIMATE = 30
 """Below this no share or skill is shown: 85 % of seven candles is not an accuracy."""
 FEWEST_FOR_AN_EDGE = 300
+COVERAGE_WINDOW = 500
+"""Candles in a row over which a band's worst and best coverage are looked for."""
+NOMINAL_COVERAGE = 0.9
+"""What the wider band promises."""
 _RESAMPLES = 400
 _SEED = 20_140_613
 """The bootstrap draws from its own generator: the same scores give the same interval."""

@@ -9,11 +9,10 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from core.forecast.quantities import LEVELS, FloatArray
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE, rolling_shares
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE, rolling_shares
 from core.report import svg
 from core.report.words import between, percent, share
 from core.training.course import Course
-from core.training.evaluation import COVERAGE_WINDOW, NOMINAL_COVERAGE
 
 _MOST_POINTS = 700
 """About one for each pixel; the last one is always among them."""

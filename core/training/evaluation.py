@@ -12,16 +12,21 @@ from sqlite_utils import Database
 from core.events import Estimate
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.quantities import FloatArray, Quantity
-from core.forecast.score import diebold_mariano, gain, rolling_shares, share, skill
+from core.forecast.score import (
+    COVERAGE_WINDOW,
+    NOMINAL_COVERAGE,
+    diebold_mariano,
+    gain,
+    rolling_shares,
+    share,
+    skill,
+)
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
 from core.training.by_regime import RegimeScores, by_regime
 from core.training.judged import JUDGED_QUANTITIES, Judged, judged, judged_from
 from core.training.online import gains
-
-COVERAGE_WINDOW = 500
-NOMINAL_COVERAGE = 0.9
 
 
 def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:

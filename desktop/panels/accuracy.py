@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QTabBar, QToolButton, QVBoxLayout, QWidget
 
-from core.events import AccuracySummary, Estimate
+from core.events import AccuracySummary, Estimate, ExpertShares
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import MISSING, format_count, format_duration, format_number, format_percent
 from desktop.icons import icon, tabular
@@ -126,22 +126,23 @@ class AccuracyPanel(Panel):
         self.details.wanted.connect(self.wanted)
 
     def refresh(self) -> None:
-        if self.tabs.currentIndex() == 0:
+        status = self._state.status
+        has_scores = status is not None and status.accuracy.scored > 0
+        self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading)
+        is_now = self.tabs.currentIndex() == 0
+        self.tabs.setVisible(has_scores)
+        self._now.setVisible(is_now)
+        self.details.setVisible(has_scores and not is_now)
+        if is_now:
             self._refresh_now()
-        else:
-            self._refresh_details()
+        elif status is not None and has_scores:
+            self._refresh_details(status.shares)
 
-    def _refresh_details(self) -> None:
-        state = self._state
-        shares = None if state.status is None else state.status.shares
-        self.details.show_found(state.accuracy, state.accuracy_trouble, shares)
-        self._empty.tell(is_empty=False, is_loading=False)
-        if state.run_id is not None:
-            self.wanted.emit(self.details.request)
+    def _refresh_details(self, shares: ExpertShares | None) -> None:
+        self.details.show_found(self._state.accuracy, self._state.accuracy_trouble, shares)
+        self.wanted.emit(self.details.request)
 
     def _on_tab(self, index: int) -> None:
-        self._now.setVisible(index == 0)
-        self.details.setVisible(index != 0)
         if index:
             self.details.open_page(self.tabs.tabText(index))
         self.refresh()
@@ -150,8 +151,7 @@ class AccuracyPanel(Panel):
         status = self._state.status
         own = None if status is None else status.accuracy
         has_scores = own is not None and own.scored > 0
-        self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading)
-        for part in (self.tabs, self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
+        for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:
             self._online.show_gain(None)
@@ -183,8 +183,8 @@ class AccuracyPanel(Panel):
         for name in (_NOW, *self.details.pages):
             self.tabs.addTab(name)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 2, 8, 6)
-        layout.setSpacing(4)
+        layout.setContentsMargins(8, 2, 8, 2)
+        layout.setSpacing(3)
         for part in (self.tabs, self._now, self.details):
             layout.addWidget(part)
         self.details.hide()
@@ -210,8 +210,8 @@ class AccuracyPanel(Panel):
         bottom.addStretch(1)
         page = QWidget()
         layout = QVBoxLayout(page)
-        layout.setContentsMargins(0, 2, 0, 0)
-        layout.setSpacing(4)
+        layout.setContentsMargins(0, 1, 0, 0)
+        layout.setSpacing(3)
         layout.addLayout(top)
         for part in (self._reason, self._table, self._online, self._footer):
             layout.addWidget(part)

@@ -165,7 +165,7 @@ class ExpertsPage(Page):
         self._show_weights(horizon, shares)
         experts = found.chosen.experts
         n = found.chosen.n
-        title = f"Loss of each alone, {ahead(horizon)}, n = {format_count(n)}; skill against “no change”"
+        title = f"Loss of each alone, n = {format_count(n)}; skill against “no change”"
         set_text(self._losses_title, title if experts else f"Loss of each alone. {not_yet(n)}")
         heads = ("close", "skill, %", "range", "skill, %")
         self.losses.show_rows(heads if experts else (), [(each.name, _losses(each)) for each in experts])
@@ -211,4 +211,4 @@ def _losses(of: ExpertLoss) -> tuple[Cell, ...]:
 
 
 def _loss(value: float | None) -> str:
-    return MISSING if value is None else format_significant(value, 4)
+    return MISSING if value is None else format_significant(value, 3)

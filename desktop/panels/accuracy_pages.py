@@ -53,8 +53,9 @@ def scrolling(inside: QWidget) -> QScrollArea:
 
 
 _MEANINGS = {
-    "Skill": "The share of the loss of “no change” that what is shown spares. 0 is as good as “no change”, 100 would "
-    "be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the width both count.",
+    "Against “no change”": "The skill: the share of the loss of “no change” that what is shown spares. 0 is as good "
+    "as “no change”, 100 would be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the "
+    "width both count.",
     "Against the best": "The same against the best single baseline. Which one that is, is known in hindsight "
     "only: nobody could have picked it beforehand. Its name stands below.",
     "Without the model": "The skill of a second combination that never sees the model.",
@@ -68,7 +69,7 @@ _MEANINGS = {
     "hindsight only.",
     "90 % band": "How often the close fell into the 90 % band; below it the worst and the best 500 candles in a row.",
 }
-_OF_QUANTITIES = {"Skill": 3, "Against the best": 3, "Without the model": 1, "The model adds": 3}
+_OF_QUANTITIES = {"Against “no change”": 3, "Against the best": 3, "Without the model": 1, "The model adds": 3}
 """Rows with a column for the close and one for the range, and how many lines each has: the value, its interval, what
 that proves."""
 _OF_CLOSE = ("Direction", "“Reverse last”", "Majority", "90 % band")
@@ -167,7 +168,9 @@ class SkillPage(Page):
     def _show_quantity(self, column: int, of: QuantityAccuracy) -> None:
         name = ("The skill of the close", "The skill of the range")[column]
         edge = proof(of.skill, "above 0", "below 0", "no edge proven")
-        self._put("Skill", column, (points(of.skill.value), span(of.skill), edge), proof_in_full(of.skill, name))
+        self._put(
+            "Against “no change”", column, (points(of.skill.value), span(of.skill), edge), proof_in_full(of.skill, name)
+        )
         best = points(of.skill_vs_best.value), span(of.skill_vs_best), of.best_baseline or MISSING
         self._put("Against the best", column, best, proof_in_full(of.skill_vs_best, "Being better"))
         self._put("Without the model", column, (points(of.skill_without_model),), "")

@@ -13,8 +13,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 from core.accuracy.assess import ERROR_WINDOW
 from core.accuracy.findings import Curve, HorizonAccuracy, RunAccuracy
 from core.events import QUANTILE_LEVELS, ExpertShares
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from core.training.evaluation import COVERAGE_WINDOW, NOMINAL_COVERAGE
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE
 from desktop.formatting import format_count, format_number, local_datetime, month_name
 from desktop.panels.accuracy_pages import Page, scrolling
 from desktop.panels.accuracy_words import ahead, measured, points

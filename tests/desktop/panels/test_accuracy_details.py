@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.accuracy.findings import OVERALL, HorizonAccuracy, Request, RunAccuracy
@@ -23,10 +24,11 @@ from desktop.panels.accuracy_pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
 from desktop.panels.base import Refresher
 from desktop.state import RunState
-from desktop.theme import Theme
+from desktop.theme import Mode, Theme
 from tests.core.training import rigs
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
+from tests.desktop.test_pictures import cut_texts, keep_picture
 from tests.support.candles import random_walk
 
 HORIZONS = 3
@@ -66,6 +68,7 @@ class Dock:
         return self.details.pages[name]
 
 
+@contextmanager
 def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tuple[int, int]) -> Iterator[Dock]:
     panel = AccuracyPanel(state, theme)
     shown_panel(qtbot, panel, *size)
@@ -75,14 +78,17 @@ def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tupl
     panel.wanted.connect(watch.want)
     state.begin(run.run_id, 60_000)
     state.apply(run.status)
-    yield Dock(panel, state, watch, panel.details)
-    refresher.stop()
-    watch.close()
+    try:
+        yield Dock(panel, state, watch, panel.details)
+    finally:
+        refresher.stop()
+        watch.close()
 
 
 @pytest.fixture
 def dock(run: Scored, state: RunState, theme: Theme, qtbot: QtBot) -> Iterator[Dock]:
-    yield from watched(run, state, theme, qtbot, (400, 300))
+    with watched(run, state, theme, qtbot, (400, 300)) as dock:
+        yield dock
 
 
 def open_tab(qtbot: QtBot, dock: Dock, name: str) -> None:
@@ -116,7 +122,7 @@ def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qt
     assert isinstance(page, SkillPage)
     close = chosen(dock).close
     assert close.skill.value is not None and close.model_gain.low is not None
-    value, interval, _proof = page.cells["Skill"][0]
+    value, interval, _proof = page.cells["Against “no change”"][0]
     assert f"{abs(100 * close.skill.value):.2f}" in value.text() and " to " in interval.text()
     assert "n = 639" in value.toolTip()
     assert page.cells["Against the best"][0][2].text() == close.best_baseline
@@ -200,13 +206,24 @@ def test_coverage_and_reliability_are_drawn_where_there_is_enough(dock: Dock, qt
     assert len(levels) == 7 and (observed[1:] >= observed[:-1]).all()
 
 
+@pytest.mark.parametrize("mode", ["dark", "light"])
+def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, qtbot: QtBot, mode: Mode) -> None:
+    """Higher than usual: what does not fit the height is scrolled."""
+    with watched(run, state, Theme(mode), qtbot, (388, 640)) as dock:
+        for name in dock.details.pages:
+            open_tab(qtbot, dock, name)
+            QApplication.sendPostedEvents()
+            keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
+            assert cut_texts(dock.panel) == []
+
+
 def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot) -> None:
-    for dock in watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)):
+    with watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)) as dock:
         open_tab(qtbot, dock, "Skill")
         skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
         assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
-        assert [line.text() for line in skill.cells["Skill"][0]] == ["–", "–", "not yet"]
-        assert "11 of the 30 candles" in skill.cells["Skill"][0][0].toolTip()
+        assert [line.text() for line in skill.cells["Against “no change”"][0]] == ["–", "–", "not yet"]
+        assert "11 of the 30 candles" in skill.cells["Against “no change”"][0][0].toolTip()
         open_tab(qtbot, dock, "Bands")
         assert not bands.coverage.plot.isVisible() and "11 of 500" in bands.coverage.missing.text()
         assert "11 of 30" in bands.reliability.missing.text()
@@ -218,16 +235,27 @@ def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, t
 
 def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
-    assert not dock.details.group.isVisible()
     found = dock.state.accuracy
     assert found is not None
     asked: list[Request] = []
     dock.panel.wanted.disconnect(dock.watch.want)
     dock.panel.wanted.connect(asked.append)
+    dock.state.take_accuracy(replace(found, groups=(OVERALL,)))
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    assert not dock.details.group.isVisible()
     dock.state.take_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
     qtbot.waitUntil(dock.details.group.isVisible)
     choose(qtbot, dock.details.group, "Volatile")
     assert asked[-1] == Request(1, "volatile")
+
+
+def test_another_run_without_scores_has_no_tabs_and_says_that_there_is_nothing_yet(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Experts")
+    dock.state.begin("another run", 60_000)
+    qtbot.waitUntil(lambda: not dock.panel.tabs.isVisible())
+    assert not dock.details.isVisible() and dock.state.accuracy is None
+    texts = [label.text() for label in dock.panel.findChildren(QLabel) if label.isVisible()]
+    assert len(texts) == 1 and "No forecast has been scored yet" in texts[0]
 
 
 def test_what_is_not_known_any_more_says_why(dock: Dock, qtbot: QtBot) -> None:
