@@ -212,7 +212,8 @@ class RecoverySettings:
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class CheckpointSettings:
-    """When checkpoints are written, and which are kept. Best, pinned, newest and in use are always kept."""
+    """When checkpoints are written, and which are kept: one rule that keeps one is enough. Best, pinned, newest and in
+    use are always kept."""
 
     every_steps: int = Field(default=10, ge=1, le=100_000, description="Steps between checkpoints.")
     catch_up_seconds: float = Field(
@@ -220,6 +221,18 @@ class CheckpointSettings:
     )
     keep_newest: int = Field(default=5, ge=2, le=1000, description="How many of the newest are kept.")
     keep_best: int = Field(default=3, ge=1, le=1000, description="How many of the best are kept.")
+    keep_every_steps: int = Field(
+        default=0, ge=0, le=10_000_000, description="One is kept in each stretch of so many steps; 0: no such rule."
+    )
+    keep_hours: int = Field(
+        default=0, ge=0, le=87_600, description="All are kept that are younger than so many hours; 0: no such rule."
+    )
+    undo_minutes: int = Field(
+        default=10,
+        ge=0,
+        le=10_080,
+        description="How long a checkpoint that was deleted by hand can be brought back before its file goes.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)

@@ -48,6 +48,7 @@ from core.training.device import Device, choose_device, cpu_label, prepare_threa
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.health import GradientHealth
+from core.training.keeper import Circumstances
 from core.training.opening import open_run
 from core.training.pretraining.starting import begin_with_newest
 from core.training.pretraining.store import PretrainedStore
@@ -90,6 +91,7 @@ class TrainingService:
             self._keeper.sweep_orphans()
             self._resume()
             self._health = self._open_health()
+            self._keeper.circumstances = self._circumstances
             self._state = TrainerState.TRAINING  # it may be long until the next candle closes
         except BaseException:
             self.close()
@@ -175,6 +177,9 @@ class TrainingService:
     def _open_health(self) -> GradientHealth:
         engine = self._session.engine
         return GradientHealth(GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force))
+
+    def _circumstances(self) -> Circumstances:
+        return Circumstances(self._settings_in_force(), self._device.label, self._health.newest.value)
 
     def _settings_in_force(self) -> Settings:
         """The settings with what was changed while it runs, by people and by rollbacks."""

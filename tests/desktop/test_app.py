@@ -43,7 +43,7 @@ def context(root: Path, host: str = "thread", **market: object) -> Context:
         market=MarketSettings(**chosen),  # type: ignore[arg-type]
         model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
         training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host=host),  # type: ignore[arg-type]
-        checkpoints=CheckpointSettings(every_steps=10),
+        checkpoints=CheckpointSettings(every_steps=10, undo_minutes=0),
     )
     folder = DataFolder(root)
     folder.ensure()
