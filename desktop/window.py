@@ -21,6 +21,8 @@ from desktop.action_table import (
 )
 from desktop.actions import ActionId, ActionRegistry
 from desktop.charting.gestures import chart_gestures
+from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.checkpoints.source import CheckpointLibrary, CheckpointSource
 from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
 from desktop.dialogs.preferences import PreferencesDialog
@@ -31,8 +33,6 @@ from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.base import Panel, Refresher
 from desktop.panels.best_checkpoint import BestCheckpointPanel
-from desktop.panels.checkpoint_source import CheckpointLibrary, CheckpointSource
-from desktop.panels.checkpoints import CheckpointsPanel
 from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume, make_tool_bar
 from desktop.panels.feed import FeedPanel
 from desktop.panels.gradients import GradientsPanel

@@ -234,10 +234,8 @@ class Catalog:
     def _compared(self, column: Column, operator: Operator, value: object, now_ms: int) -> Mask:
         if column.is_text:
             return self._asked(column, operator, value)
-        if column.kind is Kind.AGE:
-            values = np.maximum(now_ms - self.number("when"), 0.0)
-        else:
-            values = self.number(column.name)
+        is_age = column.kind is Kind.AGE
+        values = np.maximum(now_ms - self.number("when"), 0.0) if is_age else self.number(column.name)
         if value is None:
             unknown = np.isnan(values)
             return unknown if operator is Operator.EQUAL else ~unknown

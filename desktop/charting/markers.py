@@ -16,8 +16,8 @@ from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.handling.marker_tool import MarkerTool
 from desktop.chart.layers.markers import MarkersLayer
 from desktop.chart.widget import ChartWidget
+from desktop.checkpoints.source import score_text
 from desktop.history import StepHistory
-from desktop.panels.checkpoint_source import score_text
 from desktop.panels.incidents import IncidentsPanel
 from desktop.state import RunState
 from desktop.window import MainWindow

@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.events import CheckpointInfo
+from desktop.checkpoints.source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.formatting import format_age, format_count, format_number, format_time
 from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
-from desktop.panels.checkpoint_source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.theme import Palette, Theme
 
 

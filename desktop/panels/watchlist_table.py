@@ -24,8 +24,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.checkpoints.model import Index
 from desktop.icons import tabular
-from desktop.panels.checkpoint_model import Index
 from desktop.panels.watchlist_model import CHANGE, DAY, LAST, MARKET, ROW_ROLE, Row, WatchlistModel
 from desktop.theme import Theme
 

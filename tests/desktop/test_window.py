@@ -24,7 +24,7 @@ from core.events import (
 from core.market.feeds.base import FeedState, FeedStatus
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
-from desktop.panels.checkpoint_model import COLUMNS
+from desktop.checkpoints.model import COLUMNS
 from desktop.panels.diagnosis_card import DiagnosisCard
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill

@@ -23,12 +23,12 @@ from PySide6.QtWidgets import (
 from core.events import CheckpointInfo
 from desktop.action_table import checkpoint_actions
 from desktop.actions import ActionId, ActionRegistry
+from desktop.checkpoints.model import COLUMNS, INFO_ROLE, CheckpointFilter, CheckpointTableModel, Index, marks
+from desktop.checkpoints.source import CheckpointSource
 from desktop.dialogs.messages import confirm_deletion, open_note
 from desktop.formatting import format_count
 from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.panels.checkpoint_model import COLUMNS, INFO_ROLE, CheckpointFilter, CheckpointTableModel, Index, marks
-from desktop.panels.checkpoint_source import CheckpointSource
 from desktop.theme import Palette, Theme
 
 _ICON_SIZE = 15

@@ -9,9 +9,9 @@ from pytestqt.qtbot import QtBot
 
 from core.events import CheckpointsChanged
 from desktop.actions import ActionId
-from desktop.panels.checkpoint_model import COLUMNS, INFO_ROLE
-from desktop.panels.checkpoint_source import CheckpointSource
-from desktop.panels.checkpoints import CheckpointsPanel
+from desktop.checkpoints.model import COLUMNS, INFO_ROLE
+from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.checkpoints.source import CheckpointSource
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario

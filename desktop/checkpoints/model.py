@@ -18,9 +18,9 @@ from PySide6.QtCore import (
 )
 
 from core.events import CheckpointInfo
+from desktop.checkpoints.source import SCORE_MEANING, score_text
 from desktop.formatting import format_count, format_number, format_time
 from desktop.panels.base import paragraphs
-from desktop.panels.checkpoint_source import SCORE_MEANING, score_text
 
 SORT_ROLE = Qt.ItemDataRole.UserRole
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
