@@ -304,6 +304,29 @@ class WatchlistSettings:
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class BrowserSettings:
+    """How the checkpoint browser is arranged; changed there."""
+
+    columns: tuple[str, ...] = Field(
+        default=(),
+        description="The columns, in order; empty: as many as there is room for.",
+        json_schema_extra=OWN_DIALOG,
+    )
+    widths: dict[str, Annotated[int, Field(ge=8, le=4000)]] = Field(
+        default_factory=dict,
+        description="Widths of columns that were changed, in pixels.",
+        json_schema_extra=OWN_DIALOG,
+    )
+    sort_by: str = Field(default="step", description="The column that is sorted by.", json_schema_extra=OWN_DIALOG)
+    is_descending: bool = Field(default=True, description="The largest first.", json_schema_extra=OWN_DIALOG)
+    all_runs: bool = Field(
+        default=False,
+        description="The checkpoints of all runs, not only of the watched one.",
+        json_schema_extra=OWN_DIALOG,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class NotificationSettings:
     """What is told on the desktop and in the tray."""
 
@@ -329,6 +352,7 @@ class Settings:
     chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
     watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)
+    browser: BrowserSettings = field(default_factory=BrowserSettings)
     notifications: NotificationSettings = field(default_factory=NotificationSettings)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.checkpoints.catalog import Kept
 from core.clock import Clock
-from core.events import CheckpointInfo, ForecastMade, Incident, StepDone
+from core.events import ForecastMade, Incident, StepDone
 from core.market.candle import Interval
+from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
 from core.training.issued import from_rows
@@ -27,8 +29,18 @@ class Library:
     def _reader(self, run_id: str) -> RecordReader:
         return RecordReader(self._database.db, run_id)
 
-    def list(self, run_id: str) -> Sequence[CheckpointInfo]:
-        return self._rows.list(run_id)
+    @property
+    def is_open(self) -> bool:
+        return self._database.is_open
+
+    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+        return BrowsedRows(self._database.db).page(before, limit)
+
+    def newer(self, after: int) -> Sequence[Kept]:
+        return BrowsedRows(self._database.db).newer(after)
+
+    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+        return BrowsedRows(self._database.db).of(ids)
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
         self._rows.set_pinned(checkpoint_id, is_pinned)
@@ -38,6 +50,15 @@ class Library:
 
     def request_deletion(self, ids: Sequence[str]) -> None:
         self._rows.request_deletion(ids, self._clock.now_ms())
+
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        self._rows.set_name(checkpoint_id, name)
+
+    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
+        self._rows.set_tags(checkpoint_id, tags)
+
+    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
+        return self._rows.take_back_deletion(ids)
 
     def steps(self, run_id: str, newest: int) -> Sequence[StepDone]:
         """For the curves, before the first event comes."""

@@ -48,6 +48,8 @@ class RunState(QObject):
     checkpoints_changed = Signal()
     checkpoint_saved = Signal(object)
     """CheckpointInfo: each one, as it is saved."""
+    checkpoints_deleted = Signal(object)
+    """Tuple of ids: these are gone."""
     incidents_changed = Signal()
     incident_happened = Signal(object)
     """Incident: each one, as it comes; not those of history."""
@@ -200,6 +202,8 @@ class RunState(QObject):
             # What was just saved is what the running model is, to the byte.
             self.checkpoint_in_use = event.saved.checkpoint_id
             self.checkpoint_saved.emit(event.saved)
+        if event.deleted_ids:
+            self.checkpoints_deleted.emit(event.deleted_ids)
         self.checkpoints_changed.emit()
 
     @_take.register

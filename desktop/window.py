@@ -256,6 +256,7 @@ class MainWindow(QMainWindow):
         self.gradients.change_requested.connect(self._on_change)
         self.best_checkpoint.restore_requested.connect(self.restore_requested)
         self.checkpoints.restore_requested.connect(self.restore_requested)
+        self.checkpoints.arranged.connect(lambda browser: self._store(replace(self._settings, browser=browser)))
         self.feed.try_again_requested.connect(self.try_again_requested)
         self.feed.venue_requested.connect(self._on_venue)
         self.watchlist.market_requested.connect(self.watch)
@@ -383,6 +384,7 @@ class MainWindow(QMainWindow):
         self.inputs.show_duty(self._settings.training.duty_percent)
         self.gradients.show_settings(self._settings)
         self.watchlist.show_markets(self._settings.watchlist.markets)
+        self.checkpoints.show_settings(self._settings.browser)
         self.settings_shown.emit(self._settings)
 
     def _open_data_folder(self) -> None:

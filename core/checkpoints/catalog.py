@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from core.checkpoints.columns import Column, Kind
+from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
 from core.events import CheckpointInfo
 from core.market.candle import Interval
@@ -43,6 +43,7 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "pinned": lambda kept: kept.info.is_pinned,
     "known_good": lambda kept: kept.info.is_known_good,
     "verified": lambda kept: kept.info.verified_at_ms is not None and not kept.info.fault,
+    "verified_at": lambda kept: None if kept.info.fault else kept.info.verified_at_ms,
     "damaged": lambda kept: bool(kept.info.fault),
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,
@@ -60,9 +61,10 @@ _TEXTS: dict[str, Callable[[Kept], str]] = {
     "name": lambda kept: kept.info.name,
     "note": lambda kept: kept.info.note,
     "tags": lambda kept: " ".join(kept.info.tags),
+    "reason_words": lambda kept: reason_text(kept.info.reason),
     "digits": lambda kept: str(kept.info.step),
 }
-_SEARCHED = ("reason", "health", "run", "symbol", "device", "name", "note", "tags")
+_SEARCHED = ("reason", "reason_words", "health", "run", "symbol", "device", "name", "note", "tags")
 _MARKS = {"best": "best", "in use": "in_use", "pinned": "pinned"}
 
 

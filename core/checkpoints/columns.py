@@ -70,4 +70,20 @@ COLUMNS = (
 )
 """Every name of the filter, in the order in which they are offered."""
 
+_REASONS = {
+    "periodic": "Periodic",
+    "best": "Best so far",
+    "pause": "On pause",
+    "exit": "On exit",
+    "manual": "By hand",
+    "restore": "After a restore",
+    "import": "Imported",
+}
+
+
 BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.aliases)}
+
+
+def reason_text(reason: str) -> str:
+    """Why it was saved, for people."""
+    return _REASONS.get(reason, reason.capitalize())

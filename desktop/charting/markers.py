@@ -88,7 +88,7 @@ class ChartMarkers(QObject):
         return markers
 
     def _bests(self) -> list[CheckpointInfo]:
-        return [info for info in self._window.source.checkpoints() if info.is_best or info.reason == _BEST]
+        return self._window.source.bests()
 
     def _on_series(self) -> None:
         """Where an incident belongs is found anew: with more of the past there may be a candle for it now."""

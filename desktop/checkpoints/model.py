@@ -1,170 +1,96 @@
-"""The table of checkpoints for Qt: a model over plain rows, and a proxy that sorts by value and filters by words."""
+"""The table of checkpoints for Qt: rows that are sorted and filtered elsewhere, and dressed when they are painted."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QLocale,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QSortFilterProxyModel,
-    Qt,
-)
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.events import CheckpointInfo
-from desktop.checkpoints.source import SCORE_MEANING, score_text
-from desktop.formatting import format_count, format_number, format_time
+from desktop.checkpoints.columns import COLUMNS, marks, tooltip
 from desktop.panels.base import paragraphs
 
-SORT_ROLE = Qt.ItemDataRole.UserRole
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
 
-_REASONS = {
-    "periodic": "Periodic",
-    "best": "Best so far",
-    "pause": "On pause",
-    "exit": "On exit",
-    "manual": "By hand",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its title, what it means, and an info's text and sort value there; sample: as wide as its
-    texts come."""
-
-    title: str
-    meaning: str
-    text: Callable[[CheckpointInfo], str]
-    value: Callable[[CheckpointInfo], Any]
-    sample: str
-    is_number: bool = True
-
-
-def format_bytes(size: int) -> str:
-    """``1.4 MB``, in powers of 1,000."""
-    return QLocale.c().formattedDataSize(size, 1, QLocale.DataSizeFormat.DataSizeSIFormat).replace("kB", "KB")
-
-
-def reason_text(reason: str) -> str:
-    """Why it was saved, for people."""
-    return _REASONS.get(reason, reason.capitalize())
-
-
-def marks(info: CheckpointInfo) -> tuple[str, ...]:
-    """The words for best, in use and pinned that hold."""
-    held = (("best", info.is_best), ("in use", info.is_in_use), ("pinned", info.is_pinned))
-    return tuple(word for word, holds in held if holds)
-
-
-COLUMNS = (
-    Column("", "Best, in use, pinned", lambda info: "", lambda info: len(marks(info)), "", is_number=False),
-    Column(
-        "Step", "Training steps taken when it was saved", lambda i: format_count(i.step), lambda i: i.step, "123,456"
-    ),
-    Column(
-        "Candle",
-        "The newest candle it had learned from",
-        lambda info: format_time(info.candle_open_time_ms),
-        lambda info: info.candle_open_time_ms,
-        "30 Nov 2026 00:00",
-    ),
-    Column(
-        "Saved",
-        "When",
-        lambda info: format_time(info.created_at_ms),
-        lambda info: info.created_at_ms,
-        "30 Nov 2026 00:00",
-    ),
-    Column(
-        "Reason",
-        "Why it was saved",
-        lambda info: reason_text(info.reason),
-        lambda info: reason_text(info.reason),
-        "Best so far",
-        is_number=False,
-    ),
-    Column(
-        "Score",
-        SCORE_MEANING,
-        score_text,
-        lambda info: _finite_or_lowest(info.skill),
-        "+1.0 % (−10.5 to 10.4)",
-    ),
-    Column(
-        "Loss",
-        "Training loss, averaged over the newest steps",
-        lambda info: format_number(info.loss, 4),
-        lambda info: _finite_or_lowest(info.loss, sign=-1.0),
-        "0.0000",
-    ),
-    Column("Size", "On disk", lambda info: format_bytes(info.size_bytes), lambda info: info.size_bytes, "100.0 MB"),
-    Column(
-        "Note",
-        "Your own words",
-        lambda info: info.note,
-        lambda info: info.note.casefold(),
-        "Some words",
-        is_number=False,
-    ),
-)
-
 
 class CheckpointTableModel(QAbstractTableModel):
-    """Rows are checkpoints. Showing another list changes, adds and removes rows, so that the selection stays."""
+    """Rows are checkpoints, as they were when they were last shown: what changes meanwhile is not half seen."""
+
+    sorting_asked = Signal(int, object)
+    """A column, and a Qt.SortOrder: a header was clicked."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._infos: list[CheckpointInfo] = []
+        self._kept: list[Kept] = []
+        self._best = self._in_use = np.zeros(0)
+        self._rows: dict[str, int] = {}
 
-    def show(self, infos: Sequence[CheckpointInfo]) -> None:
-        """Show these instead."""
-        wanted = {info.checkpoint_id for info in infos}
-        for row in reversed(range(len(self._infos))):
-            if self._infos[row].checkpoint_id not in wanted:
-                self.beginRemoveRows(QModelIndex(), row, row)
-                del self._infos[row]
-                self.endRemoveRows()
-        if [info.checkpoint_id for info in self._infos] != [i.checkpoint_id for i in infos if self._holds(i)]:
+    def show(self, catalog: Catalog, rows: Rows) -> bool:
+        """Show these rows of the catalog. False where the same checkpoints stay in the same places."""
+        kept = [catalog[row] for row in rows.tolist()]
+        is_same = len(kept) == len(self._kept) and all(
+            one.info.checkpoint_id == other.info.checkpoint_id for one, other in zip(kept, self._kept, strict=True)
+        )
+        if not is_same:
             self.beginResetModel()
-            self._infos = list(infos)
+        self._kept = kept
+        self._best, self._in_use = catalog.number("best")[rows], catalog.number("in_use")[rows]
+        if not is_same:
+            self._rows = {each.info.checkpoint_id: row for row, each in enumerate(kept)}
             self.endResetModel()
-            return
-        for row, info in enumerate(infos):
-            self._place(row, info)
+        elif kept:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(kept) - 1, len(COLUMNS) - 1))
+        return not is_same
+
+    def info(self, row: int) -> CheckpointInfo:
+        """The checkpoint in a row."""
+        return self.kept(row).info
+
+    def kept(self, row: int) -> Kept:
+        """The checkpoint in a row, with its market."""
+        kept = self._kept[row]
+        is_best, is_in_use = bool(self._best[row]), bool(self._in_use[row])
+        return replace(kept, info=replace(kept.info, is_best=is_best, is_in_use=is_in_use))
+
+    def ids(self, rows: Iterable[int]) -> list[str]:
+        """The ids in these rows."""
+        return [self._kept[row].info.checkpoint_id for row in rows]
+
+    def rows_of(self, ids: Iterable[str]) -> list[int]:
+        """Where these are shown, ascending; those that are not shown are left out."""
+        return sorted(self._rows[id_] for id_ in ids if id_ in self._rows)
 
     def rowCount(self, parent: Index = ROOT) -> int:
-        return 0 if parent.isValid() else len(self._infos)
+        return 0 if parent.isValid() else len(self._kept)
 
     def columnCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(COLUMNS)
 
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.sorting_asked.emit(column, order)
+
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
             return None
-        info, column = self._infos[index.row()], COLUMNS[index.column()]
+        column = COLUMNS[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(info)
-        if role == SORT_ROLE:
-            return column.value(info)
+            return column.text(self.kept(index.row()))
         if role == INFO_ROLE:
-            return info
+            return self.info(index.row())
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
+            return _alignment(column.is_number)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _tooltip(info)
+            return tooltip(self.kept(index.row()))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return column.text(info) or ", ".join(marks(info))
+            kept = self.kept(index.row())
+            return column.text(kept) or ", ".join(marks(kept.info))
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -176,71 +102,23 @@ class CheckpointTableModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return paragraphs(column.meaning)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
+            return _alignment(column.is_number)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return column.title or column.meaning
         return None
 
-    def _holds(self, info: CheckpointInfo) -> bool:
-        return any(each.checkpoint_id == info.checkpoint_id for each in self._infos)
 
-    def _place(self, row: int, info: CheckpointInfo) -> None:
-        if row < len(self._infos) and self._infos[row].checkpoint_id == info.checkpoint_id:
-            if self._infos[row] != info:
-                self._infos[row] = info
-                self.dataChanged.emit(self.index(row, 0), self.index(row, len(COLUMNS) - 1))
-            return
-        self.beginInsertRows(QModelIndex(), row, row)
-        self._infos.insert(row, info)
-        self.endInsertRows()
+def _alignment(is_number: bool) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
 
 
-class CheckpointFilter(QSortFilterProxyModel):
-    """Shows the rows that hold every word typed: in step, times, reason, note, or best, in use, pinned."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._words: tuple[str, ...] = ()
-        self.setSortRole(SORT_ROLE)
-
-    def show_only(self, text: str) -> None:
-        """Filter by the words of `text`; an empty one shows all."""
-        self._words = tuple(text.casefold().split())
-        self.invalidateFilter()
-
-    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
-        info = self.sourceModel().index(source_row, 0, source_parent).data(INFO_ROLE)
-        return all(word in _searched_text(info) for word in self._words)
-
-
-def _searched_text(info: CheckpointInfo) -> str:
-    parts = (
-        str(info.step),
-        format_count(info.step),
-        format_time(info.candle_open_time_ms),
-        format_time(info.created_at_ms),
-        reason_text(info.reason),
-        *marks(info),
-        info.note,
-    )
-    return " ".join(parts).casefold()
-
-
-def _tooltip(info: CheckpointInfo) -> str:
-    held = ", ".join(marks(info))
-    reason = reason_text(info.reason).lower()
-    lines = [
-        f"Step {format_count(info.step)}" + (f" ({held})" if held else ""),
-        f"Saved {format_time(info.created_at_ms)} ({reason}), {format_bytes(info.size_bytes)}",
-        f"Loss {format_number(info.loss, 4)}, score {score_text(info)}",
-        f"{format_count(info.scored)} candles were scored when it was saved",
-        f"File: {info.file}",
-        f"SHA-256: {info.sha256[:16]}…",
-    ]
-    if info.note:
-        lines.append(f"Note: {info.note}")
-    return "\n".join(lines)
-
-
-def _finite_or_lowest(value: float | None, sign: float = 1.0) -> float:
-    """A sort value under which what was not measured is never the best."""
-    return value if value is not None and math.isfinite(value) else -sign * math.inf
+def stretches(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending row numbers as first and last of each unbroken stretch."""
+    if not rows:
+        return []
+    numbers = np.asarray(rows)
+    ends = np.flatnonzero(np.diff(numbers) > 1)
+    firsts = numbers[np.concatenate(([0], ends + 1))]
+    lasts = numbers[np.concatenate((ends, [len(numbers) - 1]))]
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))

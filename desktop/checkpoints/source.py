@@ -1,25 +1,45 @@
-"""Where the panels' checkpoints come from: read once for all of them, and only when something changed."""
+"""Where the panels' checkpoints come from: one catalog of all that are kept, which follows what happens to them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
-from PySide6.QtCore import QObject, Signal
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtGui import QUndoCommand, QUndoStack
 
+from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.clock import Clock
 from core.events import CheckpointInfo
 from core.storage.errors import StorageError
-from desktop.formatting import MISSING, format_number, format_percent
+from desktop.formatting import MISSING, format_count, format_number, format_percent
 from desktop.state import RunState
+
+_PAGE = 500
+"""Rows read at once: a few milliseconds' work, so that the window goes on painting while there are many."""
+_UNDONE_AT_MOST = 100
 
 
 class CheckpointLibrary(Protocol):
     """The table of checkpoints. All methods raise StorageError with a sentence for the user."""
 
-    def list(self, run_id: str) -> Sequence[CheckpointInfo]:
-        """All that are kept, newest first."""
+    @property
+    def is_open(self) -> bool:
+        """Before, nothing may be asked."""
+        ...
+
+    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+        """The newest, at most `limit`, of those kept with a lower sequence number than `before`; None: of all."""
+        ...
+
+    def newer(self, after: int) -> Sequence[Kept]:
+        """Those with a higher sequence number."""
+        ...
+
+    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+        """Those of these ids that are kept."""
         ...
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
@@ -30,13 +50,28 @@ class CheckpointLibrary(Protocol):
         """Replace its note."""
         ...
 
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        """Replace its name."""
+        ...
+
+    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
+        """Replace its tags."""
+        ...
+
     def request_deletion(self, ids: Sequence[str]) -> None:
         """Ask the trainer to delete these."""
         ...
 
+    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
+        """Do not ask any more. Returns those that are still there."""
+        ...
+
 
 class CheckpointSource(QObject):
-    """The kept checkpoints of the watched run. `trouble` carries the sentence of a failed read or write."""
+    """The kept checkpoints of all runs. `trouble` carries the sentence of a failed read or write.
+
+    All that people change goes through `undo_stack`, and can be taken back.
+    """
 
     changed = Signal()
     trouble = Signal(str)
@@ -47,69 +82,212 @@ class CheckpointSource(QObject):
         super().__init__(parent)
         self._library = library
         self._state = state
-        self._cache: tuple[CheckpointInfo, ...] | None = None
+        self._catalog = Catalog()
+        self._gone: set[str] = set()
+        """Told to be deleted, and still in the catalog."""
+        self._newest: int | None = None
+        self._oldest: int | None = None
+        self._is_stale = True
+        self._infos: tuple[int, str | None, tuple[CheckpointInfo, ...]] = (-1, None, ())
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(_UNDONE_AT_MOST)
+        self._older = QTimer(self)
+        self._older.setInterval(0)
+        self._older.timeout.connect(self._read_older)
+        state.checkpoints_deleted.connect(self._gone.update)
         state.checkpoints_changed.connect(self._on_change)
-        state.run_changed.connect(self._on_change)
+        state.run_changed.connect(self._on_run)
 
     @property
     def clock(self) -> Clock:
         return self._state.clock
 
+    @property
+    def run_id(self) -> str | None:
+        """The watched run."""
+        return self._state.run_id
+
+    @property
+    def catalog(self) -> Catalog:
+        """All that are kept, of all runs, as far as they have been read; as it is now."""
+        if self._is_stale and self._library.is_open:
+            self._is_stale = False
+            self._guard(self._catch_up)
+        self._catalog.use(self._state.checkpoint_in_use)
+        return self._catalog
+
     def checkpoints(self) -> tuple[CheckpointInfo, ...]:
-        """All that are kept, with the one in use marked. Empty before there is a run, or when it cannot be read."""
-        if self._cache is None:
-            self._cache = self._read()
-        return self._cache
+        """Those of the watched run, the newest first. Empty before there is a run, or when it cannot be read."""
+        catalog, run_id = self.catalog, self._state.run_id
+        if self._infos[:2] != (catalog.version, run_id):
+            infos = tuple(catalog.info(int(row)) for row in catalog.ordered(self.rows_of_run(), "sequence", True))
+            self._infos = (catalog.version, run_id, infos)
+        return self._infos[2]
+
+    def best(self) -> CheckpointInfo | None:
+        """The one of the watched run with the highest skill."""
+        run_id = self._state.run_id
+        return None if run_id is None else self.catalog.best_of(run_id)
+
+    def bests(self) -> list[CheckpointInfo]:
+        """Of the watched run, those that were the best when they were saved, and the one that is."""
+        catalog = self.catalog
+        chosen = catalog.text("reason").where(lambda reason: reason == "best") | (catalog.number("best") > 0.0)
+        return [catalog.info(int(row)) for row in self.rows_of_run() if chosen[row]]
+
+    def newest_ids(self) -> frozenset[str]:
+        """Of every run the one that was saved last: the trainer keeps it, whoever asks."""
+        catalog = self.catalog
+        runs, sequences = catalog.text("run").codes, catalog.number("sequence")
+        order = np.lexsort((sequences, runs))
+        is_last = np.append(runs[order][1:] != runs[order][:-1], True) if len(order) else np.zeros(0, dtype=np.bool_)
+        return frozenset(catalog[int(row)].info.checkpoint_id for row in order[is_last])
+
+    def rows_of_run(self) -> Rows:
+        """Rows of the catalog that belong to the watched run, ascending."""
+        run_id = self._state.run_id
+        if run_id is None:
+            return np.zeros(0, dtype=np.int64)
+        return np.flatnonzero(self._catalog.text("run").where(lambda run: run == run_id.casefold()))
 
     @property
     def is_loading(self) -> bool:
-        """There is a run, of which nothing is known yet."""
-        return self._state.is_loading
+        """There is a run, of which nothing is known yet; or there are more than have been read."""
+        return self._state.is_loading or self._older.isActive()
 
     def set_pinned(self, ids: Sequence[str], is_pinned: bool) -> None:
         """Pin or unpin all of `ids`."""
+        before = {info.checkpoint_id: info.is_pinned for info in self._infos_of(ids)}
 
-        def change() -> None:
-            for checkpoint_id in ids:
-                self._library.set_pinned(checkpoint_id, is_pinned)
+        def pin(values: dict[str, bool]) -> None:
+            for checkpoint_id, value in values.items():
+                self._library.set_pinned(checkpoint_id, value)
 
-        self._write(change)
+        after = dict.fromkeys(before, is_pinned)
+        self._do(f"{'pin' if is_pinned else 'unpin'} {_named(ids)}", ids, partial(pin, after), partial(pin, before))
 
     def set_note(self, checkpoint_id: str, note: str) -> None:
         """Replace a note."""
-        self._write(lambda: self._library.set_note(checkpoint_id, note))
+        for info in self._infos_of([checkpoint_id]):
+            write = partial(self._library.set_note, checkpoint_id)
+            self._do("change a note", [checkpoint_id], partial(write, note), partial(write, info.note))
+
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        """Replace a name."""
+        for info in self._infos_of([checkpoint_id]):
+            write = partial(self._library.set_name, checkpoint_id)
+            self._do("rename a checkpoint", [checkpoint_id], partial(write, name), partial(write, info.name))
+
+    def set_tags(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> None:
+        """Add tags to all of `ids`, and take others away from them."""
+        before = {info.checkpoint_id: info.tags for info in self._infos_of(ids)}
+
+        def tag(tags: dict[str, tuple[str, ...]]) -> None:
+            for checkpoint_id, words in tags.items():
+                self._library.set_tags(checkpoint_id, words)
+
+        after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
+        self._do(f"tag {_named(ids)}", ids, partial(tag, after), partial(tag, before))
 
     def request_deletion(self, ids: Sequence[str]) -> None:
-        """Ask the trainer to delete `ids`; they vanish when it has done so."""
-        if self._write(lambda: self._library.request_deletion(ids)):
+        """Ask the trainer to delete `ids`; they vanish at once, and for good after the time for taking it back."""
+
+        def ask() -> None:
+            self._library.request_deletion(ids)
+            self._catalog.remove(ids)
             self.deletion_requested.emit()
 
-    def _read(self) -> tuple[CheckpointInfo, ...]:
-        if self._state.run_id is None:
-            return ()
-        try:
-            infos = self._library.list(self._state.run_id)
-        except StorageError as error:
-            self.trouble.emit(str(error))
-            return ()
-        in_use = self._state.checkpoint_in_use
-        if in_use is None:
-            return tuple(infos)
-        return tuple(replace(info, is_in_use=info.checkpoint_id == in_use) for info in infos)
+        def take_back() -> None:
+            lost = len(ids) - len(self._library.take_back_deletion(ids))
+            if lost:
+                self.trouble.emit(f"{_named(ids[:lost]).capitalize()} had been deleted for good by then.")
 
-    def _write(self, change: Callable[[], None]) -> bool:
+        self._do(f"delete {_named(ids)}", ids, ask, take_back)
+
+    def _infos_of(self, ids: Sequence[str]) -> list[CheckpointInfo]:
+        catalog = self.catalog
+        rows = (catalog.row_of(checkpoint_id) for checkpoint_id in ids)
+        return [catalog.info(row) for row in rows if row is not None]
+
+    def _do(self, text: str, ids: Sequence[str], do: Callable[[], object], undo: Callable[[], object]) -> None:
+        def carry_out(change: Callable[[], object]) -> bool:
+            is_done = self._guard(change)
+            self._guard(lambda: self._read_again(ids))
+            self.changed.emit()
+            return is_done
+
+        self.undo_stack.push(_Change(text, partial(carry_out, do), partial(carry_out, undo)))
+
+    def _read_again(self, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), _PAGE):
+            self._catalog.put(self._library.of(ids[start : start + _PAGE]))
+
+    def _guard(self, work: Callable[[], object]) -> bool:
         try:
-            change()
+            work()
         except StorageError as error:
             self.trouble.emit(str(error))
             return False
-        finally:
-            self._on_change()
         return True
 
-    def _on_change(self) -> None:
-        self._cache = None
+    def _catch_up(self) -> None:
+        if self._newest is None:
+            found = self._library.page(None, _PAGE)
+            if len(found) == _PAGE:
+                self._oldest = found[-1].sequence
+                self._older.start()
+        else:
+            found = self._library.newer(self._newest)
+        self._take(found)
+        self._catalog.remove(self._gone)
+        self._gone.clear()
+
+    def _read_older(self) -> None:
+        self._older.stop()
+        self._guard(self._read_page)
         self.changed.emit()
+
+    def _read_page(self) -> None:
+        found = self._library.page(self._oldest, _PAGE)
+        self._take(found)
+        if len(found) == _PAGE:
+            self._oldest = found[-1].sequence
+            self._older.start()
+
+    def _take(self, found: Sequence[Kept]) -> None:
+        self._catalog.put(found)
+        if found:
+            newest = max(kept.sequence for kept in found)
+            self._newest = newest if self._newest is None else max(self._newest, newest)
+
+    def _on_run(self) -> None:
+        """What happened to a run that is not watched was not told: all is read anew."""
+        self._older.stop()
+        self._catalog.clear()
+        self._newest = self._oldest = None
+        self._on_change()
+
+    def _on_change(self) -> None:
+        self._is_stale = True
+        self.changed.emit()
+
+
+class _Change(QUndoCommand):
+    """One thing that a person did. What cannot be done is forgotten; that has been said then."""
+
+    def __init__(self, text: str, do: Callable[[], bool], undo: Callable[[], bool]) -> None:
+        super().__init__(text)
+        self._do, self._undo = do, undo
+
+    def redo(self) -> None:
+        self.setObsolete(not self._do())
+
+    def undo(self) -> None:
+        self.setObsolete(not self._undo())
+
+
+def _named(ids: Sequence[str]) -> str:
+    return "a checkpoint" if len(ids) == 1 else f"{format_count(len(ids))} checkpoints"
 
 
 SCORE_MEANING = (

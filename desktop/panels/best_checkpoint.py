@@ -37,7 +37,7 @@ class BestCheckpointPanel(Panel):
         source.changed.connect(self.mark_stale)
 
     def refresh(self) -> None:
-        self._best = next((info for info in self._source.checkpoints() if info.is_best), None)
+        self._best = self._source.best()
         best = self._best
         self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading)
         for part in (self._trophy, self._step, self._score, self._when, self._more, self._restore):

@@ -24,7 +24,7 @@ from core.events import (
 from core.market.feeds.base import FeedState, FeedStatus
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
-from desktop.checkpoints.model import COLUMNS
+from desktop.checkpoints.columns import COLUMNS
 from desktop.panels.diagnosis_card import DiagnosisCard
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -305,7 +305,7 @@ def test_another_market_empties_all_panels(qtbot: QtBot, bench: Bench) -> None:
     bench.state.begin(None)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     assert bench.window.status.step.text() == "Step –"
-    assert bench.window.checkpoints.proxy.rowCount() == 0
+    assert bench.window.checkpoints.model.rowCount() == 0
     assert bench.window.banner.isHidden()
 
 
