@@ -328,6 +328,17 @@ class CheckpointsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointForecast:
+    """What a kept checkpoint would forecast now. It is not committed, not stored and not scored."""
+
+    run_id: str
+    checkpoint_id: str
+    forecast: ForecastMade | None
+    why_not: str = ""
+    """A sentence, where there is no forecast."""
+
+
+@dataclass(frozen=True, slots=True)
 class Incident:
     """Something went wrong: what happened, what was done, what it cost. All three are sentences for a user."""
 
@@ -409,6 +420,7 @@ TrainerEvent = (
     | StepDone
     | Diagnosis
     | CheckpointsChanged
+    | CheckpointForecast
     | Incident
     | TrainerReady
     | TrainerStatus

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.clock import Clock
 from core.events import (
+    CheckpointForecast,
     CheckpointsChanged,
     Diagnosis,
     EventBatch,
@@ -50,6 +51,8 @@ class RunState(QObject):
     """CheckpointInfo: each one, as it is saved."""
     checkpoints_deleted = Signal(object)
     """Tuple of ids: these are gone."""
+    checkpoint_forecast = Signal(object)
+    """CheckpointForecast: what a kept checkpoint would forecast, as was asked."""
     incidents_changed = Signal()
     incident_happened = Signal(object)
     """Incident: each one, as it comes; not those of history."""
@@ -205,6 +208,10 @@ class RunState(QObject):
         if event.deleted_ids:
             self.checkpoints_deleted.emit(event.deleted_ids)
         self.checkpoints_changed.emit()
+
+    @_take.register
+    def _(self, event: CheckpointForecast) -> None:
+        self.checkpoint_forecast.emit(event)
 
     @_take.register
     def _(self, event: Incident) -> None:

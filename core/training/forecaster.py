@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 
 import numpy as np
@@ -53,6 +54,15 @@ class Forecaster:
         features, is_real = self._history.windows(newest, self._context)
         corrections = self._engine.corrections(features, is_real)[0]
         return self._combine(np.sort(reference + corrections, axis=-1), reference)
+
+    def beside(self, engine: TrainingEngine, learned: Arrays) -> Forecaster:
+        """One with another model and what that had learned. It shares the past with this one, and only forecasts."""
+        other = copy.copy(self)
+        other._engine = engine
+        other._combined = Combination(prior(with_model=True), self._history.horizons)
+        other._model_removed = Combination(prior(with_model=False), self._history.horizons)
+        other.restore(learned)
+        return other
 
     def without_model(self, reference: FloatArray) -> Quantiles:
         """The forecast where the model gives none: the reference stands in its place."""
