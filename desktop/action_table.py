@@ -192,10 +192,11 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
         (
             ids.CHECKPOINT_RESTORE,
             "&Restore",
-            "Take the model back to this checkpoint; the record of forecasts and scores stays",
+            "Show this checkpoint's ghosts on the chart, then take the model back to it; the record of forecasts stays",
             "Ctrl+Return",
             "backup-restore",
         ),
+        (ids.CHECKPOINT_COMPARE, "&Compare", "Numbers, settings, curves side by side", "Ctrl+D", "compare"),
         (ids.CHECKPOINT_PIN, "&Pin", "Keep these checkpoints until they are unpinned", "Ctrl+P", "pin-outline"),
         (ids.CHECKPOINT_DELETE, "&Delete", "Delete these checkpoints; it can be undone", "Del", "delete-outline"),
         (ids.CHECKPOINT_UNDO, "&Undo", "Take the last change back", "Ctrl+Shift+Z", "undo"),
@@ -205,7 +206,26 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
         (ids.CHECKPOINT_NAME, "R&ename…", "Give this checkpoint a name", "Shift+F2", "rename-box"),
         (ids.CHECKPOINT_TAGS, "&Tags…", "Give these checkpoints words to find them by", "Ctrl+T", "tag-outline"),
         (ids.CHECKPOINT_FILTER, "&Filter", "Type what is to be shown", "Ctrl+F", "filter-outline"),
-        (ids.CHECKPOINT_COLUMNS, "&Columns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
+        (ids.CHECKPOINT_VERIFY, "&Verify", "Read the files again and check them", "Ctrl+Y", "check-decagram-outline"),
+        (ids.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
+        (ids.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
+        (
+            ids.CHECKPOINT_CLEAN_UP,
+            "Clean &up…",
+            "Which checkpoints the rules keep, and what a clean-up would delete",
+            "Ctrl+Shift+D",
+            "broom",
+        ),
+        (ids.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
+    )
+    ghosts = ActionInfo(
+        ids.CHECKPOINT_GHOSTS,
+        "&Ghosts on the chart",
+        "Show what these checkpoints would forecast now, beside each other; at most four",
+        "Ctrl+H",
+        "ghost-outline",
+        is_checkable=True,
+        place="Checkpoints",
     )
     runs = ActionInfo(
         ids.CHECKPOINT_ALL_RUNS,
@@ -218,6 +238,7 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
     )
     return (
         *(ActionInfo(*row, is_in_tool_bar=True, place="Checkpoints") for row in buttons),
+        ghosts,
         *(ActionInfo(*row, place="Checkpoints") for row in others),
         runs,
     )

@@ -57,6 +57,9 @@ class Library:
     def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
         self._rows.set_tags(checkpoint_id, tags)
 
+    def set_verified(self, checkpoint_id: str, fault: str) -> None:
+        self._rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)
+
     def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
         return self._rows.take_back_deletion(ids)
 

@@ -62,6 +62,8 @@ class MainWindow(QMainWindow):
     step_requested = Signal()
     stop_requested = Signal()
     save_checkpoint_requested = Signal()
+    preview_requested = Signal(str)
+    """A checkpoint's id: its ghosts are wanted on the chart, before the model is taken back to it."""
     restore_requested = Signal(str)
     """A checkpoint's id."""
     deletions_requested = Signal()
@@ -254,8 +256,8 @@ class MainWindow(QMainWindow):
         self.inputs.clip_norm_changed.connect(self._on_clip_norm)
         self.inputs.duty_changed.connect(self._on_duty)
         self.gradients.change_requested.connect(self._on_change)
-        self.best_checkpoint.restore_requested.connect(self.restore_requested)
-        self.checkpoints.restore_requested.connect(self.restore_requested)
+        self.best_checkpoint.restore_requested.connect(self.preview_requested)
+        self.checkpoints.restore_requested.connect(self.preview_requested)
         self.checkpoints.arranged.connect(lambda browser: self._store(replace(self._settings, browser=browser)))
         self.feed.try_again_requested.connect(self.try_again_requested)
         self.feed.venue_requested.connect(self._on_venue)

@@ -43,7 +43,7 @@ class Card(BaseModel):
     checkpoint_id: _Id
     run_id: _Id
     venue: Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
-    symbol: Annotated[str, Field(pattern=r"^[\w./:-]{1,60}$")]
+    symbol: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
     interval: Annotated[str, Field(pattern=r"^[0-9]{1,4}[smhdw]$")]
     step: _Count
     candle_open_time_ms: _Count
@@ -86,7 +86,7 @@ def card_of(kept: Kept, settings: dict[str, Any] | None) -> Card:
 
 def folder_name(kept: Kept) -> str:
     """A name for the folder, in characters that every file system takes."""
-    symbol = "".join(letter if letter.isalnum() else "-" for letter in kept.symbol)
+    symbol = "".join(letter if letter.isalnum() else "-" for letter in kept.symbol[:40])
     return f"{symbol}-{Interval(kept.interval_ms)}-step-{kept.info.step}-{kept.info.checkpoint_id[-6:]}"
 
 
@@ -100,7 +100,10 @@ def export(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) 
     weights = read_whole(file, kept.info.sha256)
     if target.exists():
         raise BadFileError(f"{target} is there already, and was left as it is. Choose another place, or move it away.")
-    card = card_of(kept, settings).model_dump_json(indent=2).encode() + b"\n"
+    try:
+        card = card_of(kept, settings).model_dump_json(indent=2).encode() + b"\n"
+    except ValidationError as error:
+        raise BadFileError(f"{target.name} cannot be described ({_what(error)}), so it was not written.") from error
     files = {WEIGHTS: weights, CARD: card, README: _readme(kept, settings).encode()}
     files[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
     try:

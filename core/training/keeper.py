@@ -103,8 +103,9 @@ class CheckpointKeeper:
         return CheckpointsChanged(self._run_id, info, (*self.apply_requests(in_use), *self.clean_up(in_use)))
 
     def keep_by(self, settings: CheckpointSettings) -> None:
-        """Clean up by these rules from now on."""
-        self._settings = settings
+        """Clean up by these rules from now on. When checkpoints are written stays as it was when the run was opened."""
+        now = self._settings
+        self._settings = replace(settings, every_steps=now.every_steps, catch_up_seconds=now.catch_up_seconds)
 
     def clean_up(self, in_use: set[str]) -> tuple[str, ...]:
         """Delete what no rule keeps. Returns the ids."""

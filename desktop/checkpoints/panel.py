@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
 
-from core.checkpoints.catalog import Catalog, Rows
+from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.checkpoints.expression import Expression
 from core.events import CheckpointInfo
 from core.settings import BrowserSettings
@@ -29,13 +29,24 @@ _ICON_SIZE = 15
 _NONE_SAVED = "No checkpoint has been saved yet."
 _NO_MATCH = "No checkpoint matches the filter."
 _SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME)
-_ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS)
+_ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)
+_MOST_COMPARED = 6
 
 
 class CheckpointsPanel(Panel):
     """Everything by buttons, keys and context menu. `restore_requested` carries an id."""
 
     restore_requested = Signal(str)
+    ghosts_requested = Signal(object)
+    """CheckpointInfos whose ghosts shall be on the chart; none takes them off."""
+    compare_requested = Signal(object)
+    """Two or more `Kept`."""
+    verify_requested = Signal(object)
+    """CheckpointInfos."""
+    export_requested = Signal(object)
+    """`Kept`."""
+    import_requested = Signal()
+    clean_up_requested = Signal()
     arranged = Signal(object)
     """BrowserSettings, to be remembered."""
 
@@ -132,7 +143,7 @@ class CheckpointsPanel(Panel):
 
     def _connect(self) -> None:
         self._source.changed.connect(self.mark_stale)
-        self._source.undo_stack.indexChanged.connect(self._update_actions)
+        self._source.undo_changed.connect(self._update_actions)
         self.filter.changed.connect(self._on_filter)
         self.filter.left.connect(self._to_table)
         self.table.arranged.connect(self._on_arranged)
@@ -150,10 +161,28 @@ class CheckpointsPanel(Panel):
                 ids.CHECKPOINT_DELETE: self._delete,
                 ids.CHECKPOINT_UNDO: self._source.undo_stack.undo,
                 ids.CHECKPOINT_COLUMNS: self.choose_columns,
+                ids.CHECKPOINT_GHOSTS: self._toggle_ghosts,
+                ids.CHECKPOINT_COMPARE: lambda: self.compare_requested.emit(self._kept()),
+                ids.CHECKPOINT_VERIFY: lambda: self.verify_requested.emit(self.selected()),
+                ids.CHECKPOINT_EXPORT: lambda: self.export_requested.emit(self._kept()),
+                ids.CHECKPOINT_IMPORT: self.import_requested.emit,
+                ids.CHECKPOINT_CLEAN_UP: self.clean_up_requested.emit,
                 ids.CHECKPOINT_ALL_RUNS: self._toggle_runs,
                 ids.CHECKPOINT_FILTER: lambda: self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason),
             }
         )
+
+    def show_all_runs(self) -> None:
+        """Not only the watched one."""
+        self._on_columns(replace(self.table.settings, all_runs=True))
+        self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].setChecked(True)
+
+    def _kept(self) -> list[Kept]:
+        return [self.model.kept(row) for row in self.table.selected_rows()]
+
+    def _toggle_ghosts(self) -> None:
+        is_on = self.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].isChecked()
+        self.ghosts_requested.emit(self.selected() if is_on else [])
 
     def choose_columns(self) -> ColumnDialog:
         """Ask which columns are shown, and how."""
@@ -204,6 +233,9 @@ class CheckpointsPanel(Panel):
             actions[action_id].setEnabled(is_one)
         for action_id in _ANY:
             actions[action_id].setEnabled(bool(rows))
+        actions[ActionId.CHECKPOINT_COMPARE].setEnabled(2 <= len(rows) <= _MOST_COMPARED)
+        ghosts = actions[ActionId.CHECKPOINT_GHOSTS]
+        ghosts.setEnabled(bool(rows) or ghosts.isChecked())
         actions[ActionId.CHECKPOINT_DELETE].setEnabled(bool(rows) and bool(self._deletable()))
         self._present_pin(bool(rows) and all(self.model.info(row).is_pinned for row in rows))
         self._present_undo()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Protocol
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
@@ -58,6 +58,10 @@ class CheckpointLibrary(Protocol):
         """Replace its tags."""
         ...
 
+    def set_verified(self, checkpoint_id: str, fault: str) -> None:
+        """Its file was read now; `fault` says what is wrong with it."""
+        ...
+
     def request_deletion(self, ids: Sequence[str]) -> None:
         """Ask the trainer to delete these."""
         ...
@@ -75,6 +79,8 @@ class CheckpointSource(QObject):
 
     changed = Signal()
     trouble = Signal(str)
+    undo_changed = Signal()
+    """What can be taken back is something else now."""
     deletion_requested = Signal()
     """Requests to delete were written down: the trainer may be told."""
 
@@ -91,6 +97,8 @@ class CheckpointSource(QObject):
         self._infos: tuple[int, str | None, tuple[CheckpointInfo, ...]] = (-1, None, ())
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(_UNDONE_AT_MOST)
+        # By way of this object: at the end the stack speaks while it is being taken down, and others would ask it.
+        self.undo_stack.indexChanged.connect(self._on_undo_stack)
         self._older = QTimer(self)
         self._older.setInterval(0)
         self._older.timeout.connect(self._read_older)
@@ -189,6 +197,21 @@ class CheckpointSource(QObject):
         after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
         self._do(f"tag {_named(ids)}", ids, partial(tag, after), partial(tag, before))
 
+    def set_verified(self, faults: Mapping[str, str]) -> None:
+        """The files of these were read just now; by id, what is wrong with each, nothing where it is whole."""
+
+        def write() -> None:
+            for checkpoint_id, fault in faults.items():
+                self._library.set_verified(checkpoint_id, fault)
+
+        self._guard(write)
+        self._guard(lambda: self._read_again(list(faults)))
+        self.changed.emit()
+
+    def reload(self) -> None:
+        """Read all anew."""
+        self._on_run()
+
     def request_deletion(self, ids: Sequence[str]) -> None:
         """Ask the trainer to delete `ids`; they vanish at once, and for good after the time for taking it back."""
 
@@ -266,6 +289,10 @@ class CheckpointSource(QObject):
         self._catalog.clear()
         self._newest = self._oldest = None
         self._on_change()
+
+    @Slot()
+    def _on_undo_stack(self) -> None:
+        self.undo_changed.emit()
 
     def _on_change(self) -> None:
         self._is_stale = True

@@ -384,6 +384,9 @@ class Library:
         self._check()
         self.requested.extend(ids)
 
+    def set_verified(self, checkpoint_id: str, fault: str) -> None:
+        self._change(checkpoint_id, fault=fault, verified_at_ms=NOW_MS)
+
     def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
         self._check()
         self.requested = [id_ for id_ in self.requested if id_ not in ids]

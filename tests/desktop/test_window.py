@@ -207,7 +207,7 @@ def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     bench.window.checkpoints.select("checkpoint-12310")
-    with qtbot.waitSignal(bench.window.restore_requested) as asked:
+    with qtbot.waitSignal(bench.window.preview_requested) as asked:
         bench.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
     assert asked.args == ["checkpoint-12310"]
 

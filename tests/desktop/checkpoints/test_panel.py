@@ -128,7 +128,8 @@ def test_the_one_in_use_offers_neither_restore_nor_delete(panel: CheckpointsPane
 
 def test_nothing_is_offered_without_a_selection(panel: CheckpointsPanel) -> None:
     panel.table.clearSelection()
-    always = {ActionId.CHECKPOINT_COLUMNS, ActionId.CHECKPOINT_ALL_RUNS, ActionId.CHECKPOINT_FILTER}
+    names = ("columns", "all_runs", "filter", "import", "clean_up")
+    always = {f"checkpoint_{name}" for name in names}
     offered = {action.objectName() for action in panel.actions_of_panel.actions() if action.isEnabled()}
     assert offered == always
 

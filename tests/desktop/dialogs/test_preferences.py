@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.settings import Settings
 from desktop.dialogs.forms import field_infos, make_editor
-from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
+from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import title
 
 GROUPS = [field.name for field in fields(Settings)]
