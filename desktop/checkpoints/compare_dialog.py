@@ -78,7 +78,7 @@ class CompareDialog(QDialog):
 
     def _build(self) -> None:
         self.only_different.toggled.connect(self._fill_settings)
-        tabs = QTabWidget()
+        self.tabs = tabs = QTabWidget()
         tabs.addTab(self.metrics, "&Metrics")
         tabs.addTab(self._settings_page(), "&Settings")
         tabs.addTab(self._curves_page(), "&Curves")

@@ -130,10 +130,10 @@ class CheckpointTable(QTableView):
         """Where none were chosen, hide as many as must be for the others to be whole."""
         if self._settings.columns:
             return
-        widths = {name: self.columnWidth(PLACE[name]) for name in FIRST_COLUMNS}
+        widths = {**_natural_widths(self.fontMetrics()), **self._settings.widths}  # a hidden column has none of its own
         hidden: set[str] = set()
         for name in LEAST_FIRST:
-            if sum(width for each, width in widths.items() if each not in hidden) <= self.viewport().width():
+            if sum(widths[each] for each in FIRST_COLUMNS if each not in hidden) <= self.viewport().width():
                 break
             hidden.add(name)
         self._is_arranging = True

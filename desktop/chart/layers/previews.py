@@ -21,8 +21,8 @@ from desktop.chart.layers.layer import PaneScale
 MOST_SHOWN = 4
 _FILL_ALPHA = 90
 _BAND_ALPHA = 150
-_CURVES = (1, 2, 3, 5)
-"""Colours that no candle and no ghost has."""
+_STUDIES = (4, 1, 2, 5)
+"""Of the indicators' colours, which no candle and no ghost has: those that read best on either ground."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class PreviewLayer:
 
     def colour(self, frame: Frame, number: int) -> QColor:
         """Of the preview in this place."""
-        return frame.palette.curves[_CURVES[number % len(_CURVES)]]
+        return frame.palette.studies[_STUDIES[number % len(_STUDIES)]]
 
 
 def _placed(forecast: ForecastMade, model: ChartModel) -> list[PlacedGhost]:

@@ -65,6 +65,7 @@ def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsP
     qtbot.waitUntil(lambda: panel.width() == width)
     table, metrics = panel.table, panel.table.fontMetrics()
     qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+    assert table.horizontalHeader().length() <= table.viewport().width()
     for title in ("Step", "Candle", "Score"):
         assert not table.isColumnHidden(COLUMN[title])
     for number, column in enumerate(COLUMNS):
