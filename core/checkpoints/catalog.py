@@ -125,6 +125,8 @@ class Catalog:
         self._in_use: str | None = None
         self.version = 0
         """Grows with every change."""
+        self.layout = 0
+        """Grows whenever row numbers come to mean others."""
         self._numbers: dict[str, NDArray[np.float64]]
         self._texts: dict[str, Texts]
         self._forget()
@@ -134,6 +136,11 @@ class Catalog:
 
     def __getitem__(self, row: int) -> Kept:
         return self._kept[row]
+
+    def take(self, rows: Rows) -> list[Kept]:
+        """Several rows at once."""
+        kept = self._kept
+        return [kept[row] for row in rows.tolist()]
 
     def row_of(self, checkpoint_id: str) -> int | None:
         """Where a checkpoint is now; None where it is not kept."""
@@ -149,6 +156,7 @@ class Catalog:
         """Nothing is known any more."""
         self._kept.clear()
         self._row_of.clear()
+        self.layout += 1
         self._forget()
         self._changed()
 
@@ -177,6 +185,7 @@ class Catalog:
         self._row_of = {each.info.checkpoint_id: row for row, each in enumerate(self._kept)}
         for texts in self._texts.values():
             texts.keep(stays)
+        self.layout += 1
         self._numbers = {name: values[stays] for name, values in self._numbers.items()}
         self._changed()
 

@@ -31,6 +31,7 @@ from core.market.candle import Interval
 from desktop.checkpoints.source import score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.icons import tabular
+from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.theme import Palette
 
 _SMOOTHED_STEPS = 25
@@ -68,7 +69,7 @@ class CompareDialog(QDialog):
         self.settings = _table(self._titles, "Settings")
         self.only_different = QCheckBox("&Only what differs")
         self.only_different.setChecked(True)
-        self.plot = pg.PlotWidget(background=palette.background)
+        self.plot = plot_widget(NumberAxis)
         self._rows = settings_side_by_side(settings)
         self._unknown = [title for title, each in zip(self._titles, settings, strict=True) if each is None]
         self._fill_metrics()
@@ -153,26 +154,23 @@ class CompareDialog(QDialog):
     def _draw(self, steps: Steps) -> None:
         colours = self._colours
         self.plot.setAccessibleName("Loss curves of the runs")
+        apply_plot_palette(self.plot, colours)
         plot = self.plot.getPlotItem()
-        plot.addLegend(labelTextColor=colours.text, offset=(-8, 8))
-        for side, label in (("left", "Loss"), ("bottom", "Step")):
-            axis = plot.getAxis(side)
-            axis.setPen(colours.border)
-            axis.setTextPen(colours.text)
-            plot.setLabel(side, label, color=colours.text.name())
+        plot.addLegend(labelTextColor=colours.text, brush=colours.background, offset=(-8, 8))
         for number, run_id in enumerate(dict.fromkeys(each.info.run_id for each in self._kept)):
             place, loss = _curve(steps(run_id))
             colour = colours.curves[number % len(colours.curves)]
             pen = pg.mkPen(colour, width=2, style=_CURVE_STYLES[number % len(_CURVE_STYLES)])
             plot.plot(place, loss, pen=pen, name=run_id, connect="finite")
-        for title, each in zip(self._titles, self._kept, strict=True):
-            line = pg.InfiniteLine(
-                each.info.step,
-                pen=pg.mkPen(colours.muted_text, style=Qt.PenStyle.DashLine),
-                label=title,
-                labelOpts={"color": colours.text, "position": 0.06 + 0.08 * (self._kept.index(each) % 5)},
-            )
-            plot.addItem(line)
+        for number, (title, each) in enumerate(zip(self._titles, self._kept, strict=True)):
+            self._mark(title, each.info.step, number)
+        plot.enableAutoRange()
+
+    def _mark(self, title: str, step: int, number: int) -> None:
+        colours = self._colours
+        label = {"color": colours.text, "fill": colours.background, "position": 0.04 + 0.07 * (number % 6)}
+        pen = pg.mkPen(colours.muted_text, style=Qt.PenStyle.DashLine)
+        self.plot.addItem(pg.InfiniteLine(step, pen=pen, label=title, labelOpts=label))
 
 
 def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:

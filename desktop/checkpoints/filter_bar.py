@@ -11,11 +11,11 @@ from core.clock import Clock
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette
 
-PLACEHOLDER = "Filter, such as skill > 1 % and step > 500"
+PLACEHOLDER = "Filter, such as score > 1 % and step > 500"
 _HELP = (
     "Plain words are looked for in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\n"
-    "Or compare columns: skill > 0.01 and step > 500. There are and, or, not, parentheses; = != < <= > >=; contains "
-    "for texts; “= unknown” for what was not measured.\n"
+    "Or compare columns: score > 0.01 (or skill > 1 %) and step > 500. There are and, or, not, parentheses; "
+    "= != < <= > >=; contains for texts; “= unknown” for what was not measured.\n"
     "Times: when >= 2026-11-14, when = yesterday, age < 7 d. Sizes: size > 5 MB. Tags: tag = keep."
 )
 _WAIT_MS = 400

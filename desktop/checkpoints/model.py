@@ -30,23 +30,26 @@ class CheckpointTableModel(QAbstractTableModel):
         super().__init__(parent)
         self._kept: list[Kept] = []
         self._best = self._in_use = np.zeros(0)
-        self._rows: dict[str, int] = {}
+        self._catalog: Catalog | None = None
+        self._layout = -1
+        self._shown: Rows = np.zeros(0, dtype=np.int64)
+        self._place: Rows = np.zeros(0, dtype=np.int64)
+        """By row of the catalog: where it is shown, -1 where it is not."""
 
     def show(self, catalog: Catalog, rows: Rows) -> bool:
         """Show these rows of the catalog. False where the same checkpoints stay in the same places."""
-        kept = [catalog[row] for row in rows.tolist()]
-        is_same = len(kept) == len(self._kept) and all(
-            one.info.checkpoint_id == other.info.checkpoint_id for one, other in zip(kept, self._kept, strict=True)
-        )
+        is_same = self._catalog is catalog and self._layout == catalog.layout and np.array_equal(rows, self._shown)
         if not is_same:
             self.beginResetModel()
-        self._kept = kept
+        self._kept = catalog.take(rows)
         self._best, self._in_use = catalog.number("best")[rows], catalog.number("in_use")[rows]
         if not is_same:
-            self._rows = {each.info.checkpoint_id: row for row, each in enumerate(kept)}
+            self._catalog, self._layout, self._shown = catalog, catalog.layout, rows
+            self._place = np.full(len(catalog), -1, dtype=np.int64)
+            self._place[rows] = np.arange(len(rows))
             self.endResetModel()
-        elif kept:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(kept) - 1, len(COLUMNS) - 1))
+        elif len(rows):
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
         return not is_same
 
     def info(self, row: int) -> CheckpointInfo:
@@ -65,7 +68,13 @@ class CheckpointTableModel(QAbstractTableModel):
 
     def rows_of(self, ids: Iterable[str]) -> list[int]:
         """Where these are shown, ascending; those that are not shown are left out."""
-        return sorted(self._rows[id_] for id_ in ids if id_ in self._rows)
+        if self._catalog is None or self._catalog.layout != self._layout:
+            wanted = set(ids)
+            return [row for row, kept in enumerate(self._kept) if kept.info.checkpoint_id in wanted]
+        rows = (self._catalog.row_of(id_) for id_ in ids)
+        known = [row for row in rows if row is not None and row < len(self._place)]
+        places = self._place[known]
+        return np.sort(places[places >= 0]).tolist() if known else []
 
     def rowCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self._kept)

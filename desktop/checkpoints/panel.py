@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
 
@@ -111,7 +111,7 @@ class CheckpointsPanel(Panel):
     def _rows(self, catalog: Catalog) -> Rows:
         rows = catalog.rows(self._filter, self._source.clock.now_ms())
         if not self.table.settings.all_runs:
-            rows = np.intersect1d(rows, self._source.rows_of_run(), assume_unique=True)
+            rows = rows[self._source.is_of_run()[rows]]
         return catalog.ordered(rows, *self.table.sorting)
 
     def _build_layout(self) -> None:
@@ -216,7 +216,7 @@ class CheckpointsPanel(Panel):
 
     def _update_count(self, catalog: Catalog) -> None:
         is_all = self.table.settings.all_runs
-        total = len(catalog) if is_all else len(self._source.rows_of_run())
+        total = len(catalog) if is_all else int(self._source.is_of_run().sum())
         shown = self.model.rowCount()
         noun = "checkpoint" if total == 1 else "checkpoints"
         words = f"{format_count(total)} {noun}" if shown == total else f"{format_count(shown)} of {format_count(total)}"
@@ -236,7 +236,7 @@ class CheckpointsPanel(Panel):
         actions[ActionId.CHECKPOINT_COMPARE].setEnabled(2 <= len(rows) <= _MOST_COMPARED)
         ghosts = actions[ActionId.CHECKPOINT_GHOSTS]
         ghosts.setEnabled(bool(rows) or ghosts.isChecked())
-        actions[ActionId.CHECKPOINT_DELETE].setEnabled(bool(rows) and bool(self._deletable()))
+        actions[ActionId.CHECKPOINT_DELETE].setEnabled(self._is_any_deletable(rows))
         self._present_pin(bool(rows) and all(self.model.info(row).is_pinned for row in rows))
         self._present_undo()
 
@@ -255,6 +255,11 @@ class CheckpointsPanel(Panel):
         actions = self.actions_of_panel
         actions.present(ActionId.CHECKPOINT_UNDO, "&Undo", tooltip, "undo", self.palette_now)
         actions[ActionId.CHECKPOINT_UNDO].setEnabled(stack.canUndo())
+
+    def _is_any_deletable(self, rows: Sequence[int]) -> bool:
+        kept = self._source.newest_ids()
+        infos = (self.model.info(row) for row in rows)
+        return any(not info.is_in_use and info.checkpoint_id not in kept for info in infos)
 
     def _deletable(self) -> list[str]:
         """The trainer keeps the newest of each run and the one in use, whoever asks."""

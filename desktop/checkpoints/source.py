@@ -10,7 +10,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from core.checkpoints.catalog import Catalog, Kept, Rows
+from core.checkpoints.catalog import Catalog, Kept, Mask, Rows
 from core.clock import Clock
 from core.events import CheckpointInfo
 from core.storage.errors import StorageError
@@ -95,6 +95,7 @@ class CheckpointSource(QObject):
         self._oldest: int | None = None
         self._is_stale = True
         self._infos: tuple[int, str | None, tuple[CheckpointInfo, ...]] = (-1, None, ())
+        self._newest_ids: tuple[int, frozenset[str]] = (-1, frozenset())
         self.undo_stack = QUndoStack(self)
         self.undo_stack.setUndoLimit(_UNDONE_AT_MOST)
         # By way of this object: at the end the stack speaks while it is being taken down, and others would ask it.
@@ -146,17 +147,25 @@ class CheckpointSource(QObject):
     def newest_ids(self) -> frozenset[str]:
         """Of every run the one that was saved last: the trainer keeps it, whoever asks."""
         catalog = self.catalog
-        runs, sequences = catalog.text("run").codes, catalog.number("sequence")
-        order = np.lexsort((sequences, runs))
-        is_last = np.append(runs[order][1:] != runs[order][:-1], True) if len(order) else np.zeros(0, dtype=np.bool_)
-        return frozenset(catalog[int(row)].info.checkpoint_id for row in order[is_last])
+        if self._newest_ids[0] != catalog.version:
+            runs, sequences = catalog.text("run").codes, catalog.number("sequence")
+            newest: dict[int, int] = {}
+            order = np.argsort(sequences, kind="stable")
+            newest.update(zip(runs[order].tolist(), order.tolist(), strict=True))
+            ids = frozenset(catalog[row].info.checkpoint_id for row in newest.values())
+            self._newest_ids = (catalog.version, ids)
+        return self._newest_ids[1]
 
     def rows_of_run(self) -> Rows:
         """Rows of the catalog that belong to the watched run, ascending."""
+        return np.flatnonzero(self.is_of_run())
+
+    def is_of_run(self) -> Mask:
+        """Which rows of the catalog belong to the watched run: bool [n]."""
         run_id = self._state.run_id
         if run_id is None:
-            return np.zeros(0, dtype=np.int64)
-        return np.flatnonzero(self._catalog.text("run").where(lambda run: run == run_id.casefold()))
+            return np.zeros(len(self._catalog), dtype=np.bool_)
+        return self._catalog.text("run").where(lambda run: run == run_id.casefold())
 
     @property
     def is_loading(self) -> bool:
