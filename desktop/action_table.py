@@ -216,6 +216,7 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
             "Ctrl+Shift+D",
             "broom",
         ),
+        (ids.CHECKPOINT_RUNS, "Run&s…", "All runs: show, compare, archive", "Ctrl+U", "folder-multiple-outline"),
         (ids.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
     )
     ghosts = ActionInfo(

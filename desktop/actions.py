@@ -90,6 +90,7 @@ class ActionId(StrEnum):
     CHECKPOINT_COLUMNS = "checkpoint_columns"
     CHECKPOINT_ALL_RUNS = "checkpoint_all_runs"
     CHECKPOINT_FILTER = "checkpoint_filter"
+    CHECKPOINT_RUNS = "checkpoint_runs"
     CHECKPOINT_GHOSTS = "checkpoint_ghosts"
     CHECKPOINT_COMPARE = "checkpoint_compare"
     CHECKPOINT_VERIFY = "checkpoint_verify"

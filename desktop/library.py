@@ -11,6 +11,7 @@ from core.market.candle import Interval
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
+from core.storage.run_marks import set_archived
 from core.training.issued import from_rows
 from desktop.database import WindowDatabase
 
@@ -59,6 +60,9 @@ class Library:
 
     def set_verified(self, checkpoint_id: str, fault: str) -> None:
         self._rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)
+
+    def set_archived(self, run_id: str, is_archived: bool) -> None:
+        set_archived(self._database.db, run_id, is_archived)
 
     def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
         return self._rows.take_back_deletion(ids)

@@ -26,6 +26,8 @@ class Kept:
     symbol: str
     interval_ms: int
     sequence: int
+    is_archived: bool = False
+    """Its run is put away."""
 
 
 _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
@@ -45,6 +47,7 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "verified": lambda kept: kept.info.verified_at_ms is not None and not kept.info.fault,
     "verified_at": lambda kept: None if kept.info.fault else kept.info.verified_at_ms,
     "damaged": lambda kept: bool(kept.info.fault),
+    "archived": lambda kept: kept.is_archived,
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,
 }

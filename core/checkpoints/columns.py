@@ -67,6 +67,7 @@ COLUMNS = (
     Column("known_good", Kind.FLAG, ("good",)),
     Column("verified", Kind.FLAG),
     Column("damaged", Kind.FLAG),
+    Column("archived", Kind.FLAG),
 )
 """Every name of the filter, in the order in which they are offered."""
 

@@ -97,6 +97,19 @@ class Words:
 Expression = Compare | Not | Every | Some | Words
 
 
+def names_in(expression: Expression | None) -> set[str]:
+    """The columns that a filter asks of."""
+    match expression:
+        case Compare(column):
+            return {column.name}
+        case Not(part):
+            return names_in(part)
+        case Every(parts) | Some(parts):
+            return set().union(*(names_in(part) for part in parts))
+        case _:
+            return set()
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """What "today" means: the time now, and the zone in which dates are typed (None: the machine's)."""

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _SELECT = f"""
-SELECT venue, symbol, interval_ms, checkpoints.sequence,
+SELECT venue, symbol, interval_ms, checkpoints.sequence, COALESCE(is_archived, 0),
     {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {MARKS}
 FROM checkpoints
 JOIN runs ON runs.run_id = checkpoints.run_id
 JOIN markets ON markets.id = runs.market_id
+LEFT JOIN run_marks ON run_marks.run_id = checkpoints.run_id
 LEFT JOIN checkpoint_marks ON checkpoint_marks.checkpoint_id = checkpoints.checkpoint_id
 WHERE is_deleted = 0
     AND NOT EXISTS (
@@ -55,5 +56,5 @@ class BrowsedRows:
 
 
 def _kept(row: Row) -> Kept:
-    venue, symbol, interval_ms, sequence, *rest = row
-    return Kept(to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence)
+    venue, symbol, interval_ms, sequence, is_archived, *rest = row
+    return Kept(to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence, bool(is_archived))

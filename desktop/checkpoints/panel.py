@@ -9,13 +9,14 @@ from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
-from core.checkpoints.expression import Expression
+from core.checkpoints.expression import Expression, names_in
 from core.events import CheckpointInfo
 from core.settings import BrowserSettings
 from desktop.action_table import checkpoint_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
+from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.checkpoints.source import CheckpointSource
 from desktop.checkpoints.table import CheckpointTable
 from desktop.checkpoints.words_dialogs import open_name, open_tags
@@ -110,6 +111,8 @@ class CheckpointsPanel(Panel):
 
     def _rows(self, catalog: Catalog) -> Rows:
         rows = catalog.rows(self._filter, self._source.clock.now_ms())
+        if self.table.settings.all_runs and "archived" not in names_in(self._filter):
+            rows = rows[catalog.number("archived")[rows] == 0.0]
         if not self.table.settings.all_runs:
             rows = rows[self._source.is_of_run()[rows]]
         return catalog.ordered(rows, *self.table.sorting)
@@ -161,6 +164,7 @@ class CheckpointsPanel(Panel):
                 ids.CHECKPOINT_DELETE: self._delete,
                 ids.CHECKPOINT_UNDO: self._source.undo_stack.undo,
                 ids.CHECKPOINT_COLUMNS: self.choose_columns,
+                ids.CHECKPOINT_RUNS: self.open_runs,
                 ids.CHECKPOINT_GHOSTS: self._toggle_ghosts,
                 ids.CHECKPOINT_COMPARE: lambda: self.compare_requested.emit(self._kept()),
                 ids.CHECKPOINT_VERIFY: lambda: self.verify_requested.emit(self.selected()),
@@ -176,6 +180,19 @@ class CheckpointsPanel(Panel):
         """Not only the watched one."""
         self._on_columns(replace(self.table.settings, all_runs=True))
         self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].setChecked(True)
+
+    def open_runs(self) -> RunsDialog:
+        """List all runs."""
+        dialog = RunsDialog(self._source, self)
+        dialog.show_requested.connect(self._show_run)
+        dialog.compare_requested.connect(self.compare_requested)
+        open_dialog(dialog)
+        return dialog
+
+    def _show_run(self, run_id: str) -> None:
+        self.show_all_runs()
+        archived = self._source.is_archived(run_id)
+        self.filter.setText(f'run = "{run_id}"' + (" and archived = yes" if archived else ""))
 
     def _kept(self) -> list[Kept]:
         return [self.model.kept(row) for row in self.table.selected_rows()]

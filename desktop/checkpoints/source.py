@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -60,6 +61,10 @@ class CheckpointLibrary(Protocol):
 
     def set_verified(self, checkpoint_id: str, fault: str) -> None:
         """Its file was read now; `fault` says what is wrong with it."""
+        ...
+
+    def set_archived(self, run_id: str, is_archived: bool) -> None:
+        """Put a run away, or take it out again."""
         ...
 
     def request_deletion(self, ids: Sequence[str]) -> None:
@@ -205,6 +210,26 @@ class CheckpointSource(QObject):
 
         after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
         self._do(f"tag {_named(ids)}", ids, partial(tag, after), partial(tag, before))
+
+    def is_archived(self, run_id: str) -> bool:
+        """Whether a run that has checkpoints is put away."""
+        of_run = self.catalog.text("run").where(lambda run: run == run_id.casefold())
+        return bool((of_run & (self._catalog.number("archived") > 0.0)).any())
+
+    def set_archived(self, run_ids: Sequence[str], is_archived: bool) -> None:
+        """Put runs away, or take them out again; nothing of them is deleted."""
+        chosen = set(run_ids)
+        own = [kept for kept in self.catalog.take(np.arange(len(self._catalog))) if kept.info.run_id in chosen]
+        before = {kept.info.run_id: kept.is_archived for kept in own}
+
+        def put_away(values: dict[str, bool]) -> None:
+            for run_id, value in values.items():
+                self._library.set_archived(run_id, value)
+            self._catalog.put(replace(kept, is_archived=values[kept.info.run_id]) for kept in own)
+
+        words = f"{'archive' if is_archived else 'take out of the archive'} {format_count(len(run_ids))} runs"
+        after = dict.fromkeys(before, is_archived)
+        self._do(words, [], partial(put_away, after), partial(put_away, before))
 
     def set_verified(self, faults: Mapping[str, str]) -> None:
         """The files of these were read just now; by id, what is wrong with each, nothing where it is whole."""

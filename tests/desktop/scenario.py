@@ -346,6 +346,7 @@ class Library:
         self.requested: list[str] = []
         self.is_broken = False
         self.is_open = True
+        self.archived: set[str] = set()
         self._sequences: dict[str, int] = {}
 
     def page(self, before: int | None, limit: int) -> Sequence[Kept]:
@@ -362,7 +363,14 @@ class Library:
         for info in reversed(self.infos):
             self._sequences.setdefault(info.checkpoint_id, len(self._sequences) + 1)
         kept = [
-            Kept(info, "binance", "BTC/USDT", MINUTE.duration_ms, self._sequences[info.checkpoint_id])
+            Kept(
+                info,
+                "binance",
+                "BTC/USDT",
+                MINUTE.duration_ms,
+                self._sequences[info.checkpoint_id],
+                info.run_id in self.archived,
+            )
             for info in self.infos
             if info.checkpoint_id not in self.requested
         ]
@@ -386,6 +394,10 @@ class Library:
 
     def set_verified(self, checkpoint_id: str, fault: str) -> None:
         self._change(checkpoint_id, fault=fault, verified_at_ms=NOW_MS)
+
+    def set_archived(self, run_id: str, is_archived: bool) -> None:
+        self._check()
+        (self.archived.add if is_archived else self.archived.discard)(run_id)
 
     def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
         self._check()

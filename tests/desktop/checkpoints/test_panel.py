@@ -14,6 +14,7 @@ from desktop.actions import ActionId
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS
 from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.checkpoints.source import CheckpointSource
 from desktop.state import RunState
 from desktop.theme import Theme
@@ -129,7 +130,7 @@ def test_the_one_in_use_offers_neither_restore_nor_delete(panel: CheckpointsPane
 
 def test_nothing_is_offered_without_a_selection(panel: CheckpointsPanel) -> None:
     panel.table.clearSelection()
-    names = ("columns", "all_runs", "filter", "import", "clean_up")
+    names = ("columns", "all_runs", "runs", "filter", "import", "clean_up")
     always = {f"checkpoint_{name}" for name in names}
     offered = {action.objectName() for action in panel.actions_of_panel.actions() if action.isEnabled()}
     assert offered == always
@@ -328,6 +329,37 @@ def test_all_runs_are_shown_by_a_key(qtbot: QtBot, panel: CheckpointsPanel, libr
     assert 40 in steps(panel)
     qtbot.keyClicks(panel.filter, "run = another")
     assert steps(panel) == [40]
+
+
+def test_a_run_is_archived_and_its_checkpoints_are_found_all_the_same(
+    qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
+) -> None:
+    for step in (40, 50):
+        library.infos.append(replace(scenario.checkpoint(step), run_id="another", checkpoint_id=f"another-{step}"))
+    panel._source.reload()
+    panel.refresh()
+    press(qtbot, panel, Qt.Key.Key_R, CONTROL)
+    assert {40, 50} < set(steps(panel))
+    press(qtbot, panel, Qt.Key.Key_U, CONTROL)
+    dialog = panel.findChild(RunsDialog)
+    qtbot.waitExposed(dialog)
+    texts = [dialog.table.item(row, 0).text() for row in range(2)]
+    assert sorted(texts) == ["another", scenario.RUN]
+    dialog.table.selectRow(texts.index("another"))
+    qtbot.mouseClick(dialog.archive_button, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert library.archived == {"another"} and not {40, 50} & set(steps(panel))
+    assert "archived" in dialog.table.item(texts.index("another"), 7).text()
+    with qtbot.waitSignal(panel.compare_requested) as asked:
+        dialog.table.selectAll()
+        qtbot.mouseClick(dialog.compare_button, Qt.MouseButton.LeftButton)
+    assert {kept.info.run_id for kept in asked.args[0]} == {"another", scenario.RUN}
+    dialog.table.selectRow(texts.index("another"))
+    qtbot.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert steps(panel) == [50, 40]
+    panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].trigger()
+    assert library.archived == set()
 
 
 def test_every_control_has_a_name(panel: CheckpointsPanel) -> None:

@@ -18,6 +18,7 @@ from desktop.actions import ActionId
 from desktop.chart.layers.previews import Preview, PreviewLayer
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
+from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -113,7 +114,8 @@ def test_the_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode:
     )
     rules = bench.window.settings.checkpoints
     clean_up = CleanUpDialog(scenario_many(), rules, scenario.NOW_MS, is_training=True, parent=bench.window)
-    for name, dialog in (("compare", compare), ("clean-up", clean_up)):
+    runs = RunsDialog(bench.window.source, bench.window)
+    for name, dialog in (("compare", compare), ("clean-up", clean_up), ("runs", runs)):
         dialog.open()
         qtbot.waitExposed(dialog)
         pages = compare.tabs.count() if dialog is compare else 1
