@@ -138,6 +138,12 @@ class CheckpointSource(QObject):
             self._infos = (catalog.version, run_id, infos)
         return self._infos[2]
 
+    def newest(self, count: int) -> list[CheckpointInfo]:
+        """At most so many of the watched run, the newest first."""
+        catalog = self.catalog
+        rows = catalog.ordered(self.rows_of_run(), "sequence", is_descending=True)
+        return [catalog.info(int(row)) for row in rows[:count]]
+
     def best(self) -> CheckpointInfo | None:
         """The one of the watched run with the highest skill."""
         run_id = self._state.run_id
