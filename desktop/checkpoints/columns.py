@@ -150,7 +150,7 @@ COLUMNS = (
         is_number=False,
         sort="verified_at",
     ),
-    Column("name", "Name", "What you call it", lambda k: k.info.name, "Some words", is_number=False),
+    Column("name", "Name", "What you call it", lambda k: k.info.name, "Before the halving", is_number=False),
     Column(
         "tags", "Tags", "Your own words to find it by", lambda k: ", ".join(k.info.tags), "one, two", is_number=False
     ),
