@@ -265,10 +265,11 @@ def test_pin_note_and_deletion_reach_the_table_and_the_trainer(qapp: QApplicatio
                 and kept.is_pinned
                 and kept.note == "the first one"
                 and victim.checkpoint_id not in known
+                and not (tmp_path / victim.file).exists()  # which the trainer does in its own time
             )
 
         await until(is_done, "pin, note and deletion")
-        assert not (tmp_path / victim.file).exists() and (tmp_path / pinned.file).exists()
+        assert (tmp_path / pinned.file).exists()
 
     live(qapp, context(tmp_path), story)
 
