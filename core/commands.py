@@ -7,6 +7,7 @@ from typing import Literal
 
 from core.events import ForecastMode, Incident
 from core.market.candle import Candle
+from core.settings import CheckpointSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,21 @@ class ApplyDeletions:
 
 
 @dataclass(frozen=True, slots=True)
+class ForecastWith:
+    """Say what these checkpoints would forecast now. Nothing is learned, stored or changed."""
+
+    checkpoint_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepBy:
+    """Clean up by these rules from now on; `at_once`: now, too."""
+
+    rules: CheckpointSettings
+    at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RecordIncident:
     """Write down an incident that only the driver could see: the end of the trainer before this one."""
 
@@ -109,6 +125,8 @@ TrainerCommand = (
     | SaveCheckpoint
     | RestoreCheckpoint
     | ApplyDeletions
+    | ForecastWith
+    | KeepBy
     | RecordIncident
     | RescoreCandle
     | StopSession

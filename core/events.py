@@ -353,10 +353,26 @@ class CheckpointInfo:
     parent_id: str | None
     is_known_good: bool = True
     """All of its numbers were finite, and no step before it was being skipped."""
+    coverage: float | None = None
+    """Share of closes inside the 90 % band, over the candles of `skill`; None: not stored, or too few."""
+    direction: float | None = None
+    """Share of directions that were hit, over the same candles."""
+    health: str | None = None
+    """What the gradient doctor had said last, a `Disease`; None: not stored."""
+    device: str | None = None
+    """Where it was trained, for people; None: not stored."""
+    settings_id: str | None = None
+    """Which settings were in force, see `core.storage.setting_sets`; None: not stored."""
     is_best: bool = False
     is_pinned: bool = False
     is_in_use: bool = False
     note: str = ""
+    name: str = ""
+    tags: tuple[str, ...] = ()
+    verified_at_ms: int | None = None
+    """When its file was last read and held to its sha256; None: not since it was written."""
+    fault: str = ""
+    """What was wrong with the file then: a sentence, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,6 +382,17 @@ class CheckpointsChanged:
     run_id: str
     saved: CheckpointInfo | None
     deleted_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointForecast:
+    """What a kept checkpoint would forecast now. It is not committed, not stored and not scored."""
+
+    run_id: str
+    checkpoint_id: str
+    forecast: ForecastMade | None
+    why_not: str = ""
+    """A sentence, where there is no forecast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -489,6 +516,7 @@ TrainerEvent = (
     | StepDone
     | Diagnosis
     | CheckpointsChanged
+    | CheckpointForecast
     | Incident
     | DriftFound
     | TrainerReady

@@ -231,7 +231,8 @@ class RecoverySettings:
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class CheckpointSettings:
-    """When checkpoints are written, and which are kept. Best, pinned, newest and in use are always kept."""
+    """When checkpoints are written, and which are kept: one rule that keeps one is enough. Best, pinned, newest and in
+    use are always kept."""
 
     every_steps: int = Field(default=10, ge=1, le=100_000, description="Steps between checkpoints.")
     catch_up_seconds: float = Field(
@@ -239,6 +240,18 @@ class CheckpointSettings:
     )
     keep_newest: int = Field(default=5, ge=2, le=1000, description="How many of the newest are kept.")
     keep_best: int = Field(default=3, ge=1, le=1000, description="How many of the best are kept.")
+    keep_every_steps: int = Field(
+        default=0, ge=0, le=10_000_000, description="One is kept in each stretch of so many steps; 0: no such rule."
+    )
+    keep_hours: int = Field(
+        default=0, ge=0, le=87_600, description="All are kept that are younger than so many hours; 0: no such rule."
+    )
+    undo_minutes: int = Field(
+        default=10,
+        ge=0,
+        le=10_080,
+        description="How long a checkpoint that was deleted by hand can be brought back before its file goes.",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
@@ -313,6 +326,29 @@ class WatchlistSettings:
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class BrowserSettings:
+    """How the checkpoint browser is arranged; changed there."""
+
+    columns: tuple[str, ...] = Field(
+        default=(),
+        description="The columns, in order; empty: as many as there is room for.",
+        json_schema_extra=OWN_DIALOG,
+    )
+    widths: dict[str, Annotated[int, Field(ge=8, le=4000)]] = Field(
+        default_factory=dict,
+        description="Widths of columns that were changed, in pixels.",
+        json_schema_extra=OWN_DIALOG,
+    )
+    sort_by: str = Field(default="step", description="The column that is sorted by.", json_schema_extra=OWN_DIALOG)
+    is_descending: bool = Field(default=True, description="The largest first.", json_schema_extra=OWN_DIALOG)
+    all_runs: bool = Field(
+        default=False,
+        description="The checkpoints of all runs, not only of the watched one.",
+        json_schema_extra=OWN_DIALOG,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class NotificationSettings:
     """What is told on the desktop and in the tray."""
 
@@ -339,6 +375,7 @@ class Settings:
     chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
     watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)
+    browser: BrowserSettings = field(default_factory=BrowserSettings)
     notifications: NotificationSettings = field(default_factory=NotificationSettings)
 
 

@@ -232,22 +232,62 @@ def _help_actions() -> tuple[ActionInfo, ...]:
 
 
 def checkpoint_actions() -> tuple[ActionInfo, ...]:
-    """What can be done with checkpoints, in their panel."""
-    rows = (
+    """What can be done with checkpoints, in their panel: buttons, then what only its menu has."""
+    ids = ActionId
+    buttons = (
         (
-            ActionId.CHECKPOINT_RESTORE,
+            ids.CHECKPOINT_RESTORE,
             "&Restore",
-            "Take the model back to this checkpoint; the record of forecasts and scores stays",
+            "Show this checkpoint's ghosts on the chart, then take the model back to it; the record of forecasts stays",
             "Ctrl+Return",
             "backup-restore",
         ),
-        (ActionId.CHECKPOINT_PIN, "&Pin", "Keep these checkpoints until they are unpinned", "Ctrl+P", "pin-outline"),
-        (ActionId.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
-        (ActionId.CHECKPOINT_DELETE, "&Delete…", "Delete these checkpoints, after asking", "Del", "delete-outline"),
+        (ids.CHECKPOINT_COMPARE, "&Compare", "Numbers, settings, curves side by side", "Ctrl+D", "compare"),
+        (ids.CHECKPOINT_PIN, "&Pin", "Keep these checkpoints until they are unpinned", "Ctrl+P", "pin-outline"),
+        (ids.CHECKPOINT_DELETE, "&Delete", "Delete these checkpoints; it can be undone", "Del", "delete-outline"),
+        (ids.CHECKPOINT_UNDO, "&Undo", "Take the last change back", "Ctrl+Shift+Z", "undo"),
     )
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Checkpoints")
-        for id_, text, tooltip, keys, name in rows
+    others = (
+        (ids.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
+        (ids.CHECKPOINT_NAME, "R&ename…", "Give this checkpoint a name", "Shift+F2", "rename-box"),
+        (ids.CHECKPOINT_TAGS, "&Tags…", "Give these checkpoints words to find them by", "Ctrl+T", "tag-outline"),
+        (ids.CHECKPOINT_FILTER, "&Filter", "Type what is to be shown", "Ctrl+F", "filter-outline"),
+        (ids.CHECKPOINT_VERIFY, "&Verify", "Read the files again and check them", "Ctrl+Y", "check-decagram-outline"),
+        (ids.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
+        (ids.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
+        (
+            ids.CHECKPOINT_CLEAN_UP,
+            "Clean &up…",
+            "Which checkpoints the rules keep, and what a clean-up would delete",
+            "Ctrl+Shift+D",
+            "broom",
+        ),
+        (ids.CHECKPOINT_RUNS, "Run&s…", "All runs: show, compare, archive", "Ctrl+U", "folder-multiple-outline"),
+        (ids.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
+    )
+    ghosts = ActionInfo(
+        ids.CHECKPOINT_GHOSTS,
+        "&Ghosts on the chart",
+        "Show what these checkpoints would forecast now, beside each other; at most four",
+        "Ctrl+H",
+        "ghost-outline",
+        is_checkable=True,
+        place="Checkpoints",
+    )
+    runs = ActionInfo(
+        ids.CHECKPOINT_ALL_RUNS,
+        "&All runs",
+        "Show the checkpoints of all runs, not only of the watched one",
+        "Ctrl+R",
+        "format-list-bulleted",
+        is_checkable=True,
+        place="Checkpoints",
+    )
+    return (
+        *(ActionInfo(*row, is_in_tool_bar=True, place="Checkpoints") for row in buttons),
+        ghosts,
+        *(ActionInfo(*row, place="Checkpoints") for row in others),
+        runs,
     )
 
 

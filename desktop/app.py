@@ -36,6 +36,7 @@ from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
+from desktop.checkpoints.tools import CheckpointTools
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.crash_watch import CrashWatch
@@ -101,6 +102,16 @@ class Application(QObject):
             holds=holds,
             parent=self,
         )
+        self.browser = CheckpointTools(
+            self.window,
+            self.chart,
+            self.state,
+            self._database,
+            context.folder,
+            self._library.steps,
+            self.runs.send,
+            self._clock,
+        )
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
@@ -161,6 +172,8 @@ class Application(QObject):
             _log.error("The thread that reads stored candles did not end in time.")
         if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")
+        if not self.browser.finish():
+            _log.error("The checkpoint files that were being read or written took too long.")
         self.close_database()
         self.window.deleteLater()
         self.deleteLater()

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from core.checkpoints.catalog import Kept
 from core.clock import Clock
-from core.events import CheckpointInfo, DriftFound, ForecastMade, Incident, StepDone
+from core.events import DriftFound, ForecastMade, Incident, StepDone
 from core.market.candle import Interval
+from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
+from core.storage.run_marks import set_archived
 from core.training.issued import from_rows
 from desktop.database import WindowDatabase
 
@@ -27,8 +30,18 @@ class Library:
     def _reader(self, run_id: str) -> RecordReader:
         return RecordReader(self._database.db, run_id)
 
-    def list(self, run_id: str) -> Sequence[CheckpointInfo]:
-        return self._rows.list(run_id)
+    @property
+    def is_open(self) -> bool:
+        return self._database.is_open
+
+    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+        return BrowsedRows(self._database.db).page(before, limit)
+
+    def newer(self, after: int) -> Sequence[Kept]:
+        return BrowsedRows(self._database.db).newer(after)
+
+    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+        return BrowsedRows(self._database.db).of(ids)
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
         self._rows.set_pinned(checkpoint_id, is_pinned)
@@ -38,6 +51,21 @@ class Library:
 
     def request_deletion(self, ids: Sequence[str]) -> None:
         self._rows.request_deletion(ids, self._clock.now_ms())
+
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        self._rows.set_name(checkpoint_id, name)
+
+    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
+        self._rows.set_tags(checkpoint_id, tags)
+
+    def set_verified(self, checkpoint_id: str, fault: str) -> None:
+        self._rows.set_verified(checkpoint_id, self._clock.now_ms(), fault)
+
+    def set_archived(self, run_id: str, is_archived: bool) -> None:
+        set_archived(self._database.db, run_id, is_archived)
+
+    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
+        return self._rows.take_back_deletion(ids)
 
     def steps(self, run_id: str, newest: int) -> Sequence[StepDone]:
         """For the curves, before the first event comes."""

@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from core.accuracy.findings import RunAccuracy
 from core.clock import Clock
 from core.events import (
+    CheckpointForecast,
     CheckpointsChanged,
     Diagnosis,
     DriftFound,
@@ -53,6 +54,10 @@ class RunState(QObject):
     checkpoints_changed = Signal()
     checkpoint_saved = Signal(object)
     """CheckpointInfo: each one, as it is saved."""
+    checkpoints_deleted = Signal(object)
+    """Tuple of ids: these are gone."""
+    checkpoint_forecast = Signal(object)
+    """CheckpointForecast: what a kept checkpoint would forecast, as was asked."""
     incidents_changed = Signal()
     incident_happened = Signal(object)
     """Incident: each one, as it comes; not those of history."""
@@ -227,7 +232,13 @@ class RunState(QObject):
             # What was just saved is what the running model is, to the byte.
             self.checkpoint_in_use = event.saved.checkpoint_id
             self.checkpoint_saved.emit(event.saved)
+        if event.deleted_ids:
+            self.checkpoints_deleted.emit(event.deleted_ids)
         self.checkpoints_changed.emit()
+
+    @_take.register
+    def _(self, event: CheckpointForecast) -> None:
+        self.checkpoint_forecast.emit(event)
 
     @_take.register
     def _(self, event: Incident) -> None:

@@ -25,6 +25,8 @@ from desktop.action_table import (
 )
 from desktop.actions import ActionId, ActionRegistry
 from desktop.charting.gestures import chart_gestures
+from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.checkpoints.source import CheckpointLibrary, CheckpointSource
 from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
 from desktop.dialogs.preferences import PreferencesDialog
@@ -37,8 +39,6 @@ from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.base import Panel, Refresher
 from desktop.panels.best_checkpoint import BestCheckpointPanel
-from desktop.panels.checkpoint_source import CheckpointLibrary, CheckpointSource
-from desktop.panels.checkpoints import CheckpointsPanel
 from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume, make_tool_bar
 from desktop.panels.feed import FeedPanel
 from desktop.panels.gradients import GradientsPanel
@@ -70,6 +70,8 @@ class MainWindow(QMainWindow):
     step_requested = Signal()
     stop_requested = Signal()
     save_checkpoint_requested = Signal()
+    preview_requested = Signal(str)
+    """A checkpoint's id: its ghosts are wanted on the chart, before the model is taken back to it."""
     restore_requested = Signal(str)
     """A checkpoint's id."""
     deletions_requested = Signal()
@@ -273,8 +275,9 @@ class MainWindow(QMainWindow):
         self.inputs.clip_norm_changed.connect(self._on_clip_norm)
         self.inputs.duty_changed.connect(self._on_duty)
         self.gradients.change_requested.connect(self._on_change)
-        self.best_checkpoint.restore_requested.connect(self.restore_requested)
-        self.checkpoints.restore_requested.connect(self.restore_requested)
+        self.best_checkpoint.restore_requested.connect(self.preview_requested)
+        self.checkpoints.restore_requested.connect(self.preview_requested)
+        self.checkpoints.arranged.connect(lambda browser: self._store(replace(self._settings, browser=browser)))
         self.feed.try_again_requested.connect(self.try_again_requested)
         self.feed.venue_requested.connect(self._on_venue)
         self.watchlist.market_requested.connect(self.watch)
@@ -408,6 +411,7 @@ class MainWindow(QMainWindow):
         self.inputs.show_duty(self._settings.training.duty_percent)
         self.gradients.show_settings(self._settings)
         self.watchlist.show_markets(self._settings.watchlist.markets)
+        self.checkpoints.show_settings(self._settings.browser)
         self.settings_shown.emit(self._settings)
 
     def _open_data_folder(self) -> None:

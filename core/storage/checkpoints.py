@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,25 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 PINNED = "SELECT checkpoint_id FROM checkpoint_marks WHERE is_pinned = 1"
+MARKS = "COALESCE(is_pinned, 0), COALESCE(note, ''), COALESCE(name, ''), COALESCE(tags, ''), verified_at_ms, " + (
+    "COALESCE(fault, '')"
+)
+"""The marks of a row of `checkpoint_marks`, which may be missing."""
 _SELECT = f"""
-SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, COALESCE(is_pinned, 0), COALESCE(note, '')
+SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {MARKS}
 FROM checkpoints LEFT JOIN checkpoint_marks USING (checkpoint_id)
 WHERE is_deleted = 0
 """
+_BEST = """
+SELECT checkpoint_id FROM checkpoints
+WHERE run_id = ? AND is_deleted = 0 AND is_known_good = 1 AND ABS(skill) <= 1.7976931348623157e308
+ORDER BY skill DESC, sequence DESC LIMIT 1
+"""
+_NEWEST = """
+SELECT checkpoint_id FROM checkpoints
+WHERE sequence IN (SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id)
+"""
+_FORBIDDEN_IN_TAGS = re.compile(r"[\s,]+")
 
 
 class CheckpointRows:
@@ -44,9 +59,16 @@ class CheckpointRows:
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:
         """One that is kept."""
-        rows = select(self._db, "SELECT run_id FROM checkpoints WHERE checkpoint_id = ?", (checkpoint_id,))
-        kept = self.list(rows[0][0]) if rows else []
-        return next((info for info in kept if info.checkpoint_id == checkpoint_id), None)
+        rows = select(self._db, f"{_SELECT} AND checkpoint_id = ?", (checkpoint_id,))
+        if not rows:
+            return None
+        info = to_checkpoint(rows[0])
+        best = select(self._db, _BEST, (info.run_id,))
+        return replace(info, is_best=bool(best) and best[0][0] == checkpoint_id)
+
+    def newest_ids(self) -> frozenset[str]:
+        """Of every run the one saved last: what it would go on from."""
+        return frozenset(str(row[0]) for row in select(self._db, _NEWEST))
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
         """Keep it for good, or no longer; a pin takes back a request to delete it.
@@ -62,6 +84,20 @@ class CheckpointRows:
         """Replace its note. Raises StorageError for an id that is not kept."""
         self._mark(checkpoint_id, "note", note)
 
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        """Call it so; an empty name takes its name away. Raises StorageError for an id that is not kept."""
+        self._mark(checkpoint_id, "name", name)
+
+    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
+        """Replace its tags: words without blanks and commas, each once. Raises StorageError."""
+        words = dict.fromkeys(word for tag in tags for word in _FORBIDDEN_IN_TAGS.split(tag) if word)
+        self._mark(checkpoint_id, "tags", ",".join(words))
+
+    def set_verified(self, checkpoint_id: str, at_ms: int, fault: str) -> None:
+        """Its file was read then. fault: what is wrong with it, a sentence; empty where nothing is."""
+        self._mark(checkpoint_id, "fault", fault)
+        self._mark(checkpoint_id, "verified_at_ms", at_ms)
+
     def request_deletion(self, ids: Iterable[str], at_ms: int) -> None:
         """Ask the trainer to delete these. Raises StorageError, asking for nothing, if one is not kept."""
         sql = "INSERT INTO checkpoint_deletions (checkpoint_id, requested_at_ms) VALUES (?, ?) ON CONFLICT DO NOTHING"
@@ -70,14 +106,26 @@ class CheckpointRows:
                 self._require(checkpoint_id)
                 self._db.conn.execute(sql, (checkpoint_id, at_ms))
 
-    def requested_deletions(self, run_id: str) -> tuple[str, ...]:
-        """Ids that are to be deleted and are still kept, in the order of asking."""
+    def take_back_deletion(self, ids: Sequence[str]) -> tuple[str, ...]:
+        """Let these stay after all. Returns those that are still there; the others were deleted meanwhile."""
+        holes = ", ".join("?" * len(ids))
+        with write(self._db):
+            self._db.conn.execute(f"DELETE FROM checkpoint_deletions WHERE checkpoint_id IN ({holes})", ids)
+        sql = f"SELECT checkpoint_id FROM checkpoints WHERE is_deleted = 0 AND checkpoint_id IN ({holes})"
+        return tuple(str(row[0]) for row in select(self._db, sql, ids))
+
+    def requested_deletions(self, until_ms: int | None = None) -> tuple[str, ...]:
+        """Ids of any run that are to be deleted and are still kept, in the order of asking.
+
+        until_ms: only what was asked for until then.
+        """
         sql = (
             "SELECT checkpoint_id FROM checkpoint_deletions JOIN checkpoints USING (checkpoint_id) "
-            "WHERE run_id = ? AND is_deleted = 0 "
+            "WHERE requested_at_ms <= ? AND is_deleted = 0 "
             f"AND checkpoint_id NOT IN ({PINNED}) ORDER BY requested_at_ms, sequence"
         )
-        return tuple(str(row[0]) for row in select(self._db, sql, (run_id,)))
+        until = 2**63 - 1 if until_ms is None else until_ms
+        return tuple(str(row[0]) for row in select(self._db, sql, (until,)))
 
     def _mark(self, checkpoint_id: str, column: str, value: object) -> None:
         sql = (

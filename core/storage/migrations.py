@@ -1,9 +1,10 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
 Who writes: the window writes candles (and with them candle_corrections), exchange_holes, checkpoint_marks,
-checkpoint_deletions and chart_lines (without one, so do the commands that own the data folder); the trainer writes
-runs, steps, forecasts, conditions, scores, drifts, checkpoints and incidents; either may be the first to name a
-market.
+checkpoint_deletions, run_marks and chart_lines (without one, so do the commands that own the data folder); the trainer
+writes runs, steps, forecasts, conditions, scores, drifts, checkpoints, setting_sets and incidents; either may be the
+first to name a market. What is imported is new to this folder: the window adds its run, its settings and its
+checkpoint, and no trainer goes on with such a run.
 """
 
 from __future__ import annotations
@@ -96,6 +97,11 @@ def twin_and_drifts(db: Database) -> None:
         "ALTER TABLE scores ADD COLUMN twin_loss REAL; ALTER TABLE scores ADD COLUMN range_twin_loss REAL;"
     )
     db.executescript(_DRIFTS)
+
+
+def checkpoint_browser(db: Database) -> None:
+    """What the checkpoint browser shows beside the score; names, tags and checks of files; which runs are put away."""
+    db.executescript(_CHECKPOINT_BROWSER)
 
 
 _MARKETS = """
@@ -373,6 +379,27 @@ CREATE TABLE drifts (
 ) STRICT, WITHOUT ROWID;
 """
 
+# Columns of what was saved before stay empty: nobody knows. A set of settings is stored once, however many name it.
+_CHECKPOINT_BROWSER = """
+ALTER TABLE checkpoints ADD COLUMN coverage REAL;
+ALTER TABLE checkpoints ADD COLUMN direction REAL;
+ALTER TABLE checkpoints ADD COLUMN health TEXT;
+ALTER TABLE checkpoints ADD COLUMN device TEXT;
+ALTER TABLE checkpoints ADD COLUMN settings_id TEXT;
+CREATE TABLE setting_sets (
+    settings_id TEXT PRIMARY KEY,
+    settings_json TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+ALTER TABLE checkpoint_marks ADD COLUMN name TEXT NOT NULL DEFAULT '';
+ALTER TABLE checkpoint_marks ADD COLUMN tags TEXT NOT NULL DEFAULT '';
+ALTER TABLE checkpoint_marks ADD COLUMN verified_at_ms INTEGER;
+ALTER TABLE checkpoint_marks ADD COLUMN fault TEXT NOT NULL DEFAULT '';
+CREATE TABLE run_marks (
+    run_id TEXT PRIMARY KEY REFERENCES runs (run_id),
+    is_archived INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+"""
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -383,5 +410,6 @@ STEPS = (
     expert_losses,
     market_conditions,
     twin_and_drifts,
+    checkpoint_browser,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

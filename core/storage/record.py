@@ -30,6 +30,7 @@ from core.storage.rows import (
     score_row,
     step_row,
 )
+from core.storage.setting_sets import ADD_SETTINGS
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -97,20 +98,23 @@ class TrainingRecord:
         sql = "UPDATE runs SET corrections_taken = MAX(corrections_taken, ?) WHERE run_id = ?"
         self._execute(sql, [(until_id, self._run_id)])
 
-    def add_checkpoint(self, info: CheckpointInfo) -> None:
-        """Store the row of a file that is durable already. An id is used once: sqlite3.IntegrityError else."""
+    def add_checkpoint(self, info: CheckpointInfo, settings_json: str | None = None) -> None:
+        """Store the row of a file that is durable already. An id is used once: sqlite3.IntegrityError else.
+
+        settings_json: what `info.settings_id` stands for.
+        """
         if info.run_id != self._run_id:
             raise ValueError(f"the checkpoint {info.checkpoint_id} belongs to run {info.run_id}, not {self._run_id}")
+        if info.settings_id is not None and settings_json is not None:
+            self._execute(ADD_SETTINGS, [(info.settings_id, settings_json)])
         self._execute(_insert("checkpoints", CHECKPOINT_COLUMNS), [checkpoint_row(info)])
 
     def mark_deleted(self, ids: Iterable[str]) -> int:
-        """The files of these checkpoints are to go, but for those that are pinned by now. Rows stay, for what was
-        forecast with them. Returns how many."""
+        """The files of these checkpoints, of whatever run, are to go, but for those that are pinned by now. Rows stay,
+        for what was forecast with them. Returns how many."""
         pinned = {str(row[0]) for row in select(self._db, PINNED)}  # inside the transaction: the window may have pinned
-        sql = "UPDATE checkpoints SET is_deleted = 1 WHERE checkpoint_id = ? AND run_id = ? AND is_deleted = 0"
-        return self._execute(
-            sql, ((checkpoint_id, self._run_id) for checkpoint_id in ids if checkpoint_id not in pinned)
-        )
+        sql = "UPDATE checkpoints SET is_deleted = 1 WHERE checkpoint_id = ? AND is_deleted = 0"
+        return self._execute(sql, ((checkpoint_id,) for checkpoint_id in ids if checkpoint_id not in pinned))
 
     def _check_fence(self) -> None:
         rows = select(self._db, "SELECT fence FROM runs WHERE run_id = ?", (self._run_id,))

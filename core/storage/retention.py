@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from math import isfinite
 
 from core.events import CheckpointInfo
+from core.settings import CheckpointSettings
+
+_HOUR_MS = 3_600_000
 
 
 def best_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
@@ -20,27 +24,73 @@ def lowest_loss_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | N
     return min(known, key=lambda info: info.loss or 0.0, default=None)
 
 
-def checkpoints_to_delete(
-    newest_first: Sequence[CheckpointInfo], *, keep_newest: int, keep_best: int, in_use: Collection[str] = ()
-) -> tuple[str, ...]:
-    """Ids that no reason keeps, the oldest first. The rows come as `CheckpointRows.list` gives them.
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What keeps a checkpoint beside the reasons that always do; one is enough. Zero turns the last two off."""
 
-    One reason is enough: it is among the `keep_newest` newest, the `keep_newest` newest known good or the `keep_best`
-    best, has the lowest loss, is pinned, has a note, was saved by hand, or is in use (by its mark or by `in_use`). The
-    best, the newest and the newest known good stay whatever the two numbers are: a run that went bad cannot push out
-    what was good.
+    keep_newest: int
+    keep_best: int
+    keep_every_steps: int = 0
+    keep_hours: int = 0
+
+
+def rules_of(settings: CheckpointSettings) -> Rules:
+    """The rules as they are set."""
+    return Rules(settings.keep_newest, settings.keep_best, settings.keep_every_steps, settings.keep_hours)
+
+
+def reasons_to_keep(
+    newest_first: Sequence[CheckpointInfo], rules: Rules, now_ms: int, in_use: Collection[str] = ()
+) -> dict[str, tuple[str, ...]]:
+    """By id, in the order of the rows: why each stays, in a few words each; no reason: it goes.
+
+    The best, the newest and the newest known good stay whatever the numbers are: a run that went bad cannot push out
+    what was good. The rows come as `CheckpointRows.list` gives them.
     """
-    kept = {info.checkpoint_id for info in newest_first[: max(1, keep_newest)]}
-    kept |= {info.checkpoint_id for info in _by_skill(newest_first)[: max(1, keep_best)]}
-    kept |= {info.checkpoint_id for info in newest_first if info.is_pinned or info.is_in_use}
-    kept |= set(in_use)
-    kept |= {info.checkpoint_id for info in newest_first if info.reason == "manual" or info.note}
     good = [info for info in newest_first if info.is_known_good]
-    kept |= {info.checkpoint_id for info in good[: max(1, keep_newest)]}
+    newest = _ids(newest_first[: max(1, rules.keep_newest)])
+    newest_good = _ids(good[: max(1, rules.keep_newest)])
+    best = _ids(_by_skill(newest_first)[: max(1, rules.keep_best)])
     lowest = lowest_loss_of(newest_first)
-    if lowest is not None:
-        kept.add(lowest.checkpoint_id)
-    return tuple(info.checkpoint_id for info in reversed(newest_first) if info.checkpoint_id not in kept)
+    spaced = _spaced(newest_first, rules.keep_every_steps)
+    kept_since_ms = now_ms - rules.keep_hours * _HOUR_MS
+
+    def reasons(info: CheckpointInfo) -> tuple[str, ...]:
+        id_ = info.checkpoint_id
+        held = (
+            ("in use", info.is_in_use or id_ in in_use),
+            ("pinned", info.is_pinned),
+            ("has a name, a note or a tag", bool(info.note or info.name or info.tags)),
+            ("saved by hand", info.reason == "manual"),
+            ("among the best", id_ in best),
+            ("lowest loss", lowest is info),
+            ("among the newest", id_ in newest or id_ in newest_good),
+            (f"one in {rules.keep_every_steps:,} steps", id_ in spaced),
+            (f"younger than {rules.keep_hours:,} h", rules.keep_hours > 0 and info.created_at_ms > kept_since_ms),
+        )
+        return tuple(words for words, holds in held if holds)
+
+    return {info.checkpoint_id: reasons(info) for info in newest_first}
+
+
+def checkpoints_to_delete(
+    newest_first: Sequence[CheckpointInfo], rules: Rules, now_ms: int, in_use: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Ids that no reason keeps (see `reasons_to_keep`), the oldest first."""
+    reasons = reasons_to_keep(newest_first, rules, now_ms, in_use)
+    return tuple(id_ for id_, held in reversed(reasons.items()) if not held)
+
+
+def _spaced(newest_first: Sequence[CheckpointInfo], every_steps: int) -> set[str]:
+    """Of each stretch of so many steps the first one: which of them it is does not change as others come."""
+    if every_steps <= 0:
+        return set()
+    first = {(info.run_id, info.step // every_steps): info.checkpoint_id for info in newest_first}
+    return set(first.values())
+
+
+def _ids(infos: Sequence[CheckpointInfo]) -> set[str]:
+    return {info.checkpoint_id for info in infos}
 
 
 def _by_skill(newest_first: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:

@@ -34,9 +34,10 @@ _PLAIN_STEP = tuple(field.name for field in fields(StepDone))[1:-1]
 STEP_COLUMNS = (*_PLAIN_STEP, "gradients")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
-CHECKPOINT_COLUMNS = tuple(
-    field.name for field in fields(CheckpointInfo) if field.name not in ("is_best", "is_pinned", "is_in_use", "note")
-)
+MARK_COLUMNS = ("is_pinned", "note", "name", "tags", "verified_at_ms", "fault")
+"""What the window says of a checkpoint, in the order of `checkpoint_marks`."""
+_NOT_STORED = ("is_best", "is_in_use", *MARK_COLUMNS)
+CHECKPOINT_COLUMNS = tuple(field.name for field in fields(CheckpointInfo) if field.name not in _NOT_STORED)
 
 _plain_forecast = attrgetter(*_PLAIN_FORECAST)
 score_row = attrgetter(*SCORE_COLUMNS)
@@ -117,10 +118,16 @@ def to_incident(row: Row) -> Incident:
 
 
 def to_checkpoint(row: Row) -> CheckpointInfo:
-    """Columns of CHECKPOINT_COLUMNS, then is_pinned and note. `is_best` and `is_in_use` are not known here."""
-    values = dict(zip((*CHECKPOINT_COLUMNS, "is_pinned", "note"), row, strict=True))
+    """Columns of CHECKPOINT_COLUMNS, then MARK_COLUMNS. `is_best` and `is_in_use` are not known here."""
+    values = dict(zip((*CHECKPOINT_COLUMNS, *MARK_COLUMNS), row, strict=True))
     values |= {name: bool(values[name]) for name in ("is_pinned", "is_known_good")}
+    values["tags"] = to_tags(values["tags"])
     return CheckpointInfo(**values)
+
+
+def to_tags(stored: str) -> tuple[str, ...]:
+    """Tags as they are stored, joined by commas."""
+    return tuple(tag for tag in stored.split(",") if tag)
 
 
 def _bytes(array: NDArray[np.float64]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import deque
 
 import numpy as np
@@ -68,6 +69,15 @@ class Forecaster:
     def of_other(self, model: nn.Module, reference: FloatArray) -> FloatArray:
         """What another model of the same shape says of the candles after the newest one: [H, Q, L], natural units."""
         return self._natural(self._of_model(reference, model))
+
+    def beside(self, engine: TrainingEngine, learned: Arrays) -> Forecaster:
+        """One with another model and what that had learned. It shares the past with this one, and only forecasts."""
+        other = copy.copy(self)
+        other._engine = engine
+        other._combined = Combination(prior(with_model=True), self._history.horizons)
+        other._model_removed = Combination(prior(with_model=False), self._history.horizons)
+        other.restore(learned)
+        return other
 
     def without_model(self, reference: FloatArray) -> Quantiles:
         """The forecast where the model gives none: the reference stands in its place."""

@@ -32,6 +32,11 @@ class GradientHealth:
         self._told: Diagnosis | None = None
         self._reported: dict[Disease, int] = {}
 
+    @property
+    def newest(self) -> Disease:
+        """What was told last; too early to say before anything was."""
+        return Disease.UNKNOWN if self._told is None else self._told.disease
+
     def prime(self, steps: Iterable[StepDone]) -> Diagnosis:
         """Take up what the record holds. Returns the verdict on it."""
         for step in steps:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,27 @@ from torch import Tensor
 
 from core.clock import Clock
 from core.events import CheckpointInfo, CheckpointsChanged, Estimate
-from core.settings import CheckpointSettings, ModelSettings
+from core.settings import CheckpointSettings, ModelSettings, Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
 from core.storage.record import TrainingRecord
-from core.storage.retention import checkpoints_to_delete
+from core.storage.retention import checkpoints_to_delete, rules_of
+from core.storage.setting_sets import describe
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.session import TrainingSession
 from core.training.snapshot import pack, require_fit
 
 _SUFFIX = ".safetensors"
+_MINUTE_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What else is stored with a checkpoint: the settings in force, the device, and the gradient doctor's verdict."""
+
+    settings: Settings
+    device: str
+    health: str
 
 
 class CheckpointKeeper:
@@ -45,6 +57,8 @@ class CheckpointKeeper:
         self._saved_at_s: float | None = None
         self._saved_state: tuple[int, int | None, str | None] | None = None
         self._best_skill: float | None = None
+        self.circumstances: Callable[[], Circumstances] | None = None
+        """Asked with each checkpoint; None: nothing of it is known, and nothing of it is stored."""
         best = rows.best(self._run_id)
         if best is not None:
             self._best_skill = best.skill
@@ -75,27 +89,36 @@ class CheckpointKeeper:
             return None
         if not session.engine.is_finite():
             raise CheckpointError("The model holds numbers that are not finite, so no checkpoint was written.")
-        info = self._write(session, reason)
+        around = None if self.circumstances is None else self.circumstances()
+        settings_id, settings_json = (None, None) if around is None else describe(around.settings)
+        info = replace(self._write(session, reason), settings_id=settings_id)
+        if around is not None:
+            info = replace(info, device=around.device, health=around.health)
         with self._record.write():
-            self._record.add_checkpoint(info)
+            self._record.add_checkpoint(info, settings_json)
         session.checkpoint_id = info.checkpoint_id
         self._saved_state = (session.step, session.position_ms, info.checkpoint_id)
         self._saved_at_s = self._clock.monotonic_s()
-        return CheckpointsChanged(self._run_id, info, self.clean_up({info.checkpoint_id}))
+        in_use = {info.checkpoint_id}
+        return CheckpointsChanged(self._run_id, info, (*self.apply_requests(in_use), *self.clean_up(in_use)))
+
+    def keep_by(self, settings: CheckpointSettings) -> None:
+        """Clean up by these rules from now on. When checkpoints are written stays as it was when the run was opened."""
+        now = self._settings
+        self._settings = replace(settings, every_steps=now.every_steps, catch_up_seconds=now.catch_up_seconds)
 
     def clean_up(self, in_use: set[str]) -> tuple[str, ...]:
-        """Delete what no policy keeps. Returns the ids."""
-        settings = self._settings
+        """Delete what no rule keeps. Returns the ids."""
         known = self._rows.list(self._run_id)
-        return self.delete(
-            checkpoints_to_delete(known, keep_newest=settings.keep_newest, keep_best=settings.keep_best, in_use=in_use)
-        )
+        rules = rules_of(self._settings)
+        return self.delete(checkpoints_to_delete(known, rules, self._clock.now_ms(), in_use=in_use))
 
     def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
-        """Carry out what the window asked for, except for the newest and what is in use."""
-        newest = self._rows.newest(self._run_id)
-        kept = in_use | ({newest.checkpoint_id} if newest is not None else set())
-        return self.delete(id_ for id_ in self._rows.requested_deletions(self._run_id) if id_ not in kept)
+        """Carry out what the window asked for, of whatever run, once it cannot be taken back any more; what is in use
+        and the newest of each run stay."""
+        until_ms = self._clock.now_ms() - self._settings.undo_minutes * _MINUTE_MS
+        kept = in_use | self._rows.newest_ids()
+        return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Mark the rows, then remove the files: a crash between the two leaves an orphan, not a row without a file."""
@@ -150,6 +173,7 @@ class CheckpointKeeper:
 
     def _write(self, session: TrainingSession, reason: str) -> CheckpointInfo:
         skill = _finite(session.scores.checkpoint_skill())
+        direction, coverage = session.scores.checkpoint_hits()
         is_new_best = (
             session.ladder.is_sound
             and skill.value is not None
@@ -183,6 +207,8 @@ class CheckpointKeeper:
             sha256=written.sha256,
             parent_id=session.checkpoint_id,
             is_known_good=session.ladder.is_sound,
+            coverage=coverage.value,
+            direction=direction.value,
             is_best=is_new_best,
             is_in_use=True,
         )

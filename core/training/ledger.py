@@ -101,6 +101,14 @@ class ScoreLedger:
         combined = close / close_unit + spread / spread_unit
         return skill(combined, close_reference / close_unit + spread_reference / spread_unit)
 
+    def checkpoint_hits(self) -> tuple[Estimate, Estimate]:
+        """Direction and 90 % coverage over the candles of `checkpoint_skill`."""
+        newest = list(self._all)[-CHECKPOINT_WINDOW:]
+        if len(newest) < _FEWEST_FOR_CHECKPOINT:
+            return Estimate(None, None, None, 0), Estimate(None, None, None, len(newest))
+        hits = [score.direction_hit for score in newest if score.direction_hit is not None]
+        return share(sum(hits), len(hits)), share(sum(score.inside_90 for score in newest), len(newest))
+
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
         """The headline."""
         group = _GROUP_NAMES[self._own_mode]

@@ -12,6 +12,8 @@ import torch
 from core.clock import Clock
 from core.commands import (
     ApplyDeletions,
+    ForecastWith,
+    KeepBy,
     ObserveCandle,
     RecordIncident,
     RescoreCandle,
@@ -38,7 +40,7 @@ from core.events import (
     TrainerState,
     TrainerStatus,
 )
-from core.settings import Settings
+from core.settings import CheckpointSettings, Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -48,9 +50,11 @@ from core.training.device import Device, choose_device, cpu_label, prepare_threa
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.health import GradientHealth
+from core.training.keeper import Circumstances
 from core.training.opening import open_run
 from core.training.pretraining.starting import begin_with_newest
 from core.training.pretraining.store import PretrainedStore
+from core.training.preview import preview
 from core.training.recovery.mishap import Mishap
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
@@ -90,6 +94,7 @@ class TrainingService:
             self._keeper.sweep_orphans()
             self._resume()
             self._health = self._open_health()
+            self._keeper.circumstances = self._circumstances
             self._state = TrainerState.TRAINING  # it may be long until the next candle closes
         except BaseException:
             self.close()
@@ -178,6 +183,9 @@ class TrainingService:
         engine = self._session.engine
         return GradientHealth(GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force))
 
+    def _circumstances(self) -> Circumstances:
+        return Circumstances(self._settings_in_force(), self._device.label, self._health.newest.value)
+
     def _settings_in_force(self) -> Settings:
         """The settings with what was changed while it runs, by people and by rollbacks."""
         settings, engine = self._spec.settings, self._session.engine
@@ -264,8 +272,8 @@ class TrainingService:
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id):
                 return self._restore(checkpoint_id)
-            case ApplyDeletions():
-                return self._apply_deletions()
+            case ApplyDeletions() | ForecastWith() | KeepBy():
+                return self._browse(command)
             case RecordIncident(incident):
                 with self._record.write():
                     self._record.add_incident_once(incident)
@@ -337,6 +345,22 @@ class TrainingService:
             )
         )
         return done, *self._save("restore")
+
+    def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:
+        """What the checkpoint browser asks for."""
+        if isinstance(command, ApplyDeletions):
+            return self._apply_deletions()
+        if isinstance(command, KeepBy):
+            return self._keep_by(command.rules, command.at_once)
+        settings = self._spec.settings
+        return [preview(self._session, self._keeper, settings, id_) for id_ in command.checkpoint_ids]
+
+    def _keep_by(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
+        self._keeper.keep_by(rules)
+        if not at_once:
+            return ()
+        deleted = self._keeper.clean_up({self._session.checkpoint_id} if self._session.checkpoint_id else set())
+        return (CheckpointsChanged(self._run.run_id, None, deleted),)
 
     def _apply_deletions(self) -> Sequence[TrainerEvent]:
         in_use = {self._session.checkpoint_id} if self._session.checkpoint_id else set()

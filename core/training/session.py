@@ -17,6 +17,7 @@ import numpy as np
 
 from core.clock import Clock
 from core.events import DriftFound, ForecastMode, Incident, NonFiniteOrigin, OnlineGain, StepDone, TrainerEvent
+from core.forecast.arrays import Arrays
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import MODEL, Quantiles
 from core.forecast.history import History
@@ -187,6 +188,26 @@ class TrainingSession:
             self._add_step(step)
         self._account_step(step)
         return (step, *self._take_incidents())
+
+    def forecast_beside(
+        self, engine: TrainingEngine, learned: Arrays, step: int, checkpoint_id: str
+    ) -> IssuedForecast | None:
+        """What another model would have said of the newest candle; None before there was one. Nothing is changed."""
+        newest = self._pending[-1] if self._pending else None
+        if newest is None or newest.origin_open_time_ms != self.position_ms:
+            return None
+        return issue(
+            self.forecaster.beside(engine, learned).forecast(self.forecaster.reference()),
+            self._options.interval,
+            origin_open_time_ms=newest.origin_open_time_ms,
+            inputs_until_ms=newest.inputs_until_ms,
+            made_at_ms=self._clock.now_ms(),
+            mode=newest.mode,
+            step=step,
+            checkpoint_id=checkpoint_id,
+            origin_close=newest.origin_close,
+            scale=newest.scale,
+        )
 
     def resume(self) -> None:
         """Train again, with nothing held against the run."""

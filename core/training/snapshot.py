@@ -62,6 +62,11 @@ def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) ->
         raise CheckpointError("The checkpoint holds weights that are not finite.")
 
 
+def learned_of(tensors: dict[str, Tensor]) -> dict[str, NDArray[np.generic]]:
+    """What the forecaster had learned: expert weights and calibration."""
+    return _arrays(tensors, "forecaster")
+
+
 def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
     """Take what was learned: weights, optimizer, experts, calibration. The position stays.
 
@@ -69,7 +74,7 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     the session is unchanged then.
     """
     require_sound_weights(session.engine, tensors)
-    session.forecaster.restore(_arrays(tensors, "forecaster"))
+    session.forecaster.restore(learned_of(tensors))
     return session.engine.restore(tensors, metadata["engine"])
 
 

@@ -16,8 +16,8 @@ from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.handling.marker_tool import MarkerTool
 from desktop.chart.layers.markers import MarkersLayer
 from desktop.chart.widget import ChartWidget
+from desktop.checkpoints.source import score_text
 from desktop.history import StepHistory
-from desktop.panels.checkpoint_source import score_text
 from desktop.panels.incidents import IncidentsPanel
 from desktop.state import RunState
 from desktop.window import MainWindow
@@ -88,7 +88,7 @@ class ChartMarkers(QObject):
         return markers
 
     def _bests(self) -> list[CheckpointInfo]:
-        return [info for info in self._window.source.checkpoints() if info.is_best or info.reason == _BEST]
+        return self._window.source.bests()
 
     def _on_series(self) -> None:
         """Where an incident belongs is found anew: with more of the past there may be a candle for it now."""

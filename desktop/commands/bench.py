@@ -102,6 +102,29 @@ def history(context: Context, rows: int) -> None:
         )
 
 
+@bench.command()
+@click.option("--rows", type=click.IntRange(100, 1_000_000), default=100_000, show_default=True, help="Checkpoints.")
+@common_options
+@with_context
+def browser(context: Context, rows: int) -> None:
+    """Time the checkpoint browser over that many stored checkpoints, from what is typed to the painted rows."""
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    from desktop.benchmark.browser import measure_browser  # noqa: PLC0415 - Qt only for this command
+    from desktop.benchmark.chart import application  # noqa: PLC0415
+
+    say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
+        measured = measure_browser(Path(folder), rows, application(), SystemClock(), say)
+    if context.as_json:
+        print_json(measured)
+        return
+    click.echo(f"{rows:,} checkpoints; a page is read in {measured['page_ms']['cpu']:.0f} ms of work.")
+    for kind in ("filter_ms", "sort_ms"):
+        for name, figures in measured[kind].items():
+            words = f"{figures['median']:.0f} ms, {figures['worst']:.0f} at worst, {figures['cpu']:.0f} of work"
+            click.echo(f"{kind.removesuffix('_ms')} {name}: {words}")
+
+
 @bench.command(hidden=True)
 @click.option("--host", type=click.Choice(["none", "process", "thread"]), required=True)
 @click.option("--seconds", type=click.FloatRange(1.0, 120.0), required=True)

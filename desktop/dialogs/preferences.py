@@ -23,7 +23,7 @@ from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
 _WIDTH = 900
 _SHARE_OF_SCREEN = 0.92
-OWN_DIALOG_GROUPS = frozenset({"market", "watchlist"})
+OWN_DIALOG_GROUPS = frozenset({"market", "watchlist", "browser"})
 """Not among the pages."""
 
 

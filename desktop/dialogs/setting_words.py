@@ -10,6 +10,7 @@ from core.events import SettingChange
 from core.settings import Settings
 
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
+_RULES = frozenset({"keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes"})
 _TITLES = {
     "accumulation": "Micro-batches a step",
     "candles": "Candle style",
@@ -27,6 +28,8 @@ _TITLES = {
     "hindsight_horizon": "Hindsight, in candles",
     "host": "Runs in",
     "initialisation": "First weights",
+    "keep_every_steps": "Keep one in so many steps",
+    "keep_hours": "Keep those younger than (hours)",
     "layers": "Number of layers",
     "noise": "Gradient noise",
     "poor_forecast_weight": "Weight of poor forecasts",
@@ -35,6 +38,7 @@ _TITLES = {
     "rollbacks": "Rollbacks before a pause",
     "skips_before_rollback": "Skips before a rollback",
     "scale": "Price scale",
+    "undo_minutes": "Minutes to undo a deletion",
     "spike_action": "On a loss spike",
     "spike_factor": "Loss spike, in medians",
     "swap_colours": "Swap the colours",
@@ -56,7 +60,7 @@ def title(name: str) -> str:
 
 def effect(group: str, name: str) -> str:
     """When a change of this setting takes effect, in words."""
-    if group in ("appearance", "chart", "notifications") or (group, name) in _AT_ONCE:
+    if group in ("appearance", "chart", "notifications") or (group, name) in _AT_ONCE or name in _RULES:
         return "at once"
     if group == "model":
         return "when training is started again, as a new run"

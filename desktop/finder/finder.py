@@ -21,6 +21,10 @@ Symbols = Callable[[str], Iterable[str]]
 """The symbols of an exchange, as far as they are known without asking it."""
 
 
+_NEWEST_CHECKPOINTS = 1_000
+"""Older ones are found in the browser, which is made for many."""
+
+
 class Finder(QObject):
     """What can be found is gathered anew each time the box is opened."""
 
@@ -39,7 +43,7 @@ class Finder(QObject):
         window = self._window
         yield from action_entries(window.actions_of_window, but=frozenset({ActionId.FIND}))
         yield from market_entries(window.settings.watchlist.markets, self._of_this_exchange(), window.watch)
-        yield from checkpoint_entries(window.source.checkpoints(), self._show_checkpoint)
+        yield from checkpoint_entries(window.source.newest(_NEWEST_CHECKPOINTS), self._show_checkpoint)
         yield from setting_entries(window.settings, self._open_setting)
 
     def _of_this_exchange(self) -> Iterator[WatchedMarket]:

@@ -12,11 +12,11 @@ from core.market.watchlist import WatchedMarket
 from core.settings import Settings
 from desktop import formatting
 from desktop.actions import ActionId, ActionRegistry
+from desktop.checkpoints.source import score_text
 from desktop.dialogs.forms import field_infos
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS
 from desktop.dialogs.setting_words import title, words
 from desktop.finder.search import Entry, EntryKind
-from desktop.panels.checkpoint_source import score_text
 
 
 def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> Iterator[Entry]:

@@ -8,8 +8,8 @@ from core.events import CheckpointInfo, Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState
 from core.settings import NotificationSettings
 from desktop import formatting
+from desktop.checkpoints.source import score_text
 from desktop.notifications.messages import DesktopMessages
-from desktop.panels.checkpoint_source import score_text
 from desktop.state import RunState
 from desktop.window import MainWindow
 

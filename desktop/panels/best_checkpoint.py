@@ -6,10 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from core.events import CheckpointInfo
+from desktop.checkpoints.source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.formatting import format_age, format_count, format_number, format_time
 from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
-from desktop.panels.checkpoint_source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.theme import Palette, Theme
 
 
@@ -37,7 +37,7 @@ class BestCheckpointPanel(Panel):
         source.changed.connect(self.mark_stale)
 
     def refresh(self) -> None:
-        self._best = next((info for info in self._source.checkpoints() if info.is_best), None)
+        self._best = self._source.best()
         best = self._best
         self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading)
         for part in (self._trophy, self._step, self._score, self._when, self._more, self._restore):

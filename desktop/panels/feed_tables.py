@@ -10,10 +10,10 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from core.market.feeds.base import RejectedMessage
+from desktop.checkpoints.model import ROOT, Index
 from desktop.formatting import format_time
 from desktop.icons import icon, tabular
 from desktop.panels.base import paragraphs
-from desktop.panels.checkpoint_model import ROOT, Index
 from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
 from desktop.theme import Theme
 

@@ -22,10 +22,10 @@ from PySide6.QtWidgets import (
 from core.events import Incident
 from desktop.action_table import incident_actions
 from desktop.actions import ActionId, ActionRegistry
+from desktop.checkpoints.model import ROOT, Index
 from desktop.formatting import format_time
 from desktop.icons import icon, severity_colour, severity_icon_name, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text
-from desktop.panels.checkpoint_model import ROOT, Index
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 

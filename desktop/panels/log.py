@@ -28,10 +28,10 @@ from core.logs.book import LogBook
 from core.logs.reading import LogEntry
 from desktop.action_table import log_actions
 from desktop.actions import ActionId, ActionRegistry
+from desktop.checkpoints.model import Index
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
-from desktop.panels.checkpoint_model import Index
 from desktop.panels.feed_tables import NewestFirstModel
 from desktop.panels.feed_words import moment
 from desktop.theme import Palette, Theme

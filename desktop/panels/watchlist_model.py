@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor
 from core.market.feeds.base import FeedState
 from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket
+from desktop.checkpoints.model import ROOT, Index
 from desktop.formatting import (
     MISSING,
     decimals_of_prices,
@@ -22,7 +23,6 @@ from desktop.formatting import (
     format_time,
 )
 from desktop.panels.base import paragraphs
-from desktop.panels.checkpoint_model import ROOT, Index
 from desktop.panels.feed_words import state_colour, state_word
 from desktop.theme import Palette, Theme
 from desktop.watch.quotes import QuoteState, Standing

@@ -27,8 +27,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.checkpoints.model import Index
 from desktop.icons import tabular
-from desktop.panels.checkpoint_model import Index
 from desktop.panels.watchlist_model import (
     CHANGE,
     DAY,

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.checkpoints.catalog import Kept
 from core.events import (
     QUANTILE_LEVELS,
     AccuracySummary,
@@ -374,10 +375,36 @@ class Library:
         self.infos = list(infos)
         self.requested: list[str] = []
         self.is_broken = False
+        self.is_open = True
+        self.archived: set[str] = set()
+        self._sequences: dict[str, int] = {}
 
-    def list(self, run_id: str) -> Sequence[CheckpointInfo]:
+    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+        return [kept for kept in self._kept() if before is None or kept.sequence < before][:limit]
+
+    def newer(self, after: int) -> Sequence[Kept]:
+        return [kept for kept in self._kept() if kept.sequence > after]
+
+    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+        return [kept for kept in self._kept() if kept.info.checkpoint_id in ids]
+
+    def _kept(self) -> list[Kept]:
         self._check()
-        return [info for info in self.infos if info.run_id == run_id]
+        for info in reversed(self.infos):
+            self._sequences.setdefault(info.checkpoint_id, len(self._sequences) + 1)
+        kept = [
+            Kept(
+                info,
+                "binance",
+                "BTC/USDT",
+                MINUTE.duration_ms,
+                self._sequences[info.checkpoint_id],
+                info.run_id in self.archived,
+            )
+            for info in self.infos
+            if info.checkpoint_id not in self.requested
+        ]
+        return sorted(kept, key=lambda each: each.sequence, reverse=True)
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
         self._change(checkpoint_id, is_pinned=is_pinned)
@@ -385,9 +412,27 @@ class Library:
     def set_note(self, checkpoint_id: str, note: str) -> None:
         self._change(checkpoint_id, note=note)
 
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        self._change(checkpoint_id, name=name)
+
+    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
+        self._change(checkpoint_id, tags=tuple(tags))
+
     def request_deletion(self, ids: Sequence[str]) -> None:
         self._check()
         self.requested.extend(ids)
+
+    def set_verified(self, checkpoint_id: str, fault: str) -> None:
+        self._change(checkpoint_id, fault=fault, verified_at_ms=NOW_MS)
+
+    def set_archived(self, run_id: str, is_archived: bool) -> None:
+        self._check()
+        (self.archived.add if is_archived else self.archived.discard)(run_id)
+
+    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
+        self._check()
+        self.requested = [id_ for id_ in self.requested if id_ not in ids]
+        return [info.checkpoint_id for info in self.infos if info.checkpoint_id in ids]
 
     def _change(self, checkpoint_id: str, **changes: object) -> None:
         self._check()

@@ -24,7 +24,7 @@ from core.events import (
 from core.market.feeds.base import FeedState, FeedStatus
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
-from desktop.panels.checkpoint_model import COLUMNS
+from desktop.checkpoints.columns import COLUMNS
 from desktop.panels.diagnosis_card import DiagnosisCard
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -207,7 +207,7 @@ def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     bench.window.checkpoints.select("checkpoint-12310")
-    with qtbot.waitSignal(bench.window.restore_requested) as asked:
+    with qtbot.waitSignal(bench.window.preview_requested) as asked:
         bench.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
     assert asked.args == ["checkpoint-12310"]
 
@@ -305,7 +305,7 @@ def test_another_market_empties_all_panels(qtbot: QtBot, bench: Bench) -> None:
     bench.state.begin(None)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     assert bench.window.status.step.text() == "Step –"
-    assert bench.window.checkpoints.proxy.rowCount() == 0
+    assert bench.window.checkpoints.model.rowCount() == 0
     assert bench.window.banner.isHidden()
 
 

@@ -21,11 +21,12 @@ from qasync import QEventLoop
 
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.price_lines import LineKind, PriceLine
-from core.settings import ChartSettings, MarketSettings, Settings, TrainingSettings
+from core.settings import BrowserSettings, ChartSettings, MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.chart.data.measurement import Mark
+from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.commands.options import Context
 from tests.support import watching
 
@@ -37,6 +38,7 @@ GRADIENTS_SIZE = (440, 860)
 ACCURACY_SIZE = (400, 440)
 ACCURACY_PAGES = ("Skill", "Experts", "Errors")
 _GAP_PX = 16
+BROWSER_SIZE = (1180, 260)
 
 
 def main() -> None:
@@ -70,6 +72,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
                 await _one(application, theme, size, folder)
         await _gradients(application, folder)
         await _accuracy(application, folder)
+        await _browser(application, folder)
         await _tooltip(application, folder)
         await _hindsight(application, folder)
         await _regimes(application, folder)
@@ -158,6 +161,49 @@ def _side_by_side(pictures: list[QPixmap], ground: QColor) -> QPixmap:
         left += picture.width() + _GAP_PX
     painter.end()
     return joined
+
+
+async def _browser(application: Application, folder: Path) -> None:
+    """The checkpoint browser by itself, filtered; two of them compared; the ghosts of both on the chart."""
+    window, panel = application.window, application.window.checkpoints
+    dock = window.docks[ActionId.SHOW_CHECKPOINTS]
+    dock.setFloating(True)
+    dock.show()
+    dock.resize(*BROWSER_SIZE)
+    source = window.source
+    await _until(lambda: len(source.checkpoints()) >= 6 and source.best() is not None)
+    chosen = [info.checkpoint_id for info in source.checkpoints()[2:4]]
+    source.set_pinned(chosen, True)
+    source.set_name(chosen[0], "Calm evening")
+    source.set_tags(chosen, ["keep"], [])
+    shown = ("marks", "name", "step", "when", "skill", "coverage", "direction", "loss", "health", "device", "tags")
+    panel.show_settings(BrowserSettings(columns=shown))
+    panel.filter.setText("score > −20 % and step > 50")
+    for theme in THEMES:
+        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
+        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        panel.show_settings(BrowserSettings(columns=shown))
+        panel.refresh()
+        panel.table.select_ids(chosen)
+        await asyncio.sleep(0.8)
+        assert dock.widget().grab().save(str(folder / f"checkpoints-{theme}.png"))
+    panel.actions_of_panel[ActionId.CHECKPOINT_COMPARE].trigger()
+    dialog = window.findChild(CompareDialog)
+    assert dialog is not None
+    await asyncio.sleep(0.8)
+    assert dialog.grab().save(str(folder / "checkpoints-compare-light.png"))
+    dialog.reject()
+    panel.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].trigger()
+    await _until(lambda: len(application.browser.previews.layer.shown) == len(chosen))
+    await _ghosts(application)
+    application.chart.zoom(3.0)
+    await asyncio.sleep(0.8)
+    assert application.chart.grab().save(str(folder / "checkpoints-ghosts-light.png"))
+    application.browser.previews.hide()
+    application.chart.reset_view()
+    panel.filter.clear()
+    panel.show_settings(BrowserSettings())
+    window.reset_layout()
 
 
 async def _hindsight(application: Application, folder: Path) -> None:

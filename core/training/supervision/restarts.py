@@ -11,6 +11,8 @@ from typing import Literal
 from core.clock import Clock
 from core.commands import (
     ApplyDeletions,
+    ForecastWith,
+    KeepBy,
     RecordIncident,
     RestoreCheckpoint,
     SaveCheckpoint,
@@ -42,6 +44,8 @@ _ASKED = {
     SaveCheckpoint: "a checkpoint",
     RestoreCheckpoint: "going back to a checkpoint",
     ApplyDeletions: "deleting checkpoints",
+    ForecastWith: "the forecast of a checkpoint",
+    KeepBy: "cleaning up checkpoints",
 }
 
 DeviceName = Literal["auto", "cpu", "cuda"]

@@ -93,11 +93,11 @@ def test_requests_are_listed_until_they_are_carried_out(db: Database) -> None:
     rows = CheckpointRows(db)
     rows.request_deletion([ids[2]], 1_000)
     rows.request_deletion([ids[0], ids[2]], 2_000)
-    assert rows.requested_deletions(record.reader.run_id) == (ids[2], ids[0])
+    assert rows.requested_deletions() == (ids[2], ids[0])
     assert rows.list(record.reader.run_id) == infos[::-1]
     with record.write():
-        record.mark_deleted(rows.requested_deletions(record.reader.run_id)[:1])
-    assert rows.requested_deletions(record.reader.run_id) == (ids[0],)
+        record.mark_deleted(rows.requested_deletions()[:1])
+    assert rows.requested_deletions() == (ids[0],)
 
 
 def test_one_that_is_not_there_cannot_be_marked_nor_deleted(db: Database) -> None:
@@ -108,7 +108,7 @@ def test_one_that_is_not_there_cannot_be_marked_nor_deleted(db: Database) -> Non
         rows.set_pinned("lost", True)
     with pytest.raises(StorageError, match="not there any more"):
         rows.request_deletion([info.checkpoint_id, "lost"], 1)
-    assert rows.requested_deletions(record.reader.run_id) == ()
+    assert rows.requested_deletions() == ()
     with record.write():
         record.mark_deleted([info.checkpoint_id])
     with pytest.raises(StorageError, match="not there any more"):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from math import isfinite
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.events import CheckpointInfo
-from core.storage.retention import best_of, checkpoints_to_delete, lowest_loss_of
+from core.storage.retention import Rules, best_of, checkpoints_to_delete, lowest_loss_of, reasons_to_keep
 from tests.core.storage.samples import checkpoint
 
 REASONS = st.sampled_from(["periodic", "periodic", "exit", "manual"])
@@ -22,12 +22,14 @@ SCORES = st.none() | st.sampled_from([0.0, -0.1, 0.2, 0.2, 0.5]) | st.floats()
 def tables(draw: st.DrawFn) -> list[CheckpointInfo]:
     """Newest first, as `CheckpointRows.list` gives them."""
     parts = draw(st.lists(st.tuples(SCORES, SCORES, st.booleans(), st.booleans(), REASONS, NOTES), max_size=12))
+    tagged = draw(st.integers(-1, 11))
     oldest_first = [
         replace(
             checkpoint("run", number, skill=skill, loss=loss, is_pinned=is_pinned and number % 3 == 0),
             is_known_good=is_good,
             reason=reason,
             note=note,
+            tags=("kept",) if number == tagged else (),
         )
         for number, (skill, loss, is_pinned, is_good, reason, note) in enumerate(parts)
     ]
@@ -35,14 +37,17 @@ def tables(draw: st.DrawFn) -> list[CheckpointInfo]:
 
 
 KEEP = st.integers(0, 6)
+RULES = st.builds(Rules, KEEP, KEEP, st.sampled_from([0, 0, 1, 15, 40]), st.sampled_from([0, 0, 1, 30]))
 IN_USE = st.sets(st.integers(0, 11).map(lambda number: f"run-{number}"), max_size=2)
 
 
-@given(tables(), KEEP, KEEP, IN_USE)
+@given(tables(), RULES, st.integers(0, 12 * 60_000) | st.integers(0, 10**9), IN_USE)
 def test_no_reason_is_forgotten_and_none_is_invented(
-    table: list[CheckpointInfo], keep_newest: int, keep_best: int, in_use: set[str]
+    table: list[CheckpointInfo], rules: Rules, now_ms: int, in_use: set[str]
 ) -> None:
-    deleted = checkpoints_to_delete(table, keep_newest=keep_newest, keep_best=keep_best, in_use=in_use)
+    deleted = checkpoints_to_delete(table, rules, now_ms, in_use=in_use)
+    keep_newest, keep_best, every, hours = astuple(rules)
+    told = reasons_to_keep(table, rules, now_ms, in_use)
     good = [info for info in table if info.is_known_good]
     for place, info in enumerate(table):
         reasons = (
@@ -54,7 +59,11 @@ def test_no_reason_is_forgotten_and_none_is_invented(
             bool(info.note),
             info.is_known_good and good.index(info) < max(1, keep_newest),
             info.checkpoint_id in in_use,
+            bool(info.tags),
+            every > 0 and not any(older.step // every == info.step // every for older in table[place + 1 :]),
+            hours > 0 and now_ms - info.created_at_ms < hours * 3_600_000,
         )
+        assert bool(told[info.checkpoint_id]) == any(reasons)
         assert (info.checkpoint_id in deleted) == (not any(reasons))
 
 
@@ -84,20 +93,20 @@ def has_lowest_loss(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> bo
     )
 
 
-@given(tables(), KEEP, KEEP)
-def test_deleting_twice_deletes_no_more(table: list[CheckpointInfo], keep_newest: int, keep_best: int) -> None:
-    deleted = checkpoints_to_delete(table, keep_newest=keep_newest, keep_best=keep_best)
+@given(tables(), RULES, st.integers(0, 12 * 60_000))
+def test_deleting_twice_deletes_no_more(table: list[CheckpointInfo], rules: Rules, now_ms: int) -> None:
+    deleted = checkpoints_to_delete(table, rules, now_ms)
     left = [info for info in table if info.checkpoint_id not in deleted]
-    assert checkpoints_to_delete(left, keep_newest=keep_newest, keep_best=keep_best) == ()
+    assert checkpoints_to_delete(left, rules, now_ms) == ()
     assert best_of(left) == best_of(table)
     assert lowest_loss_of(left) == lowest_loss_of(table)
 
 
 def test_the_oldest_go_first() -> None:
     table = [checkpoint("run", number) for number in range(5)][::-1]
-    assert checkpoints_to_delete(table, keep_newest=2, keep_best=1) == ("run-0", "run-1", "run-2")
+    assert checkpoints_to_delete(table, Rules(2, 1), 0) == ("run-0", "run-1", "run-2")
 
 
 def test_nothing_in_nothing_out() -> None:
-    assert checkpoints_to_delete([], keep_newest=1, keep_best=1, in_use=["run-1"]) == ()
+    assert checkpoints_to_delete([], Rules(1, 1), 0, in_use=["run-1"]) == ()
     assert best_of([]) is lowest_loss_of([]) is None

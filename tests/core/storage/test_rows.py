@@ -26,6 +26,7 @@ from core.events import (
     Severity,
     StepDone,
 )
+from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.record import TrainingRecord
@@ -41,6 +42,8 @@ BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
     bool: st.booleans(),
     str: TEXT,
     bytes: st.binary(max_size=8),
+    tuple[str, ...]: st.lists(st.text(alphabet="ab-é", min_size=1, max_size=5), unique=True, max_size=3).map(tuple),
+    int | None: st.none() | INTEGER,
     float | None: st.none() | FINITE,
     bool | None: st.none() | st.booleans(),
     str | None: st.none() | TEXT,
@@ -166,9 +169,15 @@ def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinn
     rows = CheckpointRows(shared)
     rows.set_note(given.checkpoint_id, note)
     rows.set_pinned(given.checkpoint_id, is_pinned)
+    rows.set_name(given.checkpoint_id, given.name)
+    rows.set_tags(given.checkpoint_id, given.tags)
+    rows.set_verified(given.checkpoint_id, given.verified_at_ms or 0, given.fault)
+    given = replace(given, verified_at_ms=given.verified_at_ms or 0)
     is_best = given.skill is not None and given.is_known_good
     expected = replace(given, note=note, is_pinned=is_pinned, is_in_use=False, is_best=is_best)
     assert rows.list(run_id) == [expected]
+    assert rows.by_id(given.checkpoint_id) == expected
+    assert [kept.info for kept in BrowsedRows(shared).of([given.checkpoint_id])] == [replace(expected, is_best=False)]
 
 
 def test_a_missing_number_is_an_error_and_not_a_row_left_out(shared: Database) -> None:

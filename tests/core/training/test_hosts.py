@@ -15,8 +15,18 @@ import psutil
 import pytest
 
 from core.clock import ManualClock, SystemClock
-from core.commands import ObserveCandle, RescoreCandle, SetClipNorm, SetPaused, StopSession, TrainerCommand
+from core.commands import (
+    ForecastWith,
+    ObserveCandle,
+    RescoreCandle,
+    SetClipNorm,
+    SetPaused,
+    StopSession,
+    TrainerCommand,
+)
 from core.events import (
+    CheckpointForecast,
+    CheckpointsChanged,
     EventBatch,
     ForecastMade,
     ForecastMode,
@@ -83,6 +93,19 @@ def test_every_command_has_one_answer_in_order(host: Host) -> None:
     assert origins == [candle.open_time_ms for candle in CANDLES[:5]]
     assert [event.clip_norm for event in batches[-1].events if isinstance(event, TrainerStatus)] == [0.5]
     assert host.receive(0.0) is None
+
+
+def test_what_a_checkpoint_would_forecast_comes_back(host: Host) -> None:
+    answer(host)
+    for candle in CANDLES[:12]:
+        made = ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
+    (saved,) = (event.saved for event in ask(host, SetPaused(True)).events if isinstance(event, CheckpointsChanged))
+    assert saved is not None
+    told = ask(host, ForecastWith((saved.checkpoint_id, "nonsense")))
+    seen, unknown = (event for event in told.events if isinstance(event, CheckpointForecast))
+    (standing,) = (event for event in made.events if isinstance(event, ForecastMade))
+    assert seen.forecast is not None and seen.forecast.origin_open_time_ms == standing.origin_open_time_ms
+    assert unknown.forecast is None and "nonsense" in unknown.why_not
 
 
 def test_pause_and_stop_write_a_checkpoint(host: Host) -> None:

@@ -9,8 +9,26 @@ import numpy as np
 import pytest
 import torch
 
-from core.commands import ApplyDeletions, RestoreCheckpoint, SaveCheckpoint, SetPaused, StopSession
-from core.events import CheckpointInfo, CheckpointsChanged, Estimate, Incident, TrainerEvent, TrainerReady
+from core.clock import ManualClock
+from core.commands import (
+    ApplyDeletions,
+    ForecastWith,
+    KeepBy,
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetPaused,
+    StopSession,
+)
+from core.events import (
+    CheckpointForecast,
+    CheckpointInfo,
+    CheckpointsChanged,
+    Estimate,
+    ForecastMade,
+    Incident,
+    TrainerEvent,
+    TrainerReady,
+)
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -154,6 +172,70 @@ def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path) -> None:
     left = {info.checkpoint_id for info in rows(tmp_path, run_id)}
     assert victim.checkpoint_id not in left and not (tmp_path / victim.file).exists()
     assert newest.checkpoint_id in left, "what is in use stays"
+
+
+def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Path) -> None:
+    untouched = rigs.service(tmp_path / "untouched")
+    rigs.feed(untouched, CANDLES[:60])
+    expected = rigs.digest(tmp_path / "untouched", untouched.status().run_id)
+    untouched.close()
+    session = rigs.service(tmp_path / "seen")
+    rigs.feed(session, CANDLES[:40])
+    run_id = session.status().run_id
+    asked = rows(tmp_path / "seen", run_id)[-1].checkpoint_id
+    files_before, stored = files(tmp_path), rigs.digest(tmp_path / "seen", run_id)
+    seen, unknown = (
+        event for event in session.handle(ForecastWith((asked, "nonsense"))) if isinstance(event, CheckpointForecast)
+    )
+    assert files(tmp_path) == files_before and rigs.digest(tmp_path / "seen", run_id) == stored
+    assert unknown.forecast is None and "nonsense" in unknown.why_not
+    assert seen.forecast is not None and seen.forecast.step == 10 and len(seen.forecast.ghosts) == 3
+    rigs.feed(session, CANDLES[40:60])
+    assert rigs.digest(tmp_path / "seen", run_id) == expected, "the run goes on as if nobody had looked"
+    session.close()
+
+
+def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    made = next(event for event in reversed(rigs.feed(session, CANDLES[:40])) if isinstance(event, ForecastMade))
+    events = session.handle(SaveCheckpoint())
+    (newest,) = saved(events) or rows(tmp_path, session.status().run_id)[:1]
+    (seen,) = (e for e in session.handle(ForecastWith((newest.checkpoint_id,))) if isinstance(e, CheckpointForecast))
+    session.close()
+    assert seen.forecast is not None and seen.forecast.ghosts == made.ghosts
+
+
+def test_rules_hold_from_when_they_are_told(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, CANDLES[:125])
+    run_id = session.status().run_id
+    before = len(rows(tmp_path, run_id))
+    rules = dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_best=1)
+    assert session.handle(KeepBy(rules)) and len(rows(tmp_path, run_id)) == before
+    events = session.handle(KeepBy(rules, at_once=True))
+    deleted = next(event.deleted_ids for event in events if isinstance(event, CheckpointsChanged))
+    session.close()
+    assert len(rows(tmp_path, run_id)) == before - len(deleted) < before
+    assert len(files(tmp_path)) == len(rows(tmp_path, run_id))
+
+
+def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path) -> None:
+    clock = ManualClock(10_000_000)
+    session = rigs.service(tmp_path, clock=clock)
+    rigs.feed(session, CANDLES[:45])
+    victim, other = rows(tmp_path, session.status().run_id)[-2:]
+    window = open_database(DataFolder(tmp_path).database)
+    table = CheckpointRows(window)
+    table.request_deletion([victim.checkpoint_id, other.checkpoint_id], clock.now_ms())
+    session.handle(ApplyDeletions())
+    assert (tmp_path / victim.file).exists()
+    assert table.take_back_deletion([victim.checkpoint_id]) == (victim.checkpoint_id,)
+    clock.advance_ms(rigs.SMALL.checkpoints.undo_minutes * 60_000)
+    rigs.feed(session, CANDLES[45:51])
+    session.close()
+    assert (tmp_path / victim.file).exists() and not (tmp_path / other.file).exists()
+    assert table.take_back_deletion([other.checkpoint_id]) == ()
+    window.close()
 
 
 def test_orphans_of_a_crash_are_swept(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.settings import Settings
 from desktop.dialogs.forms import field_infos, make_editor
-from desktop.dialogs.preferences import PreferencesDialog
+from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
 from desktop.dialogs.setting_words import title
 
 GROUPS = [field.name for field in fields(Settings)]
@@ -105,9 +105,7 @@ def test_it_says_what_waits_for_the_next_start(dialog: PreferencesDialog) -> Non
 
 def test_each_page_says_when_its_changes_take_effect(dialog: PreferencesDialog) -> None:
     notes = {
-        group: dialog.form(group).findChildren(QLabel)[0].text()
-        for group in GROUPS
-        if group not in ("market", "watchlist")
+        group: dialog.form(group).findChildren(QLabel)[0].text() for group in GROUPS if group not in OWN_DIALOG_GROUPS
     }
     assert notes["gradients"] == "Clip threshold takes effect at once, all else when training is started again."
     assert notes["training"].startswith("Learning rate and share of the time (%) take effect at once")

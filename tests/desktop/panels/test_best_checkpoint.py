@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
 from core.events import CheckpointsChanged
+from desktop.checkpoints.source import CheckpointSource
 from desktop.panels.best_checkpoint import BestCheckpointPanel
-from desktop.panels.checkpoint_source import CheckpointSource
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario

@@ -1,0 +1,77 @@
+"""Checkpoints side by side: what was measured of each, and in which settings they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.checkpoints.catalog import Kept
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One number of each checkpoint; None where it is not known. best: the place of the one that is best, None where
+    that cannot be said: of one alone, of equals, or of a number that has no better side."""
+
+    name: str
+    values: tuple[float | None, ...]
+    best: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting, by its path, as each checkpoint had it; None where its settings are not known."""
+
+    path: str
+    values: tuple[str | None, ...]
+
+    @property
+    def differs(self) -> bool:
+        """Whether two that are known are not the same."""
+        return len({value for value in self.values if value is not None}) > 1
+
+
+_BETTER = {"skill": 1.0, "loss": -1.0, "direction": 1.0}
+_RIGHT_COVERAGE = 0.9
+
+
+def compare(kept: Sequence[Kept]) -> list[Compared]:
+    """The measured numbers, in the order in which they are shown."""
+    names = ("step", "skill", "skill_low", "skill_high", "scored", "loss", "coverage", "direction")
+    return [_compared(name, [getattr(each.info, name) for each in kept]) for name in names]
+
+
+def settings_side_by_side(settings: Sequence[Mapping[str, Any] | None]) -> list[SettingRow]:
+    """Every setting that any of them has, by path: ``training.learning_rate``."""
+    flat = [None if each is None else dict(_flattened(each)) for each in settings]
+    paths = dict.fromkeys(path for each in flat if each is not None for path in each)
+    return [SettingRow(path, tuple(None if each is None else each.get(path) for each in flat)) for path in paths]
+
+
+def _compared(name: str, values: Sequence[float | None]) -> Compared:
+    if name == "coverage":
+        merits = [None if value is None else -abs(value - _RIGHT_COVERAGE) for value in values]
+    elif name in _BETTER:
+        merits = [None if value is None else value * _BETTER[name] for value in values]
+    else:
+        merits = [None] * len(values)
+    known = [merit for merit in merits if merit is not None]
+    is_clear = len(known) > 1 and known.count(max(known)) == 1
+    return Compared(name, tuple(values), merits.index(max(known)) if is_clear else None)
+
+
+def _flattened(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _flattened(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", _text(value)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(_text(each) for each in value) or "none"
+    return "not set" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,398 @@
+"""The filter's language: ``skill > 0.01 and step > 500``. Parsed here; nothing that is typed is ever executed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from enum import StrEnum
+
+from core.checkpoints.columns import BY_NAME, COLUMNS, Column, Kind
+
+LONGEST = 2_000
+_DEEPEST = 40
+_JOINING = ("and", "or", "not")
+UNKNOWN_WORD = "unknown"
+_TOKENS = re.compile(
+    r"""
+    (?P<space>\s+)
+    | (?P<string>"[^"]*"|'[^']*')
+    | (?P<date>\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2})?)
+    | (?P<bare>\d\w*(?:-\w+)+)
+    | (?P<number>[+\-−]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:e[+\-]?\d+)?)
+      (?P<unit>\s*%|\s*(?:KB|MB|GB|min|days|day|h|d)\b)?
+    | (?P<operator><=|>=|!=|<>|==|≤|≥|≠|=|<|>)
+    | (?P<parenthesis>[()])
+    | (?P<word>[^\W\d][\w./:@+\-]*)
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_BARE_VALUE = re.compile(r"[\w./:@+\-]+")
+_SAME = {"==": "=", "<>": "!=", "≤": "<=", "≥": ">=", "≠": "!="}
+_BYTES = {"": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
+_MINUTE_MS = 60_000
+_AGES = {"": 86_400_000.0, "d": 86_400_000.0, "day": 86_400_000.0, "days": 86_400_000.0, "h": 3_600_000.0, "min": 6e4}
+_YES = {"yes": True, "true": True, "no": False, "false": False}
+
+
+class FilterError(ValueError):
+    """What is typed cannot be understood. The message is a sentence; `start` and `end` are the place in the text."""
+
+    def __init__(self, sentence: str, start: int, end: int) -> None:
+        super().__init__(sentence)
+        self.start, self.end = start, max(end, start + 1)
+
+
+class Operator(StrEnum):
+    EQUAL = "="
+    UNEQUAL = "!="
+    LESS = "<"
+    LESS_OR_EQUAL = "<="
+    GREATER = ">"
+    GREATER_OR_EQUAL = ">="
+    CONTAINS = "contains"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time from `first_ms` up to, not including, `stop_ms`: a day or a minute, as it was typed."""
+
+    first_ms: int
+    stop_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """`value`: a text in case-folded form, a number in the column's units, a span of time, a flag; None: unknown."""
+
+    column: Column
+    operator: Operator
+    value: str | float | Span | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    part: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Some:
+    parts: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Each of these must stand somewhere in what is known of a checkpoint; case-folded."""
+
+    words: tuple[str, ...]
+
+
+Expression = Compare | Not | Every | Some | Words
+
+
+def names_in(expression: Expression | None) -> set[str]:
+    """The columns that a filter asks of."""
+    match expression:
+        case Compare(column):
+            return {column.name}
+        case Not(part):
+            return names_in(part)
+        case Every(parts) | Some(parts):
+            return set().union(*(names_in(part) for part in parts))
+        case _:
+            return set()
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What "today" means: the time now, and the zone in which dates are typed (None: the machine's)."""
+
+    now_ms: int
+    zone: tzinfo | None = None
+
+
+def parse(text: str, moment: Moment) -> Expression | None:
+    """None for an empty text. Plain words without any operator are searched for. Raises FilterError."""
+    if len(text) > LONGEST:
+        raise FilterError(f"The filter is longer than {LONGEST:,} characters; make it shorter.", LONGEST, len(text))
+    tokens = _read(text)
+    if not tokens:
+        return None
+    if len(tokens) == 1 and _is_flag(tokens[0]):
+        return Compare(BY_NAME[tokens[0].word], Operator.EQUAL, True)
+    if tokens is _PLAIN or not any(_is_structure(token) for token in tokens):
+        return Words(tuple(text.casefold().split()))
+    return _Parser(text, tokens, moment).whole()
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    start: int
+    unit: str = ""
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def word(self) -> str:
+        return self.text.casefold() if self.kind == "word" else ""
+
+
+_PLAIN: list[_Token] = [_Token("plain", "", 0)]
+"""Stands for a text that has characters of no token and no operator: words to search for."""
+
+
+def _read(text: str) -> list[_Token]:
+    tokens: list[_Token] = []
+    at, strange = 0, -1
+    while at < len(text):
+        found = _TOKENS.match(text, at)
+        if found is None:
+            strange = at if strange < 0 else strange
+            at += 1
+            continue
+        kind = next(name for name in _KINDS if found.group(name) is not None)
+        if kind != "space":
+            tokens.append(_Token(kind, found.group(0), at, (found.group("unit") or "").strip()))
+        at = found.end()
+    if strange < 0:
+        return tokens
+    if not any(_is_structure(token) for token in tokens):
+        return _PLAIN
+    sign = text[strange]
+    if sign in "\"'":
+        raise FilterError(f"The text that begins with {sign} has no end; close it with {sign}.", strange, len(text))
+    raise FilterError(f"“{sign}” means nothing here; put texts between quotation marks.", strange, strange + 1)
+
+
+_KINDS = ("space", "string", "date", "bare", "number", "operator", "parenthesis", "word")
+
+
+def _is_flag(token: _Token) -> bool:
+    return token.word in BY_NAME and BY_NAME[token.word].kind is Kind.FLAG
+
+
+def _is_structure(token: _Token) -> bool:
+    return token.kind in ("operator", "parenthesis") or token.word in (*_JOINING, "contains")
+
+
+class _Parser:
+    """Reads one filter from left to right: or, and, not, then a comparison, a flag or a parenthesis."""
+
+    def __init__(self, text: str, tokens: Sequence[_Token], moment: Moment) -> None:
+        self._text, self._tokens, self._moment = text, tokens, moment
+        self._at = 0
+        self._depth = 0
+
+    def whole(self) -> Expression:
+        tree = self._some()
+        token = self._now
+        if token is not None:
+            if token.text == ")":
+                raise self._error("There is a “)” without its “(”.", token)
+            raise self._error(f"Before “{token.text}” an “and” or an “or” is missing.", token)
+        return tree
+
+    @property
+    def _now(self) -> _Token | None:
+        return self._tokens[self._at] if self._at < len(self._tokens) else None
+
+    def _take(self, *words: str) -> bool:
+        token = self._now
+        if token is None or (token.word or token.text) not in words:
+            return False
+        self._at += 1
+        return True
+
+    def _some(self) -> Expression:
+        parts = [self._every()]
+        while self._take("or"):
+            parts.append(self._every())
+        return parts[0] if len(parts) == 1 else Some(tuple(parts))
+
+    def _every(self) -> Expression:
+        parts = [self._negated()]
+        while self._take("and"):
+            parts.append(self._negated())
+        return parts[0] if len(parts) == 1 else Every(tuple(parts))
+
+    def _negated(self) -> Expression:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise self._error("Too many parentheses or “not” stand inside each other; write it more simply.", self._now)
+        try:
+            return Not(self._negated()) if self._take("not") else self._single()
+        finally:
+            self._depth -= 1
+
+    def _single(self) -> Expression:
+        opening = self._now
+        if self._take("("):
+            inner = self._some()
+            if not self._take(")"):
+                raise self._error("This “(” is never closed; add a “)”.", opening)
+            return inner
+        return self._comparison()
+
+    def _comparison(self) -> Expression:
+        token = self._now
+        if token is None or token.kind != "word" or token.word in (*_JOINING, "contains"):
+            raise self._error("The name of a column is missing here, such as skill or step.", token)
+        column = BY_NAME.get(token.word)
+        if column is None:
+            raise self._error(f"There is no column “{token.text}”{_nearest(token.word)}.", token)
+        self._at += 1
+        operator = self._operator(column)
+        if operator is None:
+            if column.kind is Kind.FLAG:
+                return Compare(column, Operator.EQUAL, True)
+            raise self._error(f"After “{token.text}” a comparison is missing, such as {_example(column)}.", self._now)
+        return Compare(column, operator, self._value(column, operator))
+
+    def _operator(self, column: Column) -> Operator | None:
+        token = self._now
+        if token is None or (token.kind != "operator" and token.word != "contains"):
+            return None
+        self._at += 1
+        operator = Operator(token.word or _SAME.get(token.text, token.text))
+        if column.kind is Kind.FLAG or column.is_text:
+            if operator not in (Operator.EQUAL, Operator.UNEQUAL) and not (
+                column.is_text and operator is Operator.CONTAINS
+            ):
+                raise self._error(f"“{column.name}” cannot be compared by “{token.text}”: {_ways(column)}.", token)
+        elif operator is Operator.CONTAINS:
+            raise self._error(f"“{column.name}” is no text; compare it, such as {_example(column)}.", token)
+        return operator
+
+    def _value(self, column: Column, operator: Operator) -> str | float | Span | bool | None:
+        token = self._now
+        if token is None or token.kind in ("operator", "parenthesis") or token.word in _JOINING:
+            raise self._error(f"Here a value is missing, such as {_example(column)}.", token)
+        self._at += 1
+        if token.word == UNKNOWN_WORD and operator in (Operator.EQUAL, Operator.UNEQUAL):
+            return None
+        if column.is_text:
+            return self._written(token).casefold()
+        if column.kind is Kind.FLAG:
+            if token.word not in _YES:
+                raise self._error(f"“{column.name}” is yes or no.", token)
+            return _YES[token.word]
+        if column.kind is Kind.TIME:
+            return self._span(token)
+        return self._number(column, token)
+
+    def _written(self, token: _Token) -> str:
+        """A text as it was typed: ``15m`` or ``20261121-1`` begin like numbers."""
+        if token.kind == "string":
+            return token.text[1:-1]
+        whole = _BARE_VALUE.match(self._text, token.start)
+        end = token.end if whole is None else max(token.end, whole.end())
+        while self._now is not None and self._now.start < end:
+            self._at += 1
+        return self._text[token.start : end].strip()
+
+    def _number(self, column: Column, token: _Token) -> float:
+        if token.kind != "number":
+            raise self._error(f"“{column.name}” is compared with a number, such as {_example(column)}.", token)
+        number = float(token.text[: len(token.text) - len(token.unit)].strip().replace(",", "").replace("−", "-"))
+        factors = {Kind.SHARE: {"": 1.0, "%": 0.01}, Kind.BYTES: _BYTES, Kind.AGE: _AGES}.get(column.kind, {"": 1.0})
+        unit = token.unit.casefold()
+        if unit not in factors:
+            raise self._error(f"“{column.name}” is not measured in {token.unit}; write {_example(column)}.", token)
+        return number * factors[unit]
+
+    def _span(self, token: _Token) -> Span:
+        zone = self._moment.zone
+        if token.word in ("today", "yesterday"):
+            now = datetime.fromtimestamp(self._moment.now_ms / 1000, tz=zone)
+            day = datetime(now.year, now.month, now.day)  # noqa: DTZ001 - placed in its zone below
+            return _span(day - timedelta(days=token.word == "yesterday"), zone, is_day=True)
+        typed = token.text.strip("\"'")
+        try:
+            moment = datetime.fromisoformat(typed)
+        except ValueError:
+            raise self._error("A time is typed as 2026-11-21, “2026-11-21 14:30”, today or yesterday.", token) from None
+        return _span(moment.replace(tzinfo=None), zone, is_day=len(typed) == len("2026-11-21"))
+
+    def _error(self, sentence: str, token: _Token | None) -> FilterError:
+        if token is None:
+            return FilterError(sentence, len(self._text), len(self._text))
+        return FilterError(sentence, token.start, token.end)
+
+
+def _span(start: datetime, zone: tzinfo | None, *, is_day: bool) -> Span:
+    """From a time without a zone; a day ends where the next begins, which is not always 24 hours later."""
+    stop = start + (timedelta(days=1) if is_day else timedelta(minutes=1))
+
+    def milliseconds(moment: datetime) -> int:
+        placed = moment.astimezone() if zone is None else moment.replace(tzinfo=zone)
+        return round(placed.timestamp() * 1000)
+
+    return Span(milliseconds(start), milliseconds(stop))
+
+
+def _nearest(word: str) -> str:
+    close = difflib.get_close_matches(word, BY_NAME, n=1)
+    return f"; did you mean “{close[0]}”?" if close else f". There are: {', '.join(each.name for each in COLUMNS)}"
+
+
+def _example(column: Column) -> str:
+    values = {
+        Kind.NUMBER: "> 500",
+        Kind.SHARE: "> 1 %",
+        Kind.BYTES: "< 5 MB",
+        Kind.TIME: ">= 2026-11-21",
+        Kind.AGE: "< 7 d",
+        Kind.TEXT: "contains word",
+        Kind.TAGS: "= word",
+        Kind.FLAG: "= yes",
+    }
+    return f"“{column.name} {values[column.kind]}”"
+
+
+def _ways(column: Column) -> str:
+    return "it is yes or no" if column.kind is Kind.FLAG else "a text is asked by =, != or contains"
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What may stand from `start` up to the cursor."""
+
+    start: int
+    words: tuple[str, ...]
+
+
+def complete(text: str, cursor: int) -> Completion:
+    """Names, operators or joining words that may come at the cursor, by what stands before it."""
+    before = text[:cursor]
+    fragment = re.search(r"[^\W\d]\w*$", before)
+    start = cursor if fragment is None else fragment.start()
+    typed = before[start:].casefold()
+    try:
+        tokens = _read(before[:start])
+    except FilterError:
+        return Completion(start, ())
+    last = tokens[-1] if tokens and tokens is not _PLAIN else None
+    return Completion(start, tuple(word for word in _following(last) if word.startswith(typed) and word != typed))
+
+
+def _following(last: _Token | None) -> Sequence[str]:
+    names = [column.name for column in COLUMNS]
+    if last is None or last.text == "(" or last.word in _JOINING:
+        return [*names, "not"]
+    column = BY_NAME.get(last.word)
+    if column is not None:
+        return ["contains"] if column.is_text else ["and", "or"] if column.kind is Kind.FLAG else []
+    if last.kind == "operator" or last.word == "contains":
+        return []
+    return ["and", "or"]

@@ -1,0 +1,218 @@
+"""A checkpoint as a folder that can be given away: the weights, a card for people and one for programs, and sums.
+
+What comes in is hostile until it was checked: nothing of it reaches the data folder before all of it was.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from core.checkpoints.catalog import Kept
+from core.checkpoints.columns import reason_text
+from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, look_into, read_whole
+from core.market.candle import Interval
+from core.storage.durable import write_durably
+
+FORM = 1
+WEIGHTS, CARD, README, SUMS = "weights.safetensors", "card.json", "README.md", "SHA256SUMS"
+_LARGEST_CARD = 1024**2
+_MOST_FILES = 50
+
+_Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
+_Count = Annotated[int, Field(ge=0, lt=2**53)]
+_Number = Annotated[float, Field(allow_inf_nan=False)] | None
+_Share = Annotated[float, Field(ge=0.0, le=1.0)] | None
+_Words = Annotated[str, Field(max_length=1_000)]
+_Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Card(BaseModel):
+    """What a program reads of a checkpoint that was given away. Everything in it has a bound."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    form: Literal[1]
+    checkpoint_id: _Id
+    run_id: _Id
+    venue: Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
+    symbol: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
+    interval: Annotated[str, Field(pattern=r"^[0-9]{1,4}[smhdw]$")]
+    step: _Count
+    candle_open_time_ms: _Count
+    created_at_ms: _Count
+    reason: Annotated[str, Field(pattern=r"^[a-z-]{1,40}$")]
+    skill: _Number
+    skill_low: _Number
+    skill_high: _Number
+    scored: _Count
+    loss: _Number
+    coverage: _Share
+    direction: _Share
+    health: Annotated[str, Field(max_length=60)] | None
+    device: Annotated[str, Field(max_length=100)] | None
+    is_known_good: bool
+    parent_id: _Id | None
+    name: _Words
+    note: _Words
+    tags: Annotated[list[Annotated[str, Field(pattern=r"^[^\s,]{1,60}$")]], Field(max_length=50)]
+    settings: dict[str, Any] | None
+    sha256: _Sha256
+    size_bytes: _Count
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A folder that was found sound: its card, and the bytes of its weights."""
+
+    card: Card
+    weights: bytes
+
+
+def card_of(kept: Kept, settings: dict[str, Any] | None) -> Card:
+    """The card of a kept checkpoint. settings: those that were in force, where they are known."""
+    info = kept.info
+    own = {name: getattr(info, name) for name in Card.model_fields if hasattr(info, name)}
+    market = {"venue": kept.venue, "symbol": kept.symbol, "interval": str(Interval(kept.interval_ms))}
+    return Card.model_validate({**own, **market, "tags": list(info.tags), "settings": settings, "form": FORM})
+
+
+def folder_name(kept: Kept) -> str:
+    """A name for the folder, in characters that every file system takes."""
+    symbol = "".join(letter if letter.isalnum() else "-" for letter in kept.symbol[:40])
+    return f"{symbol}-{Interval(kept.interval_ms)}-step-{kept.info.step}-{kept.info.checkpoint_id[-6:]}"
+
+
+def export(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
+    """Write the checkpoint whose weights are `file` into a new folder in `into`. Returns that folder.
+
+    Raises BadFileError, with a sentence, where the weights are damaged, or the place is taken or cannot be written;
+    nothing is left behind then.
+    """
+    target = into / folder_name(kept)
+    weights = read_whole(file, kept.info.sha256)
+    if target.exists():
+        raise BadFileError(f"{target} is there already, and was left as it is. Choose another place, or move it away.")
+    try:
+        card = card_of(kept, settings).model_dump_json(indent=2).encode() + b"\n"
+    except ValidationError as error:
+        raise BadFileError(f"{target.name} cannot be described ({_what(error)}), so it was not written.") from error
+    files = {WEIGHTS: weights, CARD: card, README: _readme(kept, settings).encode()}
+    files[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
+    try:
+        temporary = Path(tempfile.mkdtemp(prefix=".export-", dir=into))
+        try:
+            for name, data in files.items():
+                write_durably(temporary / name, data)
+            temporary.chmod(0o755)
+            temporary.rename(target)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise BadFileError(
+            f"{target} could not be written ({error.strerror or error}). Choose another place."
+        ) from error
+    return target
+
+
+def read(folder: Path) -> Package:
+    """Check a folder that `export` wrote, or somebody says so. Raises BadFileError, with a sentence."""
+    names = _names(folder)
+    for name in names:
+        if Path(name).suffix.lower() in PICKLE_SUFFIXES:
+            raise BadFileError(
+                f"{name} may be a pickle; such files can run code. Nothing of {folder.name} was imported."
+            )
+    for needed in (CARD, WEIGHTS):
+        if needed not in names:
+            raise BadFileError(f"{folder.name} has no {needed}, so it is no exported checkpoint.")
+    card = _card(folder / CARD)
+    weights = read_whole(folder / WEIGHTS, card.sha256)
+    if len(weights) != card.size_bytes:
+        raise BadFileError(f"{WEIGHTS} is {len(weights):,} bytes long, its card says {card.size_bytes:,}.")
+    description = look_into(weights, WEIGHTS)
+    if card.settings is not None:
+        said = card.settings.get("model")
+        stored = description["model"]
+        if not isinstance(said, dict) or any(said.get(name) != value for name, value in stored.items()):
+            raise BadFileError(f"The card of {folder.name} tells of another model than {WEIGHTS} holds.")
+    return Package(card, weights)
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        names = {path.name for _, path in zip(range(_MOST_FILES + 1), folder.iterdir(), strict=False)}
+    except OSError as error:
+        raise BadFileError(f"{folder} cannot be read ({error.strerror or error}).") from error
+    if len(names) > _MOST_FILES:
+        raise BadFileError(f"{folder.name} holds more than {_MOST_FILES} files, so it is no exported checkpoint.")
+    return names
+
+
+def _card(path: Path) -> Card:
+    try:
+        if path.stat().st_size > _LARGEST_CARD:
+            raise BadFileError(f"{path.name} is larger than any card can be.")
+        return Card.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadFileError(f"{path.name} cannot be read ({error.strerror or error}).") from error
+    except (ValidationError, RecursionError) as error:
+        raise BadFileError(f"{path.name} is not a checkpoint's card: {_what(error)}.") from error
+
+
+def _what(error: ValidationError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    first = error.errors(include_input=False, include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{place}: {first['msg']}"[:200] if place else str(first["msg"])[:200]
+
+
+def _readme(kept: Kept, settings: dict[str, Any] | None) -> str:
+    info = kept.info
+
+    def number(value: float | None, unit: str = "") -> str:
+        return "not measured" if value is None else f"{value:.4g}{unit}"
+
+    def percent(value: float | None) -> str:
+        return number(None if value is None else 100.0 * value, " %")
+
+    interval = ""
+    if info.skill_low is not None and info.skill_high is not None:
+        interval = f" (95 % interval {percent(info.skill_low)} to {percent(info.skill_high)})"
+    rows = (
+        ("Market", f"{kept.symbol}, {Interval(kept.interval_ms)}, {kept.venue}"),
+        ("Run", info.run_id),
+        ("Checkpoint", info.checkpoint_id),
+        ("Steps", f"{info.step:,}"),
+        ("Why it was saved", reason_text(info.reason)),
+        ("Score", f"{percent(info.skill)}{interval}, over {info.scored:,} candles"),
+        ("Coverage of the 90 % band", percent(info.coverage)),
+        ("Direction", percent(info.direction)),
+        ("Training loss", number(info.loss)),
+        ("Gradients", info.health or "not known"),
+        ("Device", info.device or "not known"),
+        ("Weights", f"{WEIGHTS}, {info.size_bytes:,} bytes, sha256 {info.sha256}"),
+    )
+    lines = [f"# {info.name or f'Checkpoint of step {info.step:,}'}", ""]
+    lines += ["A Ghostcandle checkpoint. Import it with the checkpoint browser's *Import*.", ""]
+    lines += ["| what | value |", "|---|---|", *(f"| {what} | {_cell(value)} |" for what, value in rows), ""]
+    if info.note:
+        lines += [f"Note: {_cell(info.note)}", ""]
+    if info.tags:
+        lines += [f"Tags: {_cell(', '.join(info.tags))}", ""]
+    if settings is not None:
+        lines += ["## Settings", "", "```json", json.dumps(settings, indent=2), "```", ""]
+    return "\n".join(lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "/").split())

@@ -1,0 +1,156 @@
+"""Looking into a weight file without torch: everything is checked before anything of it is believed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+from safetensors import SafetensorError
+
+from core.forecast.history import FEATURES
+from core.forecast.quantities import LEVELS, QUANTITIES
+
+LARGEST_BYTES = 4 * 1024**3
+_LARGEST_HEADER = 4 * 1024**2
+_MOST_TENSORS = 10_000
+_MOST_DIMENSIONS = 8
+_METADATA_KEY = "ghostcandle"
+_HEADER_AT = 8
+_PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
+PICKLE_SUFFIXES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".npy", ".npz"})
+"""Files that are, or may hold, pickles."""
+_FLOATS: dict[str, np.dtype[Any]] = {"F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
+_BFLOAT_EXPONENT = 0x7F80
+
+
+class BadFileError(Exception):
+    """A file is refused. The message is a sentence for the user, and names the file."""
+
+
+def read_whole(path: Path, sha256: str | None = None) -> bytes:
+    """The bytes of a weight file. Raises BadFileError where it cannot be read, is a pickle, or was altered."""
+    if path.suffix.lower() in PICKLE_SUFFIXES:
+        raise BadFileError(f"{path.name} may be a pickle; such files can run code and are never loaded.")
+    try:
+        if path.stat().st_size > LARGEST_BYTES:
+            raise BadFileError(f"{path.name} is larger than any checkpoint can be.")
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadFileError(f"{path.name} cannot be read ({error.strerror or error}).") from error
+    if data.startswith(_PICKLE_STARTS) and data[_HEADER_AT : _HEADER_AT + 1] != b"{":
+        raise BadFileError(f"{path.name} is a pickle or a zip; such files can run code and are never loaded.")
+    if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
+        raise BadFileError(f"{path.name} was altered or cut short: its sha256 is not the recorded one.")
+    return data
+
+
+def verify(path: Path, sha256: str) -> str:
+    """Nothing where the file is whole, else the sentence that says what is wrong with it."""
+    try:
+        look_into(read_whole(path, sha256), path.name)
+    except BadFileError as error:
+        return str(error)
+    return ""
+
+
+def look_into(data: bytes, name: str) -> dict[str, Any]:
+    """The description that Ghostcandle wrote into the file, once header, shapes and weights were found sound.
+
+    Raises BadFileError.
+    """
+    description = _description(_header(data, name), name)
+    try:
+        tensors = safetensors.deserialize(data)  # type: ignore[no-untyped-call]
+    except (SafetensorError, ValueError, OverflowError) as error:
+        raise BadFileError(f"{name} is not a whole safetensors file ({error}).") from error
+    if len(tensors) > _MOST_TENSORS:
+        raise BadFileError(f"{name} holds {len(tensors):,} tensors; no checkpoint has so many.")
+    model = {key.removeprefix("model."): each for key, each in tensors if key.startswith("model.")}
+    _require_shapes(model, description, name)
+    for key, each in tensors:
+        if len(each["shape"]) > _MOST_DIMENSIONS:
+            raise BadFileError(f"{name} holds a tensor of {len(each['shape'])} dimensions.")
+        if key.startswith("model.") and not _is_finite(each["dtype"], each["data"]):
+            raise BadFileError(f"{name} holds weights that are not finite.")
+    return description
+
+
+def expected_shapes(model: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The weights that a model of this description has, and their shapes. Raises KeyError, TypeError, ValueError."""
+    width, context, layers = int(model["width"]), int(model["context"]), int(model["layers"])
+    outputs = int(model["horizons"]) * QUANTITIES * len(LEVELS)
+    if not (0 < width <= 8192 and 0 < context <= 65_536 and 0 < layers <= 1024 and 0 < outputs <= 1_000_000):
+        raise ValueError("the sizes of the model are out of range")
+    shapes: dict[str, tuple[int, ...]] = {"position": (context, width)}
+
+    def linear(name: str, inputs: int, to: int) -> None:
+        shapes[f"{name}.weight"], shapes[f"{name}.bias"] = (to, inputs), (to,)
+
+    def norm(name: str) -> None:
+        shapes[f"{name}.weight"] = shapes[f"{name}.bias"] = (width,)
+
+    linear("embed", FEATURES, width)
+    for number in range(layers):
+        block = f"blocks.{number}"
+        norm(f"{block}.attention_norm")
+        linear(f"{block}.attention.project_in", width, 3 * width)
+        linear(f"{block}.attention.project_out", width, width)
+        norm(f"{block}.feed_forward_norm")
+        linear(f"{block}.widen", width, 4 * width)
+        linear(f"{block}.narrow", 4 * width, width)
+    norm("final_norm")
+    linear("head", width, outputs)
+    return shapes
+
+
+def _header(data: bytes, name: str) -> dict[str, Any]:
+    if len(data) < _HEADER_AT:
+        raise BadFileError(f"{name} is not a whole safetensors file (it is {len(data)} bytes long).")
+    (length,) = struct.unpack("<Q", data[:_HEADER_AT])
+    if length > min(_LARGEST_HEADER, len(data) - _HEADER_AT):
+        raise BadFileError(f"{name} is not a safetensors file: its header is said to be {length:,} bytes long.")
+    try:
+        header = json.loads(data[_HEADER_AT : _HEADER_AT + length])
+    except (ValueError, RecursionError) as error:
+        raise BadFileError(f"{name} has a broken header ({error}).") from error
+    if not isinstance(header, dict):
+        raise BadFileError(f"{name} has a header of the wrong form.")
+    return header
+
+
+def _description(header: dict[str, Any], name: str) -> dict[str, Any]:
+    metadata = header.get("__metadata__")
+    raw = metadata.get(_METADATA_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(raw, str):
+        raise BadFileError(f"{name} was not written by Ghostcandle: it has no description.")
+    try:
+        description = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise BadFileError(f"{name} has a broken description ({error}).") from error
+    if not isinstance(description, dict) or not isinstance(description.get("model"), dict):
+        raise BadFileError(f"{name} has a description of the wrong form.")
+    return description
+
+
+def _require_shapes(model: Mapping[str, Any], description: Mapping[str, Any], name: str) -> None:
+    try:
+        expected = expected_shapes(description["model"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadFileError(f"{name} does not describe a model of this program ({error}).") from error
+    found = {key: tuple(each["shape"]) for key, each in model.items()}
+    if found != expected:
+        odd = sorted(key for key in found.keys() | expected.keys() if found.get(key) != expected.get(key))
+        raise BadFileError(f"{name} has weights of other shapes than its description says, such as {odd[0][:80]}.")
+
+
+def _is_finite(kind: str, data: bytes) -> bool:
+    if kind == "BF16":
+        return bool(((np.frombuffer(data, "<u2") & _BFLOAT_EXPONENT) != _BFLOAT_EXPONENT).all())
+    dtype = _FLOATS.get(kind)
+    return dtype is None or bool(np.isfinite(np.frombuffer(data, dtype)).all())

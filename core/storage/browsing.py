@@ -1,0 +1,60 @@
+"""Reading the checkpoints of all runs a page at a time, with the market of each, for the browser."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from core.checkpoints.catalog import Kept
+from core.storage.checkpoints import MARKS
+from core.storage.database import select
+from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_SELECT = f"""
+SELECT venue, symbol, interval_ms, checkpoints.sequence, COALESCE(is_archived, 0),
+    {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {MARKS}
+FROM checkpoints
+JOIN runs ON runs.run_id = checkpoints.run_id
+JOIN markets ON markets.id = runs.market_id
+LEFT JOIN run_marks ON run_marks.run_id = checkpoints.run_id
+LEFT JOIN checkpoint_marks ON checkpoint_marks.checkpoint_id = checkpoints.checkpoint_id
+WHERE is_deleted = 0
+    AND NOT EXISTS (
+        SELECT 1 FROM checkpoint_deletions WHERE checkpoint_deletions.checkpoint_id = checkpoints.checkpoint_id
+    )
+"""
+
+
+class BrowsedRows:
+    """What is kept and not asked to be deleted, of all runs. `is_best` and `is_in_use` are not known here.
+
+    All methods raise StorageError.
+    """
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def page(self, before: int | None, limit: int) -> list[Kept]:
+        """The newest, at most `limit`, of those saved before this sequence number (None: of all)."""
+        bound = 2**63 - 1 if before is None else before
+        return self._read("AND checkpoints.sequence < ? ORDER BY checkpoints.sequence DESC LIMIT ?", (bound, limit))
+
+    def newer(self, after: int) -> list[Kept]:
+        """Those that were saved after this sequence number."""
+        return self._read("AND checkpoints.sequence > ? ORDER BY checkpoints.sequence DESC", (after,))
+
+    def of(self, ids: Sequence[str]) -> list[Kept]:
+        """Those of these that are there."""
+        holes = ", ".join("?" * len(ids))
+        return self._read(f"AND checkpoints.checkpoint_id IN ({holes})", ids)
+
+    def _read(self, condition: str, parameters: Sequence[object]) -> list[Kept]:
+        return [_kept(row) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
+
+
+def _kept(row: Row) -> Kept:
+    venue, symbol, interval_ms, sequence, is_archived, *rest = row
+    return Kept(to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence, bool(is_archived))

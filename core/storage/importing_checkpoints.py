@@ -1,0 +1,91 @@
+"""Taking a checkpoint of another data folder in: its file, its run, its settings, its row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from typing import TYPE_CHECKING
+
+from core.checkpoints.package import Card, Package
+from core.events import CheckpointInfo
+from core.market.candle import Interval, Market
+from core.storage.database import select, write
+from core.storage.durable import write_durably
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.markets import add_market
+from core.storage.rows import CHECKPOINT_COLUMNS, checkpoint_row
+from core.storage.setting_sets import ADD_SETTINGS, identified
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_RUN_PREFIX = "imported-"
+
+
+def take_in(db: Database, folder: DataFolder, package: Package, now_ms: int) -> CheckpointInfo:
+    """Store a package that was checked. Returns the new row.
+
+    Its run is one of its own: no trainer goes on with it, and no rule cleans it up. Raises StorageError, with nothing
+    stored, where it is here already or the disk refuses it.
+    """
+    card = package.card
+    run_id = card.run_id if card.run_id.startswith(_RUN_PREFIX) else f"{_RUN_PREFIX}{card.run_id}"
+    _refuse_twice(db, run_id, card)
+    path = folder.checkpoints(run_id) / f"step-{card.step:08d}-{secrets.token_hex(3)}.safetensors"
+    info = _info(card, run_id, folder.relative(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_durably(path, package.weights)
+    except OSError as error:
+        raise StorageError(f"The checkpoint could not be stored ({error.strerror or error}).") from error
+    try:
+        with write(db):
+            _add(db, info, card, now_ms)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    return info
+
+
+def _refuse_twice(db: Database, run_id: str, card: Card) -> None:
+    sql = "SELECT step FROM checkpoints WHERE sha256 = ? AND is_deleted = 0 AND run_id IN (?, ?)"
+    if select(db, sql, (card.sha256, run_id, card.run_id)):
+        raise StorageError(f"The checkpoint of step {card.step:,} of run {card.run_id} is here already.")
+
+
+def _info(card: Card, run_id: str, file: str) -> CheckpointInfo:
+    stored = {name: getattr(card, name) for name in CHECKPOINT_COLUMNS if name in Card.model_fields}
+    settings_id = None if card.settings is None else identified(card.settings)[0]
+    new = {"checkpoint_id": f"{run_id}-{card.step:08d}-{secrets.token_hex(3)}", "run_id": run_id, "file": file}
+    return CheckpointInfo(**{**stored, **new}, settings_id=settings_id)
+
+
+def _add(db: Database, info: CheckpointInfo, card: Card, now_ms: int) -> None:
+    market = Market(card.venue, card.symbol, Interval.parse(card.interval))
+    if not select(db, "SELECT 1 FROM runs WHERE run_id = ?", (info.run_id,)):
+        settings_json = json.dumps(card.settings or {})
+        # No settings have this fingerprint: nothing goes on with the run.
+        fingerprint = f"imported {hashlib.sha256(info.run_id.encode()).hexdigest()[:16]}"
+        db.conn.execute(
+            "INSERT INTO runs (run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
+            "parameters, is_simulated) VALUES (?, ?, ?, ?, 0, 0, ?, ?, 0, ?)",
+            (
+                info.run_id,
+                add_market(db, market),
+                fingerprint,
+                now_ms,
+                settings_json,
+                card.device or "",
+                market.is_simulated,
+            ),
+        )
+    if info.settings_id is not None and card.settings is not None:
+        db.conn.execute(ADD_SETTINGS, identified(card.settings))
+    columns, holes = ", ".join(CHECKPOINT_COLUMNS), ", ".join("?" * len(CHECKPOINT_COLUMNS))
+    db.conn.execute(f"INSERT INTO checkpoints ({columns}) VALUES ({holes})", checkpoint_row(info))
+    db.conn.execute(
+        "INSERT INTO checkpoint_marks (checkpoint_id, note, name, tags, verified_at_ms) VALUES (?, ?, ?, ?, ?)",
+        (info.checkpoint_id, card.note, card.name, ",".join(card.tags), now_ms),
+    )

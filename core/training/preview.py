@@ -1,0 +1,31 @@
+"""What a kept checkpoint would forecast now, beside the model that is being trained and without touching it."""
+
+from __future__ import annotations
+
+from core.events import CheckpointForecast
+from core.settings import Settings
+from core.storage.weights import CheckpointError
+from core.training.keeper import CheckpointKeeper
+from core.training.opening import build_engine
+from core.training.session import TrainingSession
+from core.training.snapshot import learned_of, require_sound_weights
+
+_SEED = 0
+"""All that is drawn with it is replaced by the checkpoint's weights."""
+
+
+def preview(
+    session: TrainingSession, keeper: CheckpointKeeper, settings: Settings, checkpoint_id: str
+) -> CheckpointForecast:
+    """Its ghosts from the newest candle on; a sentence where there are none."""
+    try:
+        tensors, metadata = keeper.load(checkpoint_id)
+        engine = build_engine(settings, session.engine.device, _SEED)
+        require_sound_weights(engine, tensors)
+        engine.restore(tensors, metadata["engine"])
+    except CheckpointError as error:
+        return CheckpointForecast(session.run_id, checkpoint_id, None, str(error))
+    made = session.forecast_beside(engine, learned_of(tensors), int(metadata["step"]), checkpoint_id)
+    if made is None:
+        return CheckpointForecast(session.run_id, checkpoint_id, None, "There is no candle to forecast from yet.")
+    return CheckpointForecast(session.run_id, checkpoint_id, made.event(session.run_id))

@@ -1,0 +1,161 @@
+"""The rules by which checkpoints are kept, with what a clean-up by them would delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.events import CheckpointInfo
+from core.settings import CheckpointSettings
+from core.storage.retention import reasons_to_keep, rules_of
+from desktop.checkpoints.columns import format_bytes
+from desktop.checkpoints.source import score_text
+from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
+from desktop.dialogs.setting_words import title
+from desktop.formatting import format_count, format_time
+from desktop.icons import tabular
+
+_RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes")
+_MOST_LISTED = 1_000
+
+
+class CleanUpDialog(QDialog):
+    """`kept_by` carries the CheckpointSettings that were accepted; with True where the clean-up shall be done now."""
+
+    kept_by = Signal(object, bool)
+
+    def __init__(
+        self,
+        infos: Sequence[CheckpointInfo],
+        settings: CheckpointSettings,
+        now_ms: int,
+        *,
+        is_training: bool,
+        parent: QWidget | None = None,
+    ) -> None:
+        """infos: of the watched run, the newest first."""
+        super().__init__(parent)
+        self.setWindowTitle("Clean up checkpoints")
+        self._infos, self._settings, self._now_ms = infos, settings, now_ms
+        self.editors = {name: self._editor(name) for name in _RULES}
+        self.told = QLabel()
+        self.told.setWordWrap(True)
+        self.table = _table()
+        self.now = QPushButton("&Clean up now")
+        self.now.setToolTip("Delete these files now; this cannot be undone")
+        self._is_training = is_training
+        self._build()
+        self._show()
+
+    @property
+    def settings(self) -> CheckpointSettings:
+        """As the form has them."""
+        return replace(self._settings, **{name: editor.get() for name, editor in self.editors.items()})
+
+    def would_delete(self) -> list[CheckpointInfo]:
+        """What no rule of the form keeps, the newest first."""
+        reasons = reasons_to_keep(self._infos, rules_of(self.settings), self._now_ms)
+        return [info for info in self._infos if not reasons[info.checkpoint_id]]
+
+    def _editor(self, name: str) -> FieldEditor:
+        info = field_infos(CheckpointSettings)[name]
+        editor = make_editor(info)
+        editor.put(getattr(self._settings, name))
+        editor.widget.setToolTip(info.description or "")
+        editor.widget.setAccessibleName(title(name))
+        editor.listen(self._show)
+        return editor
+
+    def _build(self) -> None:
+        form = QFormLayout()
+        for name, editor in self.editors.items():
+            form.addRow(f"{title(name)}:", editor.widget)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
+        buttons.addButton(self.now, QDialogButtonBox.ButtonRole.ApplyRole)
+        buttons.accepted.connect(lambda: self._accept(at_once=False))
+        buttons.rejected.connect(self.reject)
+        self.now.clicked.connect(lambda: self._accept(at_once=True))
+        always = QLabel(
+            "One reason is enough to stay. The best, the newest, the one in use, the one with the lowest loss, and "
+            "those that are pinned, named, tagged, noted or saved by hand always stay."
+        )
+        always.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.addWidget(always)
+        layout.addLayout(form)
+        layout.addWidget(self.told)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(buttons)
+        self.resize(680, 560)
+
+    def _show(self) -> None:
+        reasons = reasons_to_keep(self._infos, rules_of(self.settings), self._now_ms)
+        goes = [info for info in self._infos if not reasons[info.checkpoint_id]]
+        size = format_bytes(sum(info.size_bytes for info in goes))
+        words = "No checkpoint of this run would be deleted."
+        if goes:
+            noun = "checkpoint" if len(goes) == 1 else "checkpoints"
+            words = f"{format_count(len(goes))} {noun} of {format_count(len(self._infos))} would be deleted: {size}."
+        if len(self._infos) > _MOST_LISTED:
+            words += f" The newest {format_count(_MOST_LISTED)} are listed."
+        if not self._is_training:
+            words += " Training is stopped: rules are applied when it goes on."
+        self.told.setText(words)
+        self.now.setEnabled(bool(goes) and self._is_training)
+        listed = sorted(self._infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
+        self.table.setRowCount(len(listed))
+        for row, info in enumerate(listed):
+            held = reasons[info.checkpoint_id]
+            texts = (
+                "stays: " + ", ".join(held) if held else "would be deleted",
+                format_count(info.step),
+                format_time(info.created_at_ms),
+                score_text(info),
+                format_bytes(info.size_bytes),
+            )
+            for column, text in enumerate(texts):
+                item = QTableWidgetItem(text)
+                item.setToolTip(text)
+                if column in (1, 4):
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.table.setItem(row, column, item)
+
+    def _accept(self, *, at_once: bool) -> None:
+        self.kept_by.emit(self.settings, at_once)
+        self.accept()
+
+
+def _table() -> QTableWidget:
+    table = QTableWidget(0, 5)
+    table.setAccessibleName("What a clean-up would delete")
+    table.setFont(tabular(table.font()))
+    table.setHorizontalHeaderLabels(["What happens", "Step", "Saved", "Score", "Size"])
+    table.verticalHeader().hide()
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setShowGrid(False)
+    table.setTabKeyNavigation(False)
+    table.setWordWrap(False)
+    header = table.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+    return table

@@ -1,0 +1,140 @@
+"""Which columns the browser shows, in which order, and by which it sorts: all of it by mouse or by keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.settings import BrowserSettings
+from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
+
+
+class ColumnList(QListWidget):
+    """Alt with Up and Down asks to move what is current."""
+
+    move_asked = Signal(int)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        by = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()))
+        if by is not None and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.move_asked.emit(by)
+            return
+        super().keyPressEvent(event)
+
+
+class ColumnDialog(QDialog):
+    """`chosen` carries the BrowserSettings at each change, so that the table shows it at once."""
+
+    chosen = Signal(object)
+
+    def __init__(self, settings: BrowserSettings, shown: tuple[str, ...], parent: QWidget | None = None) -> None:
+        """shown: the columns that are seen now, which are where it begins."""
+        super().__init__(parent)
+        self.setWindowTitle("Columns")
+        self._settings = settings
+        self.list = ColumnList()
+        self.list.setAccessibleName("Columns, in the order of the table")
+        self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
+        self.sort_by = QComboBox()
+        self.sort_by.setAccessibleName("Sort by")
+        self.descending = QCheckBox("The largest, the newest or the last letter first")
+        self.up, self.down = QPushButton("Move &up"), QPushButton("Move &down")
+        self.reset = QPushButton("&As at first")
+        self._build(shown)
+        self._connect()
+
+    def names(self) -> tuple[str, ...]:
+        """The checked ones, in their order."""
+        items = (self.list.item(row) for row in range(self.list.count()))
+        return tuple(
+            str(item.data(Qt.ItemDataRole.UserRole)) for item in items if item.checkState() is Qt.CheckState.Checked
+        )
+
+    def _build(self, shown: tuple[str, ...]) -> None:
+        for name in (*shown, *(column.name for column in COLUMNS if column.name not in shown)):
+            self.list.addItem(_item(BY_NAME[name], is_shown=name in shown))
+        self.list.setCurrentRow(0)
+        for column in COLUMNS:
+            self.sort_by.addItem(_title(column), column.name)
+        self.sort_by.setCurrentIndex(max(0, self.sort_by.findData(self._settings.sort_by)))
+        self.descending.setChecked(self._settings.is_descending)
+        side = QVBoxLayout()
+        for button in (self.up, self.down, self.reset):
+            side.addWidget(button)
+        side.addStretch(1)
+        middle = QHBoxLayout()
+        middle.addWidget(self.list, 1)
+        middle.addLayout(side)
+        form = QFormLayout()
+        form.addRow("&Sort by:", self.sort_by)
+        form.addRow("", self.descending)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(QLabel("Space shows or hides a column; Alt+Up and Alt+Down move it."))
+        layout.addLayout(middle, 1)
+        layout.addLayout(form)
+        layout.addWidget(buttons)
+        self.resize(460, 520)
+
+    def _connect(self) -> None:
+        self.list.itemChanged.connect(self._tell)
+        self.list.model().rowsMoved.connect(self._tell)
+        self.up.clicked.connect(lambda: self._move(-1))
+        self.down.clicked.connect(lambda: self._move(1))
+        self.reset.clicked.connect(self._reset)
+        self.sort_by.currentIndexChanged.connect(self._tell)
+        self.descending.toggled.connect(self._tell)
+        self.list.move_asked.connect(self._move)
+
+    def _move(self, by: int) -> None:
+        row = self.list.currentRow()
+        if not 0 <= row + by < self.list.count():
+            return
+        item = self.list.takeItem(row)
+        self.list.insertItem(row + by, item)
+        self.list.setCurrentRow(row + by)
+        self._tell()
+
+    def _reset(self) -> None:
+        self.chosen.emit(BrowserSettings(all_runs=self._settings.all_runs))
+        self.accept()
+
+    def _tell(self) -> None:
+        self._settings = replace(
+            self._settings,
+            columns=self.names() or ("step",),
+            sort_by=str(self.sort_by.currentData()),
+            is_descending=self.descending.isChecked(),
+        )
+        self.chosen.emit(self._settings)
+
+
+def _title(column: Column) -> str:
+    return column.title or "Marks"
+
+
+def _item(column: Column, *, is_shown: bool) -> QListWidgetItem:
+    item = QListWidgetItem(_title(column))
+    item.setData(Qt.ItemDataRole.UserRole, column.name)
+    item.setToolTip(column.meaning.splitlines()[0])
+    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+    item.setCheckState(Qt.CheckState.Checked if is_shown else Qt.CheckState.Unchecked)
+    return item

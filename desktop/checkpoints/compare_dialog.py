@@ -1,0 +1,217 @@
+"""Two or more checkpoints side by side: what was measured, which settings differ, and the curves of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFont
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QLabel,
+    QTableWidget,
+    QTableWidgetItem,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.checkpoints.catalog import Kept
+from core.checkpoints.columns import reason_text
+from core.checkpoints.compare import Compared, compare, settings_side_by_side
+from core.events import StepDone
+from core.market.candle import Interval
+from desktop.checkpoints.source import score_text
+from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
+from desktop.icons import tabular
+from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.theme import Palette
+
+_SMOOTHED_STEPS = 25
+_SHARES = frozenset({"skill", "skill_low", "skill_high", "coverage", "direction"})
+_TITLES = {
+    "step": "Step",
+    "skill": "Score",
+    "scored": "Candles scored",
+    "loss": "Training loss",
+    "coverage": "Coverage of the 90 % band",
+    "direction": "Direction",
+}
+_CURVE_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
+
+Steps = Callable[[str], Sequence[StepDone]]
+"""The steps of a run, by its id, ascending."""
+
+
+class CompareDialog(QDialog):
+    """Reads once, when it is opened: it shows what was, while the run goes on."""
+
+    def __init__(
+        self,
+        kept: Sequence[Kept],
+        settings: Sequence[Mapping[str, Any] | None],
+        steps: Steps,
+        palette: Palette,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"Compare {len(kept)} checkpoints")
+        self._kept, self._colours = kept, palette
+        self._titles = [each.info.name or f"Step {format_count(each.info.step)}" for each in kept]
+        self.metrics = _table(self._titles, "Measured numbers")
+        self.settings = _table(self._titles, "Settings")
+        self.only_different = QCheckBox("&Only what differs")
+        self.only_different.setChecked(True)
+        self.plot = plot_widget(NumberAxis)
+        self._rows = settings_side_by_side(settings)
+        self._unknown = [title for title, each in zip(self._titles, settings, strict=True) if each is None]
+        self._fill_metrics()
+        self._fill_settings()
+        self._draw(steps)
+        self._build()
+
+    def _build(self) -> None:
+        self.only_different.toggled.connect(self._fill_settings)
+        self.tabs = tabs = QTabWidget()
+        tabs.addTab(self.metrics, "&Metrics")
+        tabs.addTab(self._settings_page(), "&Settings")
+        tabs.addTab(self._curves_page(), "&Curves")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(tabs, 1)
+        layout.addWidget(buttons)
+        self.resize(min(280 + 190 * len(self._kept), 1_180), 540)
+
+    def _settings_page(self) -> QWidget:
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.addWidget(self.only_different)
+        if self._unknown:
+            told = QLabel(f"Not stored with: {', '.join(self._unknown)}.")
+            told.setWordWrap(True)
+            layout.addWidget(told)
+        layout.addWidget(self.settings, 1)
+        return page
+
+    def _curves_page(self) -> QWidget:
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        runs = len({each.info.run_id for each in self._kept})
+        words = "one run" if runs == 1 else f"{runs} runs"
+        told = QLabel(
+            f"Training loss of {words}, the mean of {_SMOOTHED_STEPS} steps; a mark stands at each checkpoint's step."
+        )
+        told.setWordWrap(True)
+        layout.addWidget(told)
+        layout.addWidget(self.plot, 1)
+        return page
+
+    def _fill_metrics(self) -> None:
+        rows: list[tuple[str, list[str], int | None]] = [
+            ("Market", [f"{each.symbol}, {Interval(each.interval_ms)}" for each in self._kept], None),
+            ("Run", [each.info.run_id for each in self._kept], None),
+            ("Saved", [format_time(each.info.created_at_ms) for each in self._kept], None),
+            ("Reason", [reason_text(each.info.reason) for each in self._kept], None),
+        ]
+        for row in compare([each for each in self._kept]):
+            if row.name in _TITLES:
+                rows.append((_TITLES[row.name], self._texts(row), row.best))
+        rows += [
+            ("Gradients", [each.info.health or MISSING for each in self._kept], None),
+            ("Device", [each.info.device or MISSING for each in self._kept], None),
+            ("Known good", ["yes" if each.info.is_known_good else "no" for each in self._kept], None),
+            ("Tags", [", ".join(each.info.tags) for each in self._kept], None),
+            ("Note", [each.info.note for each in self._kept], None),
+        ]
+        _fill(self.metrics, rows)
+
+    def _texts(self, row: Compared) -> list[str]:
+        if row.name == "skill":
+            return [score_text(each.info) for each in self._kept]
+        if row.name in _SHARES:
+            return [format_percent(value, 1) for value in row.values]
+        if row.name == "loss":
+            return [format_number(value, 4) for value in row.values]
+        return [format_count(None if value is None else int(value)) for value in row.values]
+
+    def _fill_settings(self) -> None:
+        shown = [row for row in self._rows if row.differs or not self.only_different.isChecked()]
+        rows: list[tuple[str, list[str], int | None]] = [
+            (row.path, [MISSING if value is None else value for value in row.values], None) for row in shown
+        ]
+        if not rows:
+            rows = [("They do not differ, as far as they are known.", [""] * len(self._kept), None)]
+        _fill(self.settings, rows)
+
+    def _draw(self, steps: Steps) -> None:
+        colours = self._colours
+        self.plot.setAccessibleName("Loss curves of the runs")
+        apply_plot_palette(self.plot, colours)
+        plot = self.plot.getPlotItem()
+        plot.addLegend(labelTextColor=colours.text, brush=colours.background, offset=(-8, 8))
+        for number, run_id in enumerate(dict.fromkeys(each.info.run_id for each in self._kept)):
+            place, loss = _curve(steps(run_id))
+            colour = colours.curves[number % len(colours.curves)]
+            pen = pg.mkPen(colour, width=2, style=_CURVE_STYLES[number % len(_CURVE_STYLES)])
+            plot.plot(place, loss, pen=pen, name=run_id, connect="finite")
+        for number, (title, each) in enumerate(zip(self._titles, self._kept, strict=True)):
+            self._mark(title, each.info.step, number)
+        plot.enableAutoRange()
+
+    def _mark(self, title: str, step: int, number: int) -> None:
+        colours = self._colours
+        label = {"color": colours.text, "fill": colours.background, "position": 0.04 + 0.07 * (number % 6)}
+        pen = pg.mkPen(colours.muted_text, style=Qt.PenStyle.DashLine)
+        self.plot.addItem(pg.InfiniteLine(step, pen=pen, label=title, labelOpts=label))
+
+
+def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:
+    """Steps and their smoothed losses; a step that was left out counts as nothing."""
+    known = [(step.step, step.loss) for step in steps if step.loss is not None]
+    if not known:
+        return np.zeros(0), np.zeros(0)
+    place, loss = np.array(known, dtype=np.float64).T
+    window = min(_SMOOTHED_STEPS, len(loss))
+    return place[window - 1 :], np.convolve(loss, np.full(window, 1.0 / window), mode="valid")
+
+
+def _table(titles: Sequence[str], name: str) -> QTableWidget:
+    table = QTableWidget(0, len(titles) + 1)
+    table.setAccessibleName(name)
+    table.setFont(tabular(table.font()))
+    table.setHorizontalHeaderLabels(["", *titles])
+    table.verticalHeader().hide()
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setShowGrid(False)
+    table.setTabKeyNavigation(False)
+    table.setWordWrap(False)
+    header = table.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+    header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
+    return table
+
+
+def _fill(table: QTableWidget, rows: Sequence[tuple[str, Sequence[str], int | None]]) -> None:
+    """The best of a row is written in bold, and says so in its tooltip."""
+    table.setRowCount(len(rows))
+    bold = QFont(table.font())
+    bold.setBold(True)
+    for place, (title, texts, best) in enumerate(rows):
+        table.setItem(place, 0, QTableWidgetItem(title))
+        for column, text in enumerate(texts):
+            item = QTableWidgetItem(text)
+            item.setToolTip(f"{text} (the best of these)" if column == best else text)
+            if column == best:
+                item.setFont(bold)
+            table.setItem(place, column + 1, item)
+    table.resizeRowsToContents()

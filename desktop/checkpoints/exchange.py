@@ -1,0 +1,224 @@
+"""Files of checkpoints: verified, given away, taken in. A thread reads and writes them, the window stores the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from core.checkpoints import package, weight_file
+from core.checkpoints.catalog import Kept
+from core.checkpoints.package import Package
+from core.checkpoints.weight_file import BadFileError
+from core.clock import Clock
+from core.events import CheckpointInfo, JobProgress, Severity
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from desktop.database import WindowDatabase
+from desktop.dialogs.messages import open_dialog
+from desktop.formatting import format_count
+from desktop.state import RunState
+from desktop.window import MainWindow
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_NOTICE = "checkpoint files"
+_ENDS_WITHIN_MS = 30_000
+_NAMED_AT_MOST = 3
+
+Done = tuple[str, object]
+"""A checkpoint's id or a folder's name, and what came of it."""
+
+
+class FileWork(QThread):
+    """Does one thing for each of several files, one after the other. `done` carries a `Done` for each."""
+
+    progressed = Signal(int, int)
+    done = Signal(object)
+
+    def __init__(self, tasks: Sequence[tuple[str, Callable[[], object]]], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tasks = tasks
+
+    def run(self) -> None:
+        for number, (name, task) in enumerate(self._tasks, start=1):
+            if self.isInterruptionRequested():
+                return
+            try:
+                result: object = task()
+            except BadFileError as error:
+                result = error
+            except Exception as error:  # whatever it is, the window must hear that it is over
+                result = BadFileError(f"{name}: {type(error).__name__}: {error}.")
+            self.done.emit((name, result))
+            self.progressed.emit(number, len(self._tasks))
+
+
+class CheckpointExchange(QObject):
+    """Asks for folders, tells what came of it. Before the window goes, `finish`."""
+
+    def __init__(
+        self, window: MainWindow, state: RunState, database: WindowDatabase, folder: DataFolder, clock: Clock
+    ) -> None:
+        super().__init__(window)
+        self._window, self._state, self._database = window, state, database
+        self._folder, self._clock = folder, clock
+        self._work: FileWork | None = None
+        self._results: list[Done] = []
+        self._place = Path.home()
+        panel = window.checkpoints
+        panel.verify_requested.connect(self.verify)
+        panel.export_requested.connect(self.ask_where_to)
+        panel.import_requested.connect(self.ask_where_from)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether files are being read or written."""
+        return self._work is not None
+
+    def finish(self) -> bool:
+        """Let the file that is under way come to its end, and no other begin. False where that took too long."""
+        if self._work is None:
+            return True
+        self._work.requestInterruption()
+        return self._work.wait(_ENDS_WITHIN_MS)
+
+    @Slot(object)
+    def verify(self, infos: Sequence[CheckpointInfo]) -> None:
+        """Read the files of these again and hold them to their sha256."""
+        tasks = [
+            (info.checkpoint_id, partial(weight_file.verify, self._folder.absolute(info.file), info.sha256))
+            for info in infos
+        ]
+        self._begin("Verifying checkpoints", tasks, self._on_verified)
+
+    @Slot(object)
+    def ask_where_to(self, kept: Sequence[Kept]) -> QFileDialog:
+        """Ask for the folder that these are exported to, each into one of its own."""
+        return self._ask("Export to a folder", lambda place: self.export(kept, place))
+
+    @Slot()
+    def ask_where_from(self) -> QFileDialog:
+        """Ask for the folder of an exported checkpoint."""
+        return self._ask("Import an exported checkpoint: choose its folder", self.import_from)
+
+    def export(self, kept: Sequence[Kept], place: Path) -> None:
+        """Write these into folders in `place`."""
+        tasks = []
+        for each in kept:
+            file = self._folder.absolute(each.info.file)
+            settings = settings_with(self._database.db, each.info)
+            tasks.append((each.info.checkpoint_id, partial(package.export, each, file, settings, place)))
+        self._begin("Exporting checkpoints", tasks, self._on_exported)
+
+    def import_from(self, place: Path) -> None:
+        """Check the folder `place`, and take its checkpoint in."""
+        self._begin("Checking a checkpoint", [(place.name, partial(package.read, place))], self._on_read)
+
+    def _ask(self, title: str, on_folder: Callable[[Path], object]) -> QFileDialog:
+        dialog = QFileDialog(self._window, title, str(self._place))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, False)
+
+        def take(name: str) -> None:
+            self._place = Path(name).parent
+            on_folder(Path(name))
+
+        dialog.fileSelected.connect(take)
+        open_dialog(dialog)
+        return dialog
+
+    def _begin(
+        self,
+        title: str,
+        tasks: Sequence[tuple[str, Callable[[], object]]],
+        on_over: Callable[[Sequence[Done]], object],
+    ) -> None:
+        if self._work is not None:
+            self._tell("Files of checkpoints are still being read or written. Try again in a moment.", is_bad=True)
+            return
+        if not tasks:
+            return
+        self._results = []
+        self._work = FileWork(tasks, self)
+        self._work.done.connect(self._results.append)
+        self._work.progressed.connect(lambda done, total: self._say(JobProgress(_NOTICE, title, done, total)))
+        self._work.finished.connect(lambda: self._on_finished(title, on_over))
+        self._say(JobProgress(_NOTICE, title, 0, len(tasks)))
+        self._work.start()
+
+    def _on_finished(self, title: str, on_over: Callable[[Sequence[Done]], object]) -> None:
+        assert self._work is not None
+        self._work.deleteLater()
+        self._work = None
+        self._say(JobProgress(_NOTICE, title, len(self._results), len(self._results), is_over=True))
+        if self._database.is_open:
+            on_over(self._results)
+
+    def _say(self, progress: JobProgress) -> None:
+        self._state.apply(progress)
+
+    def _on_verified(self, results: Sequence[Done]) -> None:
+        source = self._window.source
+        faults = {name: str(fault) for name, fault in results}
+        source.set_verified(faults)
+        bad = [fault for fault in faults.values() if fault]
+        whole = len(faults) - len(bad)
+        if not bad:
+            noun = "checkpoint is" if whole == 1 else "checkpoints are"
+            self._tell(f"{format_count(whole)} {noun} whole.")
+        else:
+            self._tell(
+                f"{format_count(len(bad))} of {format_count(len(faults))} are damaged. {_some(bad)}", is_bad=True
+            )
+
+    def _on_exported(self, results: Sequence[Done]) -> None:
+        bad = [str(result) for _, result in results if isinstance(result, BadFileError)]
+        folders = [str(result) for _, result in results if isinstance(result, Path)]
+        if bad:
+            self._tell(_some(bad), is_bad=True)
+        elif len(folders) == 1:
+            self._tell(f"The checkpoint went to {folders[0]}.")
+        else:
+            self._tell(f"{format_count(len(folders))} checkpoints went to {Path(folders[0]).parent}.")
+
+    def _on_read(self, results: Sequence[Done]) -> None:
+        for _, result in results:
+            if isinstance(result, Package):
+                self._take_in(result)
+            else:
+                self._tell(f"{result} Nothing was imported.", is_bad=True)
+
+    def _take_in(self, found: Package) -> None:
+        from core.storage.importing_checkpoints import take_in  # noqa: PLC0415 - after the first paint
+
+        try:
+            info = take_in(self._database.db, self._folder, found, self._clock.now_ms())
+        except StorageError as error:
+            self._tell(str(error), is_bad=True)
+            return
+        self._window.source.reload()
+        self._window.checkpoints.show_all_runs()
+        self._window.checkpoints.reveal(info.checkpoint_id)
+        self._tell(f"The checkpoint of step {format_count(info.step)} was imported as run {info.run_id}.")
+
+    def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
+        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE)
+
+
+def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:
+    """The settings that were in force when it was saved; None where they were not stored. Raises StorageError."""
+    from core.storage.setting_sets import settings_of  # noqa: PLC0415 - after the first paint
+
+    return None if info.settings_id is None else settings_of(db, info.settings_id)
+
+
+def _some(sentences: Sequence[str]) -> str:
+    named = " ".join(sentences[:_NAMED_AT_MOST])
+    more = len(sentences) - _NAMED_AT_MOST
+    return f"{named} And {format_count(more)} more." if more > 0 else named

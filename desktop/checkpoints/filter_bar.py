@@ -1,0 +1,138 @@
+"""The line that filters are typed into: it completes names, and says below where a mistake is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QWidget
+
+from core.checkpoints.expression import Expression, FilterError, Moment, complete, parse
+from core.clock import Clock
+from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.theme import Palette
+
+PLACEHOLDER = "Filter, such as score > 1 % and step > 500"
+_HELP = (
+    "Plain words are looked for in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\n"
+    "Or compare columns: score > 0.01 (or skill > 1 %) and step > 500. There are and, or, not, parentheses; "
+    "= != < <= > >=; contains for texts; “= unknown” for what was not measured.\n"
+    "Times: when >= 2026-11-14, when = yesterday, age < 7 d. Sizes: size > 5 MB. Tags: tag = keep."
+)
+_WAIT_MS = 400
+"""After the last key, before an unfinished filter is called a mistake."""
+
+
+class FilterLine(QLineEdit):
+    """`changed` carries an Expression or None for all; while what is typed cannot be understood, the last one holds."""
+
+    changed = Signal(object)
+    left = Signal()
+    """The keys shall go to the table."""
+
+    def __init__(self, clock: Clock, message: QLabel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._message = message
+        self._fault: FilterError | None = None
+        self.setPlaceholderText(PLACEHOLDER)
+        self.setToolTip(paragraphs(_HELP))
+        self.setAccessibleName("Filter of checkpoints")
+        self.setClearButtonEnabled(True)
+        self._words = QStringListModel(self)
+        self._completer = QCompleter(self._words, self)
+        self._completer.setWidget(self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.activated.connect(self._insert)
+        self._patience = QTimer(self)
+        self._patience.setSingleShot(True)
+        self._patience.setInterval(_WAIT_MS)
+        self._patience.timeout.connect(self._tell)
+        self.textChanged.connect(self._on_text)
+        self.textEdited.connect(self._offer)
+        message.hide()
+
+    @property
+    def fault(self) -> FilterError | None:
+        """What cannot be understood; None where all can."""
+        return self._fault
+
+    @property
+    def offered(self) -> list[str]:
+        """The words in the list of completions."""
+        return self._words.stringList() if self._completer.popup().isVisible() else []
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Mistakes are told in the palette's colour of them."""
+        colour_text(self._message, palette.bad)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        popup = self._completer.popup()
+        if popup.isVisible() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if popup.currentIndex().isValid():
+                self._insert(popup.currentIndex().data())
+                popup.hide()
+                return
+            popup.hide()
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+            return
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
+            self._tell()
+            if self._fault is None:
+                self.left.emit()
+            return
+        if event.key() == Qt.Key.Key_Space and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self._offer(is_asked=True)
+            return
+        super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """Tab takes the first of the words that are offered, or the one that is chosen among them."""
+        popup = self._completer.popup()
+        if not popup.isVisible() or not is_next:
+            return super().focusNextPrevChild(is_next)
+        chosen = popup.currentIndex()
+        self._insert(chosen.data() if chosen.isValid() else self._words.stringList()[0])
+        popup.hide()
+        return True
+
+    def _on_text(self, text: str) -> None:
+        self._patience.stop()
+        try:
+            expression: Expression | None = parse(text, Moment(self._clock.now_ms()))
+        except FilterError as error:
+            self._fault = error
+            self._patience.start()
+            return
+        self._fault = None
+        self._message.hide()
+        self.changed.emit(expression)
+
+    def _tell(self) -> None:
+        """Say what is wrong, and where: by a mark under its place."""
+        self._patience.stop()
+        if self._fault is None:
+            self._message.hide()
+            return
+        typed = self.text()[self._fault.start : self._fault.end].strip()
+        place = f" (at “{typed}”, character {self._fault.start + 1})" if typed else " (at the end)"
+        set_text(self._message, f"{str(self._fault).rstrip('.')}{place}.")
+        self._message.show()
+
+    def _offer(self, _text: str = "", *, is_asked: bool = False) -> None:
+        found = complete(self.text(), self.cursorPosition())
+        fits = found.words if is_asked or found.start < self.cursorPosition() else ()
+        popup = self._completer.popup()
+        if not fits:
+            popup.hide()
+            return
+        self._words.setStringList(list(fits))
+        self._completer.complete()
+        popup.setFixedWidth(popup.sizeHintForColumn(0) + 24)
+
+    def _insert(self, word: str) -> None:
+        found = complete(self.text(), self.cursorPosition())
+        before, after = self.text()[: found.start], self.text()[self.cursorPosition() :]
+        space = "" if after.startswith(" ") else " "
+        self.setText(f"{before}{word}{space}{after}")
+        self.setCursorPosition(len(before) + len(word) + 1)

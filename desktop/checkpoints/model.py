@@ -1,0 +1,133 @@
+"""The table of checkpoints for Qt: rows that are sorted and filtered elsewhere, and dressed when they are painted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from core.checkpoints.catalog import Catalog, Kept, Rows
+from core.events import CheckpointInfo
+from desktop.checkpoints.columns import COLUMNS, marks, tooltip
+from desktop.panels.base import paragraphs
+
+INFO_ROLE = Qt.ItemDataRole.UserRole + 1
+
+Index = QModelIndex | QPersistentModelIndex
+ROOT = QModelIndex()
+
+
+class CheckpointTableModel(QAbstractTableModel):
+    """Rows are checkpoints, as they were when they were last shown: what changes meanwhile is not half seen."""
+
+    sorting_asked = Signal(int, object)
+    """A column, and a Qt.SortOrder: a header was clicked."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._kept: list[Kept] = []
+        self._best = self._in_use = np.zeros(0)
+        self._catalog: Catalog | None = None
+        self._layout = -1
+        self._shown: Rows = np.zeros(0, dtype=np.int64)
+        self._place: Rows = np.zeros(0, dtype=np.int64)
+        """By row of the catalog: where it is shown, -1 where it is not."""
+
+    def show(self, catalog: Catalog, rows: Rows) -> bool:
+        """Show these rows of the catalog. False where the same checkpoints stay in the same places."""
+        is_same = self._catalog is catalog and self._layout == catalog.layout and np.array_equal(rows, self._shown)
+        if not is_same:
+            self.beginResetModel()
+        self._kept = catalog.take(rows)
+        self._best, self._in_use = catalog.number("best")[rows], catalog.number("in_use")[rows]
+        if not is_same:
+            self._catalog, self._layout, self._shown = catalog, catalog.layout, rows
+            self._place = np.full(len(catalog), -1, dtype=np.int64)
+            self._place[rows] = np.arange(len(rows))
+            self.endResetModel()
+        elif len(rows):
+            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(COLUMNS) - 1))
+        return not is_same
+
+    def info(self, row: int) -> CheckpointInfo:
+        """The checkpoint in a row."""
+        return self.kept(row).info
+
+    def kept(self, row: int) -> Kept:
+        """The checkpoint in a row, with its market."""
+        kept = self._kept[row]
+        is_best, is_in_use = bool(self._best[row]), bool(self._in_use[row])
+        return replace(kept, info=replace(kept.info, is_best=is_best, is_in_use=is_in_use))
+
+    def ids(self, rows: Iterable[int]) -> list[str]:
+        """The ids in these rows."""
+        return [self._kept[row].info.checkpoint_id for row in rows]
+
+    def rows_of(self, ids: Iterable[str]) -> list[int]:
+        """Where these are shown, ascending; those that are not shown are left out."""
+        if self._catalog is None or self._catalog.layout != self._layout:
+            wanted = set(ids)
+            return [row for row, kept in enumerate(self._kept) if kept.info.checkpoint_id in wanted]
+        rows = (self._catalog.row_of(id_) for id_ in ids)
+        known = [row for row in rows if row is not None and row < len(self._place)]
+        places = self._place[known]
+        return np.sort(places[places >= 0]).tolist() if known else []
+
+    def rowCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self._kept)
+
+    def columnCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(COLUMNS)
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        self.sorting_asked.emit(column, order)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if not index.isValid():
+            return None
+        column = COLUMNS[index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.text(self.kept(index.row()))
+        if role == INFO_ROLE:
+            return self.info(index.row())
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(column.is_number)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tooltip(self.kept(index.row()))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            kept = self.kept(index.row())
+            return column.text(kept) or ", ".join(marks(kept.info))
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        column = COLUMNS[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return column.title if column.is_number else f"  {column.title}"
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return paragraphs(column.meaning)
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _alignment(column.is_number)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return column.title or column.meaning
+        return None
+
+
+def _alignment(is_number: bool) -> Qt.AlignmentFlag:
+    side = Qt.AlignmentFlag.AlignRight if is_number else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignVCenter
+
+
+def stretches(rows: Sequence[int]) -> list[tuple[int, int]]:
+    """Ascending row numbers as first and last of each unbroken stretch."""
+    if not rows:
+        return []
+    numbers = np.asarray(rows)
+    ends = np.flatnonzero(np.diff(numbers) > 1)
+    firsts = numbers[np.concatenate(([0], ends + 1))]
+    lasts = numbers[np.concatenate((ends, [len(numbers) - 1]))]
+    return list(zip(firsts.tolist(), lasts.tolist(), strict=True))

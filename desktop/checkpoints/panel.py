@@ -1,0 +1,333 @@
+"""The checkpoint browser: a filter, a table, and what can be done with what is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
+
+from core.checkpoints.catalog import Catalog, Kept, Rows
+from core.checkpoints.expression import Expression, names_in
+from core.events import CheckpointInfo
+from core.settings import BrowserSettings
+from desktop.action_table import checkpoint_actions
+from desktop.actions import ActionId, ActionRegistry
+from desktop.checkpoints.column_dialog import ColumnDialog
+from desktop.checkpoints.filter_bar import FilterLine
+from desktop.checkpoints.runs_dialog import RunsDialog
+from desktop.checkpoints.source import CheckpointSource
+from desktop.checkpoints.table import CheckpointTable
+from desktop.checkpoints.words_dialogs import open_name, open_tags
+from desktop.dialogs.messages import open_dialog, open_note
+from desktop.formatting import format_count
+from desktop.icons import icon
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.theme import Palette, Theme
+
+_ICON_SIZE = 15
+_NONE_SAVED = "No checkpoint has been saved yet."
+_NO_MATCH = "No checkpoint matches the filter."
+_SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME)
+_ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)
+_MOST_COMPARED = 6
+
+
+class CheckpointsPanel(Panel):
+    """Everything by buttons, keys and context menu. `restore_requested` carries an id."""
+
+    restore_requested = Signal(str)
+    ghosts_requested = Signal(object)
+    """CheckpointInfos whose ghosts shall be on the chart; none takes them off."""
+    compare_requested = Signal(object)
+    """Two or more `Kept`."""
+    verify_requested = Signal(object)
+    """CheckpointInfos."""
+    export_requested = Signal(object)
+    """`Kept`."""
+    import_requested = Signal()
+    clean_up_requested = Signal()
+    arranged = Signal(object)
+    """BrowserSettings, to be remembered."""
+
+    def __init__(self, source: CheckpointSource, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._source = source
+        self._filter: Expression | None = None
+        self.table = CheckpointTable(theme)
+        self.model = self.table.rows
+        self.message = QLabel()
+        self.filter = FilterLine(source.clock, self.message)
+        self._count = QLabel()
+        self._more = QToolButton()
+        self.actions_of_panel = ActionRegistry(checkpoint_actions(), self.table)
+        self._build_layout()
+        self._empty = EmptyState(_NONE_SAVED, self.table.viewport())
+        self._connect()
+        self.apply_palette(theme.palette)
+        self._update_actions()
+
+    def show_settings(self, settings: BrowserSettings) -> None:
+        """Take how it was arranged; emits nothing."""
+        if settings != self.table.settings:
+            self.table.arrange(settings)
+            self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].setChecked(settings.all_runs)
+            self.mark_stale()
+
+    def refresh(self) -> None:
+        catalog = self._source.catalog
+        self.table.show_rows(catalog, self._rows(catalog))
+        self._update_count(catalog)
+        self._update_actions()
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.actions_of_panel.apply_palette(palette)
+        self._more.setIcon(icon("dots-horizontal", palette.text))
+        self.filter.apply_palette(palette)
+        colour_text(self._count, palette.muted_text)
+        colour_text(self._empty, palette.muted_text)
+
+    def selected(self) -> list[CheckpointInfo]:
+        """What is selected, in the order of the table."""
+        return [self.model.info(row) for row in self.table.selected_rows()]
+
+    def select(self, checkpoint_id: str) -> bool:
+        """Select one row alone. False where it is not in the table, or filtered out."""
+        return bool(self.table.select_ids([checkpoint_id]))
+
+    def reveal(self, checkpoint_id: str) -> bool:
+        """Select it, without the filter where that hides it, and give the table the keys."""
+        if self.is_stale:
+            self.refresh()
+        if not self.select(checkpoint_id):
+            self.filter.clear()
+            self.refresh()
+            if not self.select(checkpoint_id):
+                return False
+        self.table.scrollTo(self.table.currentIndex())
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def _rows(self, catalog: Catalog) -> Rows:
+        rows = catalog.rows(self._filter, self._source.clock.now_ms())
+        if self.table.settings.all_runs and "archived" not in names_in(self._filter):
+            rows = rows[catalog.number("archived")[rows] == 0.0]
+        if not self.table.settings.all_runs:
+            rows = rows[self._source.is_of_run()[rows]]
+        return catalog.ordered(rows, *self.table.sorting)
+
+    def _build_layout(self) -> None:
+        buttons = QToolBar()
+        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        buttons.setIconSize(QSize(_ICON_SIZE, _ICON_SIZE))
+        self.actions_of_panel.fill_tool_bar(buttons)
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._more.setAccessibleName("More that can be done with checkpoints")
+        self._more.setToolTip("More")
+        menu = QMenu(self._more)
+        menu.setToolTipsVisible(True)
+        menu.addActions(self.actions_of_panel.actions())
+        self._more.setMenu(menu)
+        buttons.addWidget(self._more)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.filter, 1)
+        top.addWidget(self._count)
+        top.addWidget(buttons)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        self.message.setWordWrap(True)
+        layout.addWidget(self.message)
+        layout.addWidget(self.table, 1)
+
+    def _connect(self) -> None:
+        self._source.changed.connect(self.mark_stale)
+        self._source.undo_changed.connect(self._update_actions)
+        self.filter.changed.connect(self._on_filter)
+        self.filter.left.connect(self._to_table)
+        self.table.arranged.connect(self._on_arranged)
+        self.table.selectionModel().selectionChanged.connect(self._update_actions)
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        self.table.horizontalHeader().customContextMenuRequested.connect(lambda _place: self.choose_columns())
+        ids = ActionId
+        self.actions_of_panel.wire(
+            {
+                ids.CHECKPOINT_RESTORE: self._restore,
+                ids.CHECKPOINT_PIN: self._toggle_pins,
+                ids.CHECKPOINT_NOTE: self._edit_note,
+                ids.CHECKPOINT_NAME: self._edit_name,
+                ids.CHECKPOINT_TAGS: self._edit_tags,
+                ids.CHECKPOINT_DELETE: self._delete,
+                ids.CHECKPOINT_UNDO: self._source.undo_stack.undo,
+                ids.CHECKPOINT_COLUMNS: self.choose_columns,
+                ids.CHECKPOINT_RUNS: self.open_runs,
+                ids.CHECKPOINT_GHOSTS: self._toggle_ghosts,
+                ids.CHECKPOINT_COMPARE: lambda: self.compare_requested.emit(self._kept()),
+                ids.CHECKPOINT_VERIFY: lambda: self.verify_requested.emit(self.selected()),
+                ids.CHECKPOINT_EXPORT: lambda: self.export_requested.emit(self._kept()),
+                ids.CHECKPOINT_IMPORT: self.import_requested.emit,
+                ids.CHECKPOINT_CLEAN_UP: self.clean_up_requested.emit,
+                ids.CHECKPOINT_ALL_RUNS: self._toggle_runs,
+                ids.CHECKPOINT_FILTER: lambda: self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason),
+            }
+        )
+
+    def show_all_runs(self) -> None:
+        """Not only the watched one."""
+        self._on_columns(replace(self.table.settings, all_runs=True))
+        self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].setChecked(True)
+
+    def open_runs(self) -> RunsDialog:
+        """List all runs."""
+        dialog = RunsDialog(self._source, self)
+        dialog.show_requested.connect(self._show_run)
+        dialog.compare_requested.connect(self.compare_requested)
+        open_dialog(dialog)
+        return dialog
+
+    def _show_run(self, run_id: str) -> None:
+        self.show_all_runs()
+        archived = self._source.is_archived(run_id)
+        self.filter.setText(f'run = "{run_id}"' + (" and archived = yes" if archived else ""))
+
+    def _kept(self) -> list[Kept]:
+        return [self.model.kept(row) for row in self.table.selected_rows()]
+
+    def _toggle_ghosts(self) -> None:
+        is_on = self.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].isChecked()
+        self.ghosts_requested.emit(self.selected() if is_on else [])
+
+    def choose_columns(self) -> ColumnDialog:
+        """Ask which columns are shown, and how."""
+        dialog = ColumnDialog(self.table.settings, self.table.shown_columns(), self)
+        dialog.chosen.connect(self._on_columns)
+        open_dialog(dialog)
+        return dialog
+
+    def _on_columns(self, settings: BrowserSettings) -> None:
+        self.show_settings(settings)
+        self.refresh()
+        self.arranged.emit(settings)
+
+    def _on_arranged(self, settings: BrowserSettings) -> None:
+        """By the header itself: it stands as it is wanted already."""
+        self.refresh()
+        self.arranged.emit(settings)
+
+    def _on_filter(self, expression: Expression | None) -> None:
+        self._filter = expression
+        self.refresh()
+
+    def _to_table(self) -> None:
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+        if self.model.rowCount() and not self.table.selected_rows():
+            self.table.selectRow(0)
+
+    def _toggle_runs(self) -> None:
+        is_all = self.actions_of_panel[ActionId.CHECKPOINT_ALL_RUNS].isChecked()
+        self._on_columns(replace(self.table.settings, all_runs=is_all))
+
+    def _update_count(self, catalog: Catalog) -> None:
+        is_all = self.table.settings.all_runs
+        total = len(catalog) if is_all else int(self._source.is_of_run().sum())
+        shown = self.model.rowCount()
+        noun = "checkpoint" if total == 1 else "checkpoints"
+        words = f"{format_count(total)} {noun}" if shown == total else f"{format_count(shown)} of {format_count(total)}"
+        set_text(self._count, words if total else "")
+        text = _NONE_SAVED if total == 0 else _NO_MATCH
+        self._empty.tell(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
+
+    def _update_actions(self) -> None:
+        rows = self.table.selected_rows()
+        is_one = len(rows) == 1
+        actions = self.actions_of_panel
+        actions[ActionId.CHECKPOINT_RESTORE].setEnabled(is_one and not self.model.info(rows[0]).is_in_use)
+        for action_id in _SINGLE:
+            actions[action_id].setEnabled(is_one)
+        for action_id in _ANY:
+            actions[action_id].setEnabled(bool(rows))
+        actions[ActionId.CHECKPOINT_COMPARE].setEnabled(2 <= len(rows) <= _MOST_COMPARED)
+        ghosts = actions[ActionId.CHECKPOINT_GHOSTS]
+        ghosts.setEnabled(bool(rows) or ghosts.isChecked())
+        actions[ActionId.CHECKPOINT_DELETE].setEnabled(self._is_any_deletable(rows))
+        self._present_pin(bool(rows) and all(self.model.info(row).is_pinned for row in rows))
+        self._present_undo()
+
+    def _present_pin(self, unpins: bool) -> None:
+        self.actions_of_panel.present(
+            ActionId.CHECKPOINT_PIN,
+            "Un&pin" if unpins else "&Pin",
+            "Let these checkpoints be cleaned up" if unpins else "Keep these checkpoints until they are unpinned",
+            "pin-off-outline" if unpins else "pin-outline",
+            self.palette_now,
+        )
+
+    def _present_undo(self) -> None:
+        stack = self._source.undo_stack
+        tooltip = f"Take back: {stack.undoText()}" if stack.canUndo() else "There is nothing to take back"
+        actions = self.actions_of_panel
+        actions.present(ActionId.CHECKPOINT_UNDO, "&Undo", tooltip, "undo", self.palette_now)
+        actions[ActionId.CHECKPOINT_UNDO].setEnabled(stack.canUndo())
+
+    def _is_any_deletable(self, rows: Sequence[int]) -> bool:
+        kept = self._source.newest_ids()
+        infos = (self.model.info(row) for row in rows)
+        return any(not info.is_in_use and info.checkpoint_id not in kept for info in infos)
+
+    def _deletable(self) -> list[str]:
+        """The trainer keeps the newest of each run and the one in use, whoever asks."""
+        kept = self._source.newest_ids()
+        return [info.checkpoint_id for info in self.selected() if not info.is_in_use and info.checkpoint_id not in kept]
+
+    def _restore(self) -> None:
+        chosen = self.selected()
+        if len(chosen) == 1:
+            self.restore_requested.emit(chosen[0].checkpoint_id)
+
+    def _toggle_pins(self) -> None:
+        chosen = self.selected()
+        is_pinned = not all(info.is_pinned for info in chosen)
+        self._source.set_pinned([info.checkpoint_id for info in chosen], is_pinned)
+
+    def _edit_note(self) -> None:
+        chosen = self.selected()
+        if len(chosen) == 1:
+            open_note(self, chosen[0], lambda note: self._source.set_note(chosen[0].checkpoint_id, note))
+
+    def _edit_name(self) -> None:
+        chosen = self.selected()
+        if len(chosen) == 1:
+            open_name(self, chosen[0], lambda name: self._source.set_name(chosen[0].checkpoint_id, name))
+
+    def _edit_tags(self) -> None:
+        chosen = self.selected()
+        if chosen:
+            ids = [info.checkpoint_id for info in chosen]
+            open_tags(self, chosen, lambda add, remove: self._source.set_tags(ids, add, remove))
+
+    def _delete(self) -> None:
+        ids = self._deletable()
+        if ids:
+            row = self.table.selected_rows()[0]
+            self._source.request_deletion(ids)
+            self.refresh()
+            if self.model.rowCount() and not self.table.selected_rows():  # so that the keys go on from here
+                self.table.selectRow(min(row, self.model.rowCount() - 1))
+
+    def _open_menu(self, position: QPoint) -> None:
+        if not self.table.indexAt(position).isValid():
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
+        menu.addActions(self.actions_of_panel.actions())
+        menu.popup(self.table.viewport().mapToGlobal(position))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "table"):
+            self.table.size_columns()

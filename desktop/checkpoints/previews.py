@@ -1,0 +1,122 @@
+"""Ghosts of checkpoints on the chart, before one of them is taken; the trainer is asked with each closed candle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Slot
+
+from core.commands import ForecastWith, TrainerCommand
+from core.events import CheckpointForecast, CheckpointInfo, Severity, TrainerState
+from desktop.actions import ActionId
+from desktop.chart.layers.previews import MOST_SHOWN, Preview, PreviewLayer
+from desktop.chart.widget import ChartWidget
+from desktop.formatting import format_count
+from desktop.panels.banner import Notice
+from desktop.state import RunState
+from desktop.window import MainWindow
+
+_KEY = "checkpoint preview"
+_ANSWERING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.CATCHING_UP})
+
+
+class CheckpointPreviews(QObject):
+    """Owns the layer. What is shown is no forecast: nothing of it is stored, scored or learned from."""
+
+    def __init__(
+        self, window: MainWindow, chart: ChartWidget, state: RunState, send: Callable[[TrainerCommand], object]
+    ) -> None:
+        super().__init__(window)
+        self._window, self._chart, self._state, self._send = window, chart, state, send
+        self.layer = PreviewLayer()
+        self._asked: tuple[CheckpointInfo, ...] = ()
+        self._told: dict[str, CheckpointForecast] = {}
+        self._is_restore = False
+        self._shows_banner = False
+        chart.add_layer(self.layer)
+        window.preview_requested.connect(self.ask_before_restore)
+        window.checkpoints.ghosts_requested.connect(self.show)
+        state.checkpoint_forecast.connect(self._on_forecast)
+        state.forecast_changed.connect(self._ask_again)
+        state.run_changed.connect(self.hide)
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether ghosts of checkpoints are on the chart, or on their way there."""
+        return bool(self._asked)
+
+    @Slot(str)
+    def ask_before_restore(self, checkpoint_id: str) -> None:
+        """Show what a checkpoint would forecast, and offer to take the model back to it."""
+        catalog = self._window.source.catalog
+        row = catalog.row_of(checkpoint_id)
+        if row is not None:
+            self._begin([catalog.info(row)], is_restore=True)
+
+    @Slot(object)
+    def show(self, infos: Sequence[CheckpointInfo]) -> None:
+        """Show what these would forecast, on the same candles; none hides them."""
+        self._begin(infos[:MOST_SHOWN], is_restore=False)
+
+    @Slot()
+    def hide(self) -> None:
+        """Take them off the chart."""
+        self._begin((), is_restore=False)
+
+    def _begin(self, infos: Sequence[CheckpointInfo], *, is_restore: bool) -> None:
+        self._asked, self._is_restore, self._shows_banner = tuple(infos), is_restore, False
+        self._told.clear()
+        self._window.banner.withdraw(_KEY)
+        self._show()
+        if infos and self._state.trainer_state not in _ANSWERING:
+            self._asked = ()
+            sentence = "Only the trainer can say what a checkpoint would forecast. Start training, then try again."
+            self._window.tell(sentence, Severity.WARNING, key=_KEY)
+        self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
+        self._ask_again()
+
+    def _ask_again(self) -> None:
+        if self._asked:
+            self._send(ForecastWith(tuple(info.checkpoint_id for info in self._asked)))
+
+    def _on_forecast(self, event: CheckpointForecast) -> None:
+        if event.checkpoint_id not in {info.checkpoint_id for info in self._asked}:
+            return
+        if event.forecast is None:
+            self._window.tell(event.why_not, Severity.WARNING, key=_KEY)
+            self._asked = tuple(info for info in self._asked if info.checkpoint_id != event.checkpoint_id)
+            self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
+        else:
+            self._told[event.checkpoint_id] = event
+        self._show()
+        if self._told and len(self._told) == len(self._asked) and not self._shows_banner:
+            self._shows_banner = True
+            self._tell()
+
+    def _show(self) -> None:
+        told = ((info, self._told.get(info.checkpoint_id)) for info in self._asked)
+        self.layer.show(
+            [Preview(_label(info), event.forecast) for info, event in told if event is not None and event.forecast]
+        )
+        self._chart.layers_changed()
+
+    def _tell(self) -> None:
+        if not self._is_restore:
+            return
+        info = self._asked[0]
+        text = (
+            f"The chart shows what the checkpoint of {_label(info)} would forecast, beside the forecast that stands. "
+            "Nothing has been changed yet."
+        )
+        self._window.banner.tell(
+            Notice(_KEY, Severity.INFO, text, action="Restore", on_action=lambda: self._restore(info.checkpoint_id))
+        )
+        self._window.banner.action.setFocus()
+
+    def _restore(self, checkpoint_id: str) -> None:
+        self.hide()
+        self._window.restore_requested.emit(checkpoint_id)
+
+
+def _label(info: CheckpointInfo) -> str:
+    return info.name or f"step {format_count(info.step)}"

@@ -1,0 +1,174 @@
+"""All runs that have checkpoints: which are put away, which are compared, whose checkpoints are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.checkpoints.catalog import Catalog, Kept
+from core.market.candle import Interval
+from desktop.checkpoints.columns import format_bytes
+from desktop.checkpoints.source import CheckpointSource, score_text
+from desktop.formatting import MISSING, format_count, format_time
+from desktop.icons import tabular
+
+_TITLES = ("Run", "Symbol", "Interval", "Checkpoints", "Size", "Newest", "Best score", "")
+_MOST_COMPARED = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """One run, by what its checkpoints say of it."""
+
+    run_id: str
+    newest: Kept
+    best: Kept | None
+    count: int
+    size_bytes: int
+    is_archived: bool
+
+
+def run_lines(catalog: Catalog) -> list[RunLine]:
+    """The runs that have checkpoints, the one that saved last first."""
+    by_run: dict[str, list[int]] = {}
+    for row in range(len(catalog)):
+        by_run.setdefault(catalog[row].info.run_id, []).append(row)
+    best = catalog.number("best")
+    lines = []
+    for run_id, rows in by_run.items():
+        newest = max((catalog[row] for row in rows), key=lambda kept: kept.sequence)
+        found = next((catalog[row] for row in rows if best[row]), None)
+        size = sum(catalog[row].info.size_bytes for row in rows)
+        lines.append(RunLine(run_id, newest, found, len(rows), size, newest.is_archived))
+    return sorted(lines, key=lambda line: line.newest.sequence, reverse=True)
+
+
+class RunsDialog(QDialog):
+    """`show_requested` carries a run's id, `compare_requested` the best checkpoints of several runs."""
+
+    show_requested = Signal(str)
+    compare_requested = Signal(object)
+
+    def __init__(self, source: CheckpointSource, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Runs")
+        self._source = source
+        self._lines: list[RunLine] = []
+        self.table = _table()
+        self.show_button = QPushButton("&Show its checkpoints")
+        self.compare_button = QPushButton("&Compare their best")
+        self.archive_button = QPushButton("&Archive")
+        self._build()
+        source.changed.connect(self._fill)
+        self._fill()
+
+    def selected(self) -> list[RunLine]:
+        """What is selected, in the order of the table."""
+        return [self._lines[row] for row in sorted({index.row() for index in self.table.selectedIndexes()})]
+
+    def _build(self) -> None:
+        told = QLabel("Archived runs are left out of “All runs” until their checkpoints are asked for: archived = yes.")
+        told.setWordWrap(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        for button in (self.show_button, self.compare_button, self.archive_button):
+            button.setAutoDefault(False)
+            buttons.addButton(button, QDialogButtonBox.ButtonRole.ActionRole)
+        buttons.rejected.connect(self.reject)
+        self.table.itemSelectionChanged.connect(self._update_buttons)
+        self.table.itemActivated.connect(lambda _item: self._show())
+        self.show_button.clicked.connect(self._show)
+        self.compare_button.clicked.connect(self._compare)
+        self.archive_button.clicked.connect(self._archive)
+        layout = QVBoxLayout(self)
+        layout.addWidget(told)
+        layout.addWidget(self.table, 1)
+        layout.addWidget(buttons)
+        self.resize(900, 380)
+
+    def _fill(self) -> None:
+        chosen = {line.run_id for line in self.selected()}
+        self._lines = run_lines(self._source.catalog)
+        self.table.setRowCount(len(self._lines))
+        self.table.clearSelection()
+        for row, line in enumerate(self._lines):
+            for column, text in enumerate(_texts(line, self._source.run_id)):
+                item = QTableWidgetItem(text)
+                item.setToolTip(text)
+                if column in (3, 4):
+                    item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.table.setItem(row, column, item)
+                item.setSelected(line.run_id in chosen)
+        self._update_buttons()
+
+    def _update_buttons(self) -> None:
+        chosen = self.selected()
+        self.show_button.setEnabled(len(chosen) == 1)
+        self.compare_button.setEnabled(2 <= len(chosen) <= _MOST_COMPARED)
+        self.archive_button.setEnabled(bool(chosen))
+        is_all_archived = bool(chosen) and all(line.is_archived for line in chosen)
+        self.archive_button.setText("Take out of the &archive" if is_all_archived else "&Archive")
+
+    def _show(self) -> None:
+        chosen = self.selected()
+        if len(chosen) == 1:
+            self.show_requested.emit(chosen[0].run_id)
+            self.accept()
+
+    def _compare(self) -> None:
+        """Of a run without a best one its newest."""
+        self.compare_requested.emit([line.best or line.newest for line in self.selected()])
+
+    def _archive(self) -> None:
+        chosen = self.selected()
+        is_archived = not all(line.is_archived for line in chosen)
+        self._source.set_archived([line.run_id for line in chosen], is_archived)
+
+
+def _texts(line: RunLine, watched: str | None) -> Sequence[str]:
+    newest = line.newest
+    state = [words for words, holds in (("watched", line.run_id == watched), ("archived", line.is_archived)) if holds]
+    return (
+        line.run_id,
+        newest.symbol,
+        str(Interval(newest.interval_ms)),
+        format_count(line.count),
+        format_bytes(line.size_bytes),
+        format_time(newest.info.created_at_ms),
+        MISSING if line.best is None else score_text(line.best.info),
+        ", ".join(state),
+    )
+
+
+def _table() -> QTableWidget:
+    table = QTableWidget(0, len(_TITLES))
+    table.setAccessibleName("Runs")
+    table.setFont(tabular(table.font()))
+    table.setHorizontalHeaderLabels(_TITLES)
+    table.verticalHeader().hide()
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+    table.setShowGrid(False)
+    table.setTabKeyNavigation(False)
+    table.setWordWrap(False)
+    header = table.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+    header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setStretchLastSection(True)
+    return table

@@ -1,0 +1,246 @@
+"""The table itself: columns that can be moved, sized and hidden, rows that are dressed only when they are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QRect, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from core.checkpoints.catalog import Catalog, Rows
+from core.settings import BrowserSettings
+from desktop.checkpoints.columns import BY_NAME, COLUMNS, FIRST_COLUMNS, LEAST_FIRST, PLACE, marks
+from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, Index, stretches
+from desktop.icons import icon, tabular
+from desktop.theme import Theme
+
+_ICON_SIZE = 15
+_CELL_MARGIN = 14
+
+
+class CheckpointTable(QTableView):
+    """Shows a CheckpointTableModel. Until columns are chosen, those whose numbers matter least go where there is no
+    room, and the tooltip has them; chosen ones stay, and the table scrolls."""
+
+    arranged = Signal(object)
+    """BrowserSettings: columns, widths or sorting were changed by hand."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows = CheckpointTableModel(self)
+        self._settings = BrowserSettings()
+        self._is_arranging = False
+        self.setModel(self.rows)
+        self.setFont(tabular(self.font()))
+        self.setAccessibleName("Checkpoints")
+        self._dress(theme)
+        self.rows.sorting_asked.connect(self._on_sorting)
+        header = self.horizontalHeader()
+        header.sectionMoved.connect(lambda *_: self._on_moved())
+        header.sectionResized.connect(self._on_resized)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.arrange(self._settings)
+
+    @property
+    def settings(self) -> BrowserSettings:
+        """How it is arranged now."""
+        return self._settings
+
+    def shown_columns(self) -> tuple[str, ...]:
+        """The names of the columns that are seen, from left to right."""
+        header = self.horizontalHeader()
+        order = (header.logicalIndex(place) for place in range(header.count()))
+        return tuple(COLUMNS[number].name for number in order if not self.isColumnHidden(number))
+
+    def arrange(self, settings: BrowserSettings) -> None:
+        """Take columns, widths and sorting; names that are not known are passed over. Emits nothing."""
+        self._settings = settings
+        chosen = [name for name in settings.columns if name in PLACE] or list(FIRST_COLUMNS)
+        self._is_arranging = True
+        header = self.horizontalHeader()
+        rest = [column.name for column in COLUMNS if column.name not in chosen]
+        for place, name in enumerate((*chosen, *rest)):
+            header.moveSection(header.visualIndex(PLACE[name]), place)
+        for number, column in enumerate(COLUMNS):
+            self.setColumnHidden(number, column.name not in chosen)
+        sort_by = settings.sort_by if settings.sort_by in PLACE else "step"
+        order = Qt.SortOrder.DescendingOrder if settings.is_descending else Qt.SortOrder.AscendingOrder
+        with QSignalBlocker(self.rows):
+            header.setSortIndicator(PLACE[sort_by], order)
+        self._is_arranging = False
+        self.size_columns()
+
+    @property
+    def sorting(self) -> tuple[str, bool]:
+        """The catalog's column that is sorted by, and whether the largest comes first."""
+        name = self._settings.sort_by if self._settings.sort_by in BY_NAME else "step"
+        return BY_NAME[name].sort_name, self._settings.is_descending
+
+    def show_rows(self, catalog: Catalog, rows: Rows) -> None:
+        """Show these; what was selected stays so where it is still there."""
+        ids = self.selected_ids()
+        current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
+        scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
+        if self.rows.show(catalog, rows):
+            self.select_ids(ids, current[0] if current else None)
+            self.verticalScrollBar().setValue(scrolled)
+            self.horizontalScrollBar().setValue(sideways)
+
+    def selected_rows(self) -> list[int]:
+        """Row numbers, ascending."""
+        selection = self.selectionModel().selection()
+        ranges = (selection.at(number) for number in range(selection.count()))
+        found = [np.arange(each.top(), each.bottom() + 1) for each in ranges]
+        return np.unique(np.concatenate(found)).tolist() if found else []
+
+    def selected_ids(self) -> list[str]:
+        """In the order of the table."""
+        return self.rows.ids(self.selected_rows())
+
+    def select_ids(self, ids: Sequence[str], current: str | None = None) -> list[str]:
+        """Select those of these that are shown, and no others. Returns their ids."""
+        rows = self.rows.rows_of(ids)
+        selection = QItemSelection()
+        last = len(COLUMNS) - 1
+        for first_row, last_row in stretches(rows):
+            selection.select(self.rows.index(first_row, 0), self.rows.index(last_row, last))
+        self.selectionModel().select(selection, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        at = self.rows.rows_of([current] if current is not None else []) or rows[:1]
+        if at:
+            index = self.rows.index(at[0], PLACE["step"])
+            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        return self.rows.ids(rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit_columns()
+
+    def fit_columns(self) -> None:
+        """Where none were chosen, hide as many as must be for the others to be whole."""
+        if self._settings.columns:
+            return
+        widths = {**_natural_widths(self.fontMetrics()), **self._settings.widths}  # a hidden column has none of its own
+        hidden: set[str] = set()
+        for name in LEAST_FIRST:
+            if sum(widths[each] for each in FIRST_COLUMNS if each not in hidden) <= self.viewport().width():
+                break
+            hidden.add(name)
+        self._is_arranging = True
+        for name in FIRST_COLUMNS:
+            self.setColumnHidden(PLACE[name], name in hidden)
+        self._is_arranging = False
+
+    def size_columns(self) -> None:
+        """Widths that the font needs, or those that were given by hand."""
+        metrics = self.fontMetrics()
+        self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
+        header = self.horizontalHeader()
+        header.setMinimumSectionSize(3 * metrics.averageCharWidth())
+        self._is_arranging = True
+        for name, width in _natural_widths(metrics).items():
+            header.resizeSection(PLACE[name], self._settings.widths.get(name, width))
+        self._is_arranging = False
+        self.fit_columns()
+
+    def _on_sorting(self, number: int, order: Qt.SortOrder) -> None:
+        is_descending = order is Qt.SortOrder.DescendingOrder
+        self._tell(replace(self._settings, sort_by=COLUMNS[number].name, is_descending=is_descending))
+
+    def _on_moved(self) -> None:
+        if not self._is_arranging:
+            self._tell(replace(self._settings, columns=self.shown_columns()))
+
+    def _on_resized(self, number: int, before: int, width: int) -> None:
+        if self._is_arranging or not self.isVisible() or 0 in (before, width) or self._is_stretched(number):
+            return
+        self._tell(replace(self._settings, widths={**self._settings.widths, COLUMNS[number].name: max(8, width)}))
+
+    def _is_stretched(self, number: int) -> bool:
+        """The last column takes what room there is: nobody chose that."""
+        header = self.horizontalHeader()
+        shown = [place for place in range(header.count()) if not self.isColumnHidden(header.logicalIndex(place))]
+        return bool(shown) and header.visualIndex(number) == shown[-1]
+
+    def _tell(self, settings: BrowserSettings) -> None:
+        if settings != self._settings:
+            self._settings = settings
+            self.arranged.emit(settings)
+
+    def _dress(self, theme: Theme) -> None:
+        words = TextDelegate(self)
+        self.setItemDelegateForColumn(0, MarksDelegate(theme, self))
+        for number, column in enumerate(COLUMNS):
+            if number and not column.is_number:
+                self.setItemDelegateForColumn(number, words)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.verticalHeader().hide()
+        # Every row is as high as the others: Qt need not ask 100,000 of them.
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsMovable(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setStretchLastSection(True)
+        self.setSortingEnabled(True)
+
+
+class TextDelegate(QStyledItemDelegate):
+    """Keeps words apart from the numbers to their left, which end where they begin."""
+
+    def displayText(self, value: object, locale: QLocale | QLocale.Language) -> str:
+        return f"  {value}"
+
+
+class MarksDelegate(QStyledItemDelegate):
+    """Paints the icons of best, in use and pinned side by side, each always in its own place."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        super().paint(painter, option, index)
+        palette = self._theme.palette
+        held = marks(index.data(INFO_ROLE))
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        icons = (
+            ("best", "trophy-outline", palette.warning),
+            ("in use", "play-circle-outline", palette.good),
+            ("pinned", "pin", palette.accent),
+        )
+        rectangle: QRect = option.rect  # type: ignore[attr-defined]
+        left = rectangle.left() + 4
+        top = rectangle.center().y() - _ICON_SIZE // 2
+        for word, name, colour in icons:
+            if word in held:
+                drawn = icon(name, palette.inverse_text if is_selected else colour)
+                drawn.paint(painter, QRect(left, top, _ICON_SIZE, _ICON_SIZE))
+            left += _ICON_SIZE + 3
+
+
+def _natural_widths(metrics: QFontMetrics) -> dict[str, int]:
+    """By name: wide enough for what comes, and for the header."""
+    widths = {}
+    for column in COLUMNS:
+        widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title + "   "))
+        widths[column.name] = widest + _CELL_MARGIN
+    widths["marks"] = 3 * (_ICON_SIZE + 3) + 10
+    return widths

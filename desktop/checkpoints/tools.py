@@ -1,0 +1,99 @@
+"""What the checkpoint browser needs of the program around it: previews, files, comparing, cleaning up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Slot
+
+from core.checkpoints.catalog import Kept
+from core.clock import Clock
+from core.commands import KeepBy, TrainerCommand
+from core.events import Severity, StepDone, TrainerState
+from core.settings import CheckpointSettings
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from desktop.chart.widget import ChartWidget
+from desktop.checkpoints.clean_up_dialog import CleanUpDialog
+from desktop.checkpoints.compare_dialog import CompareDialog
+from desktop.checkpoints.exchange import CheckpointExchange, settings_with
+from desktop.checkpoints.previews import CheckpointPreviews
+from desktop.database import WindowDatabase
+from desktop.dialogs.messages import open_dialog
+from desktop.state import RunState
+from desktop.window import MainWindow
+
+STEPS_COMPARED = 50_000
+_WORKING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.CATCHING_UP})
+
+
+class CheckpointTools(QObject):
+    """Before the window goes, `finish`. read_steps: the newest steps of a run, by its id and their number."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        chart: ChartWidget,
+        state: RunState,
+        database: WindowDatabase,
+        folder: DataFolder,
+        read_steps: Callable[[str, int], Sequence[StepDone]],
+        send: Callable[[TrainerCommand], object],
+        clock: Clock,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._state, self._database, self._clock = window, state, database, clock
+        self._read_steps, self._send = read_steps, send
+        self.previews = CheckpointPreviews(window, chart, state, send)
+        self.exchange = CheckpointExchange(window, state, database, folder, clock)
+        window.checkpoints.compare_requested.connect(self.compare)
+        window.checkpoints.clean_up_requested.connect(self.ask_for_rules)
+        window.settings_changed.connect(self._on_settings)
+        self._rules = window.settings.checkpoints
+
+    def finish(self) -> bool:
+        """Let the file that is under way come to its end. False where that took too long."""
+        return self.exchange.finish()
+
+    @Slot(object)
+    def compare(self, kept: Sequence[Kept]) -> CompareDialog | None:
+        """Open these side by side. None where the database does not answer; that has been said then."""
+        try:
+            settings = [settings_with(self._database.db, each.info) for each in kept]
+            run_ids = {each.info.run_id for each in kept}
+            steps = {run_id: self._read_steps(run_id, STEPS_COMPARED) for run_id in run_ids}
+        except StorageError as error:
+            self._window.tell(str(error), Severity.WARNING, key="compare")
+            return None
+        palette = self._window.checkpoints.palette_now
+        dialog = CompareDialog(kept, settings, steps.__getitem__, palette, self._window)
+        open_dialog(dialog)
+        return dialog
+
+    @Slot()
+    def ask_for_rules(self) -> CleanUpDialog:
+        """Show what a clean-up of the watched run would delete, and by which rules."""
+        dialog = CleanUpDialog(
+            self._window.source.checkpoints(),
+            self._window.settings.checkpoints,
+            self._clock.now_ms(),
+            is_training=self._state.trainer_state in _WORKING,
+            parent=self._window,
+        )
+        dialog.kept_by.connect(self._keep_by)
+        open_dialog(dialog)
+        return dialog
+
+    @Slot(object, bool)
+    def _keep_by(self, rules: CheckpointSettings, at_once: bool) -> None:
+        self._window.change_settings(replace(self._window.settings, checkpoints=rules))
+        if at_once:
+            self._send(KeepBy(rules, at_once=True))
+
+    def _on_settings(self) -> None:
+        """Rules that were changed hold at once, wherever that was done."""
+        rules = self._window.settings.checkpoints
+        if rules != self._rules:
+            self._rules = rules
+            self._send(KeepBy(rules))

@@ -1,0 +1,64 @@
+"""Short dialogs for the words that people give to checkpoints: a note, a name, tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from core.events import CheckpointInfo
+from desktop.dialogs.messages import LONGEST_NOTE, open_dialog
+from desktop.formatting import format_count
+
+_LONGEST_NAME = 60
+
+
+def open_name(parent: QWidget, info: CheckpointInfo, on_name: Callable[[str], object]) -> QDialog:
+    """Ask what it shall be called."""
+    question = f"What the checkpoint of step {format_count(info.step)} is called:"
+    return _ask(parent, "Rename", question, info.name, "Nothing takes its name away", _LONGEST_NAME, on_name)
+
+
+def open_tags(
+    parent: QWidget, infos: Sequence[CheckpointInfo], on_tags: Callable[[list[str], list[str]], object]
+) -> QDialog:
+    """Ask for the tags of all of these; `on_tags` gets those that are new, and those of all that were taken away."""
+    common = [tag for tag in infos[0].tags if all(tag in info.tags for info in infos)]
+    what = f"step {format_count(infos[0].step)}" if len(infos) == 1 else f"all {format_count(len(infos))}"
+
+    def tell(text: str) -> None:
+        wanted = list(dict.fromkeys(word for word in re.split(r"[\s,]+", text) if word))
+        on_tags([tag for tag in wanted if tag not in common], [tag for tag in common if tag not in wanted])
+
+    question = f"Tags of {what}, with commas or blanks between them:"
+    return _ask(parent, "Tags", question, ", ".join(common), "Such as: keep, before-halving", LONGEST_NOTE, tell)
+
+
+def _ask(
+    parent: QWidget,
+    title: str,
+    question: str,
+    text: str,
+    placeholder: str,
+    longest: int,
+    on_text: Callable[[str], object],
+) -> QDialog:
+    dialog = QDialog(parent)
+    dialog.setWindowTitle(title)
+    edit = QLineEdit(text)
+    edit.setMaxLength(longest)
+    edit.setMinimumWidth(380)
+    edit.setPlaceholderText(placeholder)
+    edit.setAccessibleName(question)
+    edit.selectAll()
+    kinds = QDialogButtonBox.StandardButton
+    buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    layout = QVBoxLayout(dialog)
+    layout.addWidget(QLabel(question))
+    layout.addWidget(edit)
+    layout.addWidget(buttons)
+    dialog.accepted.connect(lambda: on_text(edit.text().strip()))
+    return open_dialog(dialog)

@@ -1,0 +1,153 @@
+"""The catalog against plain Python over the same checkpoints."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.checkpoints.catalog import Catalog, Kept
+from core.checkpoints.expression import Moment, parse
+from tests.core.checkpoints import samples
+
+NOW = Moment(samples.NOW_MS)
+
+
+def shown(catalog: Catalog, typed: str) -> list[int]:
+    return [catalog[row].sequence for row in catalog.rows(parse(typed, NOW), samples.NOW_MS)]
+
+
+@pytest.fixture
+def four() -> Catalog:
+    return samples.catalog(
+        samples.kept(1, skill=0.02, loss=0.3, note="Calm night", is_pinned=True),
+        samples.kept(2, skill=None, loss=float("nan"), tags=("keep", "night-run")),
+        samples.kept(3, "run-2", skill=float("nan"), loss=0.1, device="CUDA: card", verified_at_ms=5),
+        samples.kept(4, "run-2", skill=0.05, is_known_good=False, name="Try", fault="It was cut short."),
+    )
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("skill > 1%", [1, 4]),
+        ("skill = unknown", [2, 3]),
+        ("skill != 0.02", [4]),
+        ("not skill > 0.01", [2, 3]),
+        ("loss < 1", [1, 3]),
+        ("note contains CALM", [1]),
+        ("tags = keep", [2]),
+        ("tags = night", []),
+        ("tags contains night", [2]),
+        ("tags != keep", []),
+        ("device = unknown", [1, 2, 4]),
+        ("best", [1]),
+        ("pinned or run = run-2", [1, 3, 4]),
+        ("verified", [3]),
+        ("damaged", [4]),
+        ("step >= 30 and not known_good", [4]),
+        ("night", [1, 2]),
+        ("night keep", [2]),
+        ("pinned", [1]),
+        ("age < 1 d", [1, 2, 3, 4]),
+        ("when > 2027-01-01", []),
+        ("", [1, 2, 3, 4]),
+    ],
+)
+def test_a_filter_lets_through_what_it_says(four: Catalog, typed: str, expected: list[int]) -> None:
+    assert shown(four, typed) == expected
+
+
+def test_a_number_that_is_none_is_never_the_best(four: Catalog) -> None:
+    assert four.best_of("run-1").step == 10  # type: ignore[union-attr]
+    assert four.best_of("run-2") is None, "one is no number, the other not known good"
+    for is_descending in (False, True):
+        order = four.ordered(np.arange(4), "skill", is_descending)
+        assert {four[row].sequence for row in order[2:]} == {2, 3}
+
+
+def test_in_use_moves(four: Catalog) -> None:
+    four.use(four[1].info.checkpoint_id)
+    assert shown(four, "in use") == shown(four, "in_use") == [2] and four.info(1).is_in_use
+    four.use(None)
+    assert shown(four, "in_use") == []
+
+
+NUMBERS = st.none() | st.sampled_from([0.0, 0.1, -0.2, math.nan, math.inf]) | st.floats(-1, 1)
+
+
+@st.composite
+def kept_rows(draw: st.DrawFn) -> list[Kept]:
+    count = draw(st.integers(0, 12))
+    return [
+        samples.kept(
+            number,
+            draw(st.sampled_from(["run-1", "run-2"])),
+            skill=draw(NUMBERS),
+            loss=draw(NUMBERS),
+            note=draw(st.sampled_from(["", "a", "B", "ab"])),
+            is_known_good=draw(st.booleans()),
+        )
+        for number in range(count)
+    ]
+
+
+@given(kept_rows(), st.sampled_from(["skill", "loss", "note", "step", "run", "best"]), st.booleans())
+def test_sorting_agrees_with_pythons(rows: list[Kept], name: str, is_descending: bool) -> None:
+    catalog = samples.catalog(*rows)
+    order = catalog.ordered(np.arange(len(rows)), name, is_descending)
+
+    def key(row: int) -> tuple:
+        info = catalog.info(row)
+        value = {"note": info.note.casefold(), "run": info.run_id, "best": float(info.is_best)}.get(
+            name, getattr(info, name, None)
+        )
+        if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
+            return (1, 0, -catalog[row].sequence)
+        if isinstance(value, str):
+            rank = sorted({"a", "ab", "b", "run-1", "run-2"}).index(value)
+            value = rank
+        return (0, -value if is_descending else value, -catalog[row].sequence)
+
+    assert list(order) == sorted(range(len(rows)), key=key)
+
+
+@settings(max_examples=60)
+@given(kept_rows(), st.randoms(use_true_random=False))
+def test_changes_one_by_one_end_where_building_anew_ends(rows: list[Kept], hands: random.Random) -> None:
+    patched = Catalog()
+    there: dict[str, Kept] = {}
+    for row in rows:
+        patched.number("best")
+        patched.put([row])
+        there[row.info.checkpoint_id] = row
+        if hands.random() < 0.3:
+            chosen = hands.choice(list(there))
+            changed = replace(there[chosen], info=replace(there[chosen].info, note="new", skill=hands.random()))
+            patched.put([changed])
+            there[chosen] = changed
+        if hands.random() < 0.3:
+            chosen = hands.choice(list(there))
+            patched.remove([chosen, "unknown"])
+            del there[chosen]
+    anew = samples.catalog(*there.values())
+    assert [patched[row] for row in range(len(patched))] == list(there.values())
+    for typed in ("note = new", "skill > 0", "best", "run contains 1", "known_good", "new"):
+        assert shown(patched, typed) == shown(anew, typed)
+    for name in ("skill", "note", "run"):
+        rows_of = np.arange(len(anew))
+        assert list(patched.ordered(rows_of, name, True)) == list(anew.ordered(rows_of, name, True))
+
+
+def test_many_at_once_are_the_same_as_one_by_one() -> None:
+    many = samples.many(300)
+    single = Catalog()
+    for row in range(len(many)):
+        single.put([many[row]])
+    for typed in ("skill > 0.01 and step > 500", "tags = kept", "parent contains 12", "note 100"):
+        assert shown(many, typed) == shown(single, typed) and shown(many, typed)

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from core.checkpoints.compare import compare, settings_side_by_side
+from core.settings import Settings, to_dict
+from tests.core.checkpoints.samples import kept
+
+
+def best(name: str, *values: float | None) -> int | None:
+    rows = [kept(number, **{name: value}) for number, value in enumerate(values)]
+    (row,) = (each for each in compare(rows) if each.name == name)
+    assert row.values == values
+    return row.best
+
+
+def test_the_better_side_is_that_of_the_number() -> None:
+    assert best("skill", 0.01, 0.02, None) == 1
+    assert best("loss", 0.3, 0.2) == 1
+    assert best("coverage", 0.97, 0.88, 0.5) == 1, "nearest to what it promises"
+
+
+def test_where_nothing_can_be_said_nothing_is() -> None:
+    assert best("skill", 0.01, None) is None
+    assert best("skill", 0.02, 0.02) is None
+    assert best("skill", None, None) is None
+    assert best("scored", 3, 4) is None
+
+
+def test_settings_differ_where_they_do() -> None:
+    one = to_dict(Settings())
+    other = to_dict(Settings())
+    other["training"]["learning_rate"] = 1e-3
+    rows = settings_side_by_side([one, None, other])
+    (row,) = (each for each in rows if each.differs)
+    assert row.path == "training.learning_rate" and row.values == ("3e-05", None, "0.001")
+    assert any(each.path == "model.width" and not each.differs for each in rows)
+
+
+def test_a_setting_that_one_version_lacks_is_not_a_difference_in_what_is_known() -> None:
+    (row,) = settings_side_by_side([{"a": {"b": True}}, {}])
+    assert row.path == "a.b" and row.values == ("yes", None) and not row.differs

@@ -1,0 +1,270 @@
+"""Giving checkpoints away and taking them in: real ones, and such as somebody tampered with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors.torch import save
+from sqlite_utils import Database
+
+from core.checkpoints import package
+from core.checkpoints.catalog import Kept
+from core.checkpoints.weight_file import BadFileError, expected_shapes, look_into, read_whole, verify
+from core.commands import RestoreCheckpoint, SaveCheckpoint
+from core.events import Incident
+from core.forecast.history import FEATURES
+from core.forecast.quantities import LEVELS, QUANTITIES
+from core.storage.browsing import BrowsedRows
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.importing_checkpoints import take_in
+from core.storage.setting_sets import settings_of
+from models.registry import build_model
+from models.transformer import ModelShape
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+
+
+@dataclass
+class Exported:
+    root: Path
+    kept: Kept
+    folder: Path
+    settings: dict
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    root, into = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("out")
+    session = rigs.service(root)
+    rigs.feed(session, random_walk(130))
+    session.handle(SaveCheckpoint())
+    session.close()
+    db = open_database(DataFolder(root).database)
+    kept = BrowsedRows(db).page(None, 1)[0]
+    CheckpointRows(db).set_name(kept.info.checkpoint_id, "The | good one")
+    CheckpointRows(db).set_tags(kept.info.checkpoint_id, ["keep"])
+    kept = BrowsedRows(db).page(None, 1)[0]
+    assert kept.info.settings_id is not None
+    stored = settings_of(db, kept.info.settings_id)
+    db.close()
+    assert stored is not None
+    folder = package.export(kept, root / kept.info.file, stored, into)
+    return Exported(root, kept, folder, stored)
+
+
+@pytest.fixture
+def copy(exported: Exported, tmp_path: Path) -> Path:
+    target = tmp_path / exported.folder.name
+    target.mkdir()
+    for path in exported.folder.iterdir():
+        (target / path.name).write_bytes(path.read_bytes())
+    return target
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> tuple[Database, DataFolder]:
+    folder = DataFolder(tmp_path / "other")
+    folder.ensure()
+    return open_database(folder.database), folder
+
+
+def test_what_is_stored_with_a_checkpoint_tells_its_circumstances(exported: Exported) -> None:
+    info = exported.kept.info
+    assert info.device == "CPU, 1 thread" and info.health
+    assert 0.0 <= info.coverage <= 1.0 and 0.0 <= info.direction <= 1.0  # type: ignore[operator]
+    assert exported.settings["model"]["width"] == rigs.SMALL.model.width
+    assert exported.settings["training"]["learning_rate"] == rigs.SMALL.training.learning_rate
+
+
+def test_the_folder_has_a_card_for_people_and_sums_that_hold(exported: Exported) -> None:
+    assert {path.name for path in exported.folder.iterdir()} == {
+        "weights.safetensors",
+        "card.json",
+        "README.md",
+        "SHA256SUMS",
+    }
+    for line in (exported.folder / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((exported.folder / name).read_bytes()).hexdigest() == digest
+    text = (exported.folder / "README.md").read_text()
+    assert "The | good one" in text.splitlines()[0] and f"{exported.kept.info.step:,}" in text and "Tags: keep" in text
+
+
+def test_it_goes_into_another_folder_and_is_restored_there(
+    exported: Exported, other: tuple[Database, DataFolder]
+) -> None:
+    db, folder = other
+    info = take_in(db, folder, package.read(exported.folder), 5_000)
+    (kept,) = BrowsedRows(db).page(None, 10)
+    assert kept.info.checkpoint_id == info.checkpoint_id and kept.info.run_id != exported.kept.info.run_id
+    same = ("step", "skill", "loss", "coverage", "direction", "health", "device", "name", "tags", "sha256")
+    assert all(getattr(kept.info, name) == getattr(exported.kept.info, name) for name in same)
+    assert kept.info.verified_at_ms == 5_000 and kept.symbol == exported.kept.symbol
+    assert settings_of(db, kept.info.settings_id or "") == exported.settings
+    db.close()
+    session = rigs.service(folder.root)
+    assert session.status().run_id != kept.info.run_id, "nothing goes on with what was imported"
+    rigs.feed(session, random_walk(20))
+    events = session.handle(RestoreCheckpoint(kept.info.checkpoint_id))
+    restored = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
+    session.close()
+    assert [event.kind for event in events if isinstance(event, Incident)] == ["restored"]
+    again = rigs.service(exported.root)
+    again.handle(RestoreCheckpoint(exported.kept.info.checkpoint_id))
+    assert all(torch.equal(a, b) for a, b in zip(restored, again._session.engine.model.parameters(), strict=True))
+    again.close()
+
+
+def test_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]) -> None:
+    db, folder = other
+    found = package.read(exported.folder)
+    take_in(db, folder, found, 1)
+    with pytest.raises(StorageError, match="already"):
+        take_in(db, folder, found, 2)
+    assert len(list(folder.models.rglob("*.safetensors"))) == 1
+    db.close()
+
+
+def test_a_place_that_is_taken_is_left_as_it_is(exported: Exported) -> None:
+    with pytest.raises(BadFileError, match="there already"):
+        package.export(exported.kept, exported.root / exported.kept.info.file, None, exported.folder.parent)
+    assert len(list(exported.folder.parent.iterdir())) == 1, "and nothing is left behind"
+
+
+def test_a_damaged_file_is_not_given_away(exported: Exported, tmp_path: Path) -> None:
+    broken = tmp_path / "weights.safetensors"
+    broken.write_bytes((exported.root / exported.kept.info.file).read_bytes()[:-1])
+    with pytest.raises(BadFileError, match="altered"):
+        package.export(exported.kept, broken, None, tmp_path)
+    assert list(tmp_path.iterdir()) == [broken]
+    assert "altered" in verify(broken, exported.kept.info.sha256)
+    assert verify(exported.root / exported.kept.info.file, exported.kept.info.sha256) == ""
+
+
+def test_a_place_that_does_not_exist_is_told(exported: Exported, tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match="could not be written"):
+        package.export(exported.kept, exported.root / exported.kept.info.file, None, tmp_path / "nowhere")
+
+
+def edit_card(folder: Path, **changes: object) -> None:
+    card = json.loads((folder / "card.json").read_text())
+    (folder / "card.json").write_text(json.dumps({**card, **changes}))
+
+
+def replace_weights(folder: Path, data: bytes) -> None:
+    """As somebody would who knows of the sums."""
+    (folder / "weights.safetensors").write_bytes(data)
+    edit_card(folder, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+
+def retold(folder: Path, **tensors: torch.Tensor) -> bytes:
+    """The weights with some of them replaced."""
+    from safetensors import safe_open  # noqa: PLC0415
+    from safetensors.torch import load  # noqa: PLC0415
+
+    path = folder / "weights.safetensors"
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    return save({**load(path.read_bytes()), **tensors}, metadata)
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a pickle beside it": (lambda f: (f / "model.pt").write_bytes(b"\x80\x04."), "model.pt.*pickle"),
+    "a pickle as weights": (lambda f: replace_weights(f, b"\x80\x04cos\nsystem\n"), "pickle"),
+    "a zip as weights": (lambda f: replace_weights(f, b"PK\x03\x04" + bytes(60)), "pickle or a zip"),
+    "altered": (lambda f: (f / "weights.safetensors").write_bytes(b"no"), "altered"),
+    "no weights": (lambda f: (f / "weights.safetensors").unlink(), "no weights"),
+    "no card": (lambda f: (f / "card.json").unlink(), "no card.json"),
+    "a card of nonsense": (lambda f: (f / "card.json").write_text("[" * 100_000), "card"),
+    "a huge card": (lambda f: (f / "card.json").write_text(" " * 2_000_000), "larger"),
+    "a path as run": (lambda f: edit_card(f, run_id="../../etc"), "run_id"),
+    "a NaN as skill": (lambda f: edit_card(f, skill=float("nan")), "skill"),
+    "a text as step": (lambda f: edit_card(f, step="many"), "step"),
+    "one field more": (lambda f: edit_card(f, pickle="x"), "pickle"),
+    "another form": (lambda f: edit_card(f, form=2), "form"),
+    "another size": (lambda f: edit_card(f, size_bytes=3), "bytes long"),
+    "another model": (lambda f: edit_card(f, settings={"model": {"width": 4096}}), "another model"),
+    "a header beyond the file": (lambda f: replace_weights(f, struct.pack("<Q", 2**60) + b"{}"), "header"),
+    "a header that is no JSON": (lambda f: replace_weights(f, struct.pack("<Q", 4) + b"nope"), "header"),
+    "a header that is deep": (
+        lambda f: replace_weights(f, struct.pack("<Q", 200_000) + b"[" * 200_000),
+        "header",
+    ),
+    "nothing": (lambda f: replace_weights(f, b""), "0 bytes"),
+    "no description": (lambda f: replace_weights(f, save({"a": torch.zeros(2)})), "no description"),
+    "weights that are NaN": (
+        lambda f: replace_weights(f, retold(f, **{"model.position": torch.full((8, 8), torch.nan)})),
+        "not finite",
+    ),
+    "weights of another shape": (
+        lambda f: replace_weights(f, retold(f, **{"model.position": torch.zeros(8, 9)})),
+        "other shapes.*position",
+    ),
+    "a weight too many": (
+        lambda f: replace_weights(f, retold(f, **{"model.extra": torch.zeros(1)})),
+        "other shapes.*extra",
+    ),
+    "many files": (lambda f: [(f / f"{n}.txt").touch() for n in range(60)], "more than"),
+}
+
+
+@pytest.mark.parametrize("attack", HOSTILE)
+def test_what_was_tampered_with_is_refused_in_a_sentence(attack: str, copy: Path) -> None:
+    tamper, words = HOSTILE[attack]
+    tamper(copy)
+    with pytest.raises(BadFileError, match=words) as refused:
+        package.read(copy)
+    assert str(refused.value).endswith(".") and len(str(refused.value)) < 400
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_flipped_byte_brings_it_down(exported: Exported, data: st.DataObject) -> None:
+    """The sum is right, as that of somebody who means harm: only what the bytes say is left to judge."""
+    whole = bytearray((exported.folder / "weights.safetensors").read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, min(len(whole) - 1, 6_000)))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(whole)) | st.just(len(whole)))
+    try:
+        look_into(bytes(whole[:cut]), "weights.safetensors")
+    except BadFileError as error:
+        assert str(error).startswith("weights.safetensors")
+
+
+@given(
+    width=st.sampled_from([8, 24]),
+    layers=st.integers(1, 3),
+    context=st.integers(8, 20),
+    horizons=st.integers(1, 9),
+)
+@settings(max_examples=12, deadline=None)
+def test_the_shapes_that_are_expected_are_the_models(width: int, layers: int, context: int, horizons: int) -> None:
+    shape = ModelShape(FEATURES, context, width, layers, 2, horizons, QUANTITIES, len(LEVELS))
+    model = build_model("transformer", shape, 1, "torch")
+    sizes = {"width": width, "layers": layers, "context": context, "horizons": horizons}
+    assert expected_shapes(sizes) == {name: tuple(each.shape) for name, each in model.state_dict().items()}
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(BadFileError, match="cannot be read"):
+        read_whole(tmp_path / "missing.safetensors")
+    with pytest.raises(BadFileError, match="cannot be read"):
+        package.read(tmp_path / "missing")
+
+
+def test_a_card_survives_what_people_write(exported: Exported) -> None:
+    info = replace(exported.kept.info, note="a\n# b | c", name="x" * 60)
+    card = package.card_of(replace(exported.kept, info=info), None)
+    assert package.Card.model_validate_json(card.model_dump_json()) == card

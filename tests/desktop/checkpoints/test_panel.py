@@ -1,0 +1,398 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.events import CheckpointsChanged
+from core.settings import BrowserSettings
+from desktop.actions import ActionId
+from desktop.checkpoints.column_dialog import ColumnDialog
+from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS
+from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.checkpoints.runs_dialog import RunsDialog
+from desktop.checkpoints.source import CheckpointSource
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+NONE = Qt.KeyboardModifier.NoModifier
+CONTROL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+COLUMN = {column.title: number for number, column in enumerate(COLUMNS)}
+
+
+@pytest.fixture
+def library() -> scenario.Library:
+    return scenario.Library(scenario.checkpoints())
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme, library: scenario.Library) -> CheckpointsPanel:
+    state.apply(scenario.ready())
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel = CheckpointsPanel(CheckpointSource(library, state, state), theme)
+    shown_panel(qtbot, panel, 900, 320)
+    panel.refresh()
+    return panel
+
+
+def steps(panel: CheckpointsPanel) -> list[int]:
+    return [panel.model.info(row).step for row in range(panel.model.rowCount())]
+
+
+def select(panel: CheckpointsPanel, *wanted: int) -> None:
+    panel.table.select_ids([f"checkpoint-{step}" for step in wanted])
+
+
+def click_header(qtbot: QtBot, panel: CheckpointsPanel, title: str) -> None:
+    header = panel.table.horizontalHeader()
+    x = header.sectionViewportPosition(COLUMN[title]) + 8
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(x, 8))
+
+
+def is_enabled(panel: CheckpointsPanel, action_id: ActionId) -> bool:
+    return panel.actions_of_panel[action_id].isEnabled()
+
+
+@pytest.mark.parametrize("width", [540, 600, 760, 850, 1_280])
+def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsPanel, width: int) -> None:
+    panel.resize(width, 220)
+    qtbot.waitUntil(lambda: panel.width() == width)
+    table, metrics = panel.table, panel.table.fontMetrics()
+    qtbot.waitUntil(lambda: table.horizontalScrollBar().maximum() == 0)
+    assert table.horizontalHeader().length() <= table.viewport().width()
+    for title in ("Step", "Candle", "Score"):
+        assert not table.isColumnHidden(COLUMN[title])
+    for number, column in enumerate(COLUMNS):
+        if column.is_number and not table.isColumnHidden(number):
+            for row in range(panel.model.rowCount()):
+                assert metrics.horizontalAdvance(column.text(panel.model.kept(row))) < table.columnWidth(number)
+    panel.resize(1_400, 220)
+    qtbot.waitUntil(lambda: table.shown_columns() == FIRST_COLUMNS)
+
+
+def test_what_is_not_shown_is_in_the_tooltip(panel: CheckpointsPanel) -> None:
+    tooltip = panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
+    for title in ("Size", "Saved", "Loss"):
+        assert COLUMNS[COLUMN[title]].text(panel.model.kept(0)) in tooltip
+
+
+def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
+    assert steps(panel) == [12_340, 12_330, 12_320, 12_310, 12_100, 11_800, 10_020]
+
+
+def test_a_header_sorts_by_value_and_what_was_not_measured_is_never_best(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    click_header(qtbot, panel, "Score")
+    if not panel.table.settings.is_descending:
+        click_header(qtbot, panel, "Score")
+    assert steps(panel)[0] == 12_100 and steps(panel)[-1] == 10_020
+
+
+def test_a_loss_that_is_not_finite_sorts_as_the_worst(panel: CheckpointsPanel, library: scenario.Library) -> None:
+    library.infos[2] = replace(library.infos[2], loss=float("nan"))
+    panel._source.set_note("checkpoint-12320", "")
+    panel.refresh()
+    panel.table.sortByColumn(COLUMN["Loss"], Qt.SortOrder.AscendingOrder)
+    assert steps(panel)[-1] == 12_320
+    texts = [panel.model.index(row, COLUMN["Loss"]).data() for row in range(panel.model.rowCount())]
+    assert texts[-1] == "–" and "nan" not in texts
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("pinned", [11_800]),
+        ("BEST", [12_100]),
+        ("halved", [11_800]),
+        ("12,3", [12_340, 12_330, 12_320, 12_310]),
+        ("on pause", [12_310]),
+        ("in use", [12_340]),
+        ("no such thing", []),
+    ],
+)
+def test_typing_filters(qtbot: QtBot, panel: CheckpointsPanel, typed: str, expected: list[int]) -> None:
+    qtbot.keyClicks(panel.filter, typed)
+    assert steps(panel) == expected
+
+
+def test_the_one_in_use_offers_neither_restore_nor_delete(panel: CheckpointsPanel) -> None:
+    select(panel, 12_340)
+    assert not is_enabled(panel, ActionId.CHECKPOINT_RESTORE)
+    assert not is_enabled(panel, ActionId.CHECKPOINT_DELETE)
+    assert is_enabled(panel, ActionId.CHECKPOINT_NOTE)
+
+
+def test_nothing_is_offered_without_a_selection(panel: CheckpointsPanel) -> None:
+    panel.table.clearSelection()
+    names = ("columns", "all_runs", "runs", "filter", "import", "clean_up")
+    always = {f"checkpoint_{name}" for name in names}
+    offered = {action.objectName() for action in panel.actions_of_panel.actions() if action.isEnabled()}
+    assert offered == always
+
+
+def test_restore_by_key_names_the_checkpoint(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    select(panel, 12_310)
+    panel.table.setFocus()
+    with qtbot.waitSignal(panel.restore_requested) as requested:
+        qtbot.keyClick(panel.table, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert requested.args == ["checkpoint-12310"]
+
+
+def test_pin_pins_all_that_are_selected_then_unpins_them(panel: CheckpointsPanel, library: scenario.Library) -> None:
+    select(panel, 12_320, 11_800)
+    panel.actions_of_panel[ActionId.CHECKPOINT_PIN].trigger()
+    panel.refresh()
+    assert {info.step for info in library.infos if info.is_pinned} == {12_320, 11_800}
+    assert panel.actions_of_panel[ActionId.CHECKPOINT_PIN].text() == "Un&pin"
+    panel.actions_of_panel[ActionId.CHECKPOINT_PIN].trigger()
+    assert not any(info.is_pinned for info in library.infos)
+
+
+def test_a_note_is_written_by_keyboard(qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library) -> None:
+    select(panel, 12_320)
+    panel.table.setFocus()
+    qtbot.keyClick(panel.table, Qt.Key.Key_F2)
+    dialog = panel.findChild(QDialog)
+    qtbot.waitExposed(dialog)
+    qtbot.keyClicks(dialog.findChild(QLineEdit), "  calm night ")
+    qtbot.keyPress(dialog, Qt.Key.Key_Return)
+    panel.refresh()
+    assert next(info for info in library.infos if info.step == 12_320).note == "calm night"
+    assert panel.model.index(2, COLUMN["Note"]).data() == "calm night"
+
+
+def press(qtbot: QtBot, panel: CheckpointsPanel, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
+    panel.activateWindow()
+    panel.table.setFocus()
+    qtbot.waitUntil(panel.table.hasFocus)
+    qtbot.keyClick(panel.table, key, modifiers)
+
+
+def test_delete_leaves_out_what_must_stay_and_is_undone_by_a_key(
+    qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
+) -> None:
+    select(panel, 12_340, 12_330, 12_100)
+    with qtbot.waitSignal(panel._source.deletion_requested):
+        press(qtbot, panel, Qt.Key.Key_Delete)
+    assert library.requested == ["checkpoint-12330", "checkpoint-12100"]
+    assert steps(panel) == [12_340, 12_320, 12_310, 11_800, 10_020]
+    assert "delete 2 checkpoints" in panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].toolTip()
+    press(qtbot, panel, Qt.Key.Key_Z, CONTROL | SHIFT)
+    panel.refresh()
+    assert library.requested == [] and len(steps(panel)) == 7
+    assert not is_enabled(panel, ActionId.CHECKPOINT_UNDO)
+
+
+def test_what_was_deleted_for_good_meanwhile_is_told(
+    qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
+) -> None:
+    select(panel, 12_330, 12_320)
+    press(qtbot, panel, Qt.Key.Key_Delete)
+    library.infos = [info for info in library.infos if info.step != 12_330]
+    with qtbot.waitSignal(panel._source.trouble) as told:
+        panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].trigger()
+    panel.refresh()
+    assert "for good" in told.args[0] and 12_320 in steps(panel) and 12_330 not in steps(panel)
+
+
+def test_pins_notes_names_and_tags_are_undone_in_turn(
+    qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
+) -> None:
+    before = list(library.infos)
+    source = panel._source
+    source.set_pinned(["checkpoint-12320", "checkpoint-11800"], True)
+    source.set_note("checkpoint-11800", "another")
+    source.set_name("checkpoint-12100", "Champion")
+    source.set_tags(["checkpoint-12100", "checkpoint-12310"], ["keep"], [])
+    assert library.infos != before
+    for _ in range(4):
+        panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].trigger()
+    assert library.infos == before
+
+
+def type_into_dialog(qtbot: QtBot, panel: CheckpointsPanel, text: str) -> None:
+    dialog = panel.findChild(QDialog)
+    qtbot.waitExposed(dialog)
+    qtbot.keyClicks(dialog.findChild(QLineEdit), text)
+    qtbot.keyPress(dialog, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: panel.findChild(QDialog) is None)
+    panel.refresh()
+
+
+def test_a_name_and_tags_are_typed_and_found_again(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    select(panel, 12_320)
+    press(qtbot, panel, Qt.Key.Key_F2, SHIFT)
+    type_into_dialog(qtbot, panel, "Champion")
+    select(panel, 12_320, 12_310)
+    press(qtbot, panel, Qt.Key.Key_T, CONTROL)
+    type_into_dialog(qtbot, panel, "keep, calm-night")
+    qtbot.keyClicks(panel.filter, "tag = calm-night and not name = champion")
+    assert steps(panel) == [12_310]
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("score > 0.8 % and step > 12,000", [12_340, 12_330, 12_320, 12_310, 12_100]),
+        ("skill = unknown", [10_020]),
+        ("not (pinned or best) and reason != periodic", [12_310, 10_020]),
+        ("age > 30 min", [11_800, 10_020]),
+    ],
+)
+def test_columns_are_compared(qtbot: QtBot, panel: CheckpointsPanel, typed: str, expected: list[int]) -> None:
+    qtbot.keyClicks(panel.filter, typed)
+    assert steps(panel) == expected
+    assert panel.message.isHidden()
+
+
+def test_a_mistake_is_told_below_and_the_table_stays(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    qtbot.keyClicks(panel.filter, "pinned and skil > 3")
+    qtbot.keyClick(panel.filter, Qt.Key.Key_Escape) if panel.filter.offered else None
+    assert len(steps(panel)) in (1, 7)
+    qtbot.waitUntil(panel.message.isVisible)
+    assert "skill" in panel.message.text() and "character 12" in panel.message.text()
+    panel.filter.clear()
+    assert panel.message.isHidden() and len(steps(panel)) == 7
+
+
+def test_names_are_completed_by_keys(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    panel.activateWindow()
+    panel.filter.setFocus()
+    qtbot.keyClicks(panel.filter, "cov")
+    assert panel.filter.offered == ["coverage"]
+    qtbot.keyClick(panel.filter, Qt.Key.Key_Tab)
+    assert panel.filter.text() == "coverage "
+    qtbot.keyClicks(panel.filter, "= unknown")
+    assert len(steps(panel)) == 7
+
+
+def test_from_the_filter_the_keys_go_to_the_table(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    press(qtbot, panel, Qt.Key.Key_F, CONTROL)
+    qtbot.waitUntil(panel.filter.hasFocus)
+    qtbot.keyClicks(panel.filter, "halved")
+    qtbot.keyClick(panel.filter, Qt.Key.Key_Return)
+    qtbot.waitUntil(panel.table.hasFocus)
+    assert [info.step for info in panel.selected()] == [11_800]
+
+
+def test_columns_are_chosen_and_moved_by_keys_and_remembered(
+    qtbot: QtBot, panel: CheckpointsPanel, theme: Theme, state: RunState, library: scenario.Library
+) -> None:
+    heard: list[BrowserSettings] = []
+    panel.arranged.connect(heard.append)
+    press(qtbot, panel, Qt.Key.Key_L, CONTROL)
+    dialog = panel.findChild(ColumnDialog)
+    qtbot.waitExposed(dialog)
+    rows = [dialog.list.item(row).text() for row in range(dialog.list.count())]
+    dialog.list.setCurrentRow(rows.index("Gradients"))
+    qtbot.keyClick(dialog.list, Qt.Key.Key_Space)
+    for _ in range(rows.index("Gradients") - 1):
+        qtbot.keyClick(dialog.list, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    dialog.sort_by.setCurrentIndex(dialog.sort_by.findData("loss"))
+    qtbot.mouseClick(dialog.descending, Qt.MouseButton.LeftButton, pos=QPoint(8, dialog.descending.height() // 2))
+    dialog.reject()
+    assert panel.table.shown_columns()[:3] == ("marks", "health", "step")
+    assert steps(panel)[0] == 12_310, "the lowest loss of all"
+    again = CheckpointsPanel(CheckpointSource(library, state, state), theme)
+    shown_panel(qtbot, again, 900, 320)
+    again.show_settings(heard[-1])
+    again.refresh()
+    assert again.table.shown_columns() == panel.table.shown_columns() and steps(again) == steps(panel)
+    again.resize(420, 320)
+    qtbot.waitUntil(lambda: again.table.horizontalScrollBar().maximum() > 0)
+    assert again.table.shown_columns() == panel.table.shown_columns(), "what was chosen stays, and scrolls"
+
+
+def test_a_header_that_is_dragged_moves_its_column(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    header = panel.table.horizontalHeader()
+    with qtbot.waitSignal(panel.arranged) as heard:
+        header.moveSection(header.visualIndex(COLUMN["Loss"]), 1)
+    assert heard.args[0].columns[:3] == ("marks", "loss", "step")
+    with qtbot.waitSignal(panel.arranged) as heard:
+        header.resizeSection(COLUMN["Loss"], 140)
+    assert heard.args[0].widths == {"loss": 140}
+
+
+def test_all_runs_are_shown_by_a_key(qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library) -> None:
+    other = replace(scenario.checkpoint(40), run_id="another", checkpoint_id="another-40")
+    library.infos.append(other)
+    panel._source._on_run()
+    panel.refresh()
+    assert 40 not in steps(panel)
+    press(qtbot, panel, Qt.Key.Key_R, CONTROL)
+    assert 40 in steps(panel)
+    qtbot.keyClicks(panel.filter, "run = another")
+    assert steps(panel) == [40]
+
+
+def test_a_run_is_archived_and_its_checkpoints_are_found_all_the_same(
+    qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
+) -> None:
+    for step in (40, 50):
+        library.infos.append(replace(scenario.checkpoint(step), run_id="another", checkpoint_id=f"another-{step}"))
+    panel._source.reload()
+    panel.refresh()
+    press(qtbot, panel, Qt.Key.Key_R, CONTROL)
+    assert {40, 50} < set(steps(panel))
+    press(qtbot, panel, Qt.Key.Key_U, CONTROL)
+    dialog = panel.findChild(RunsDialog)
+    qtbot.waitExposed(dialog)
+    texts = [dialog.table.item(row, 0).text() for row in range(2)]
+    assert sorted(texts) == ["another", scenario.RUN]
+    dialog.table.selectRow(texts.index("another"))
+    qtbot.mouseClick(dialog.archive_button, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert library.archived == {"another"} and not {40, 50} & set(steps(panel))
+    assert "archived" in dialog.table.item(texts.index("another"), 7).text()
+    with qtbot.waitSignal(panel.compare_requested) as asked:
+        dialog.table.selectAll()
+        qtbot.mouseClick(dialog.compare_button, Qt.MouseButton.LeftButton)
+    assert {kept.info.run_id for kept in asked.args[0]} == {"another", scenario.RUN}
+    dialog.table.selectRow(texts.index("another"))
+    qtbot.mouseClick(dialog.show_button, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert steps(panel) == [50, 40]
+    panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].trigger()
+    assert library.archived == set()
+
+
+def test_every_control_has_a_name(panel: CheckpointsPanel) -> None:
+    for widget in panel.findChildren(QWidget):
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible():
+            accessible = QAccessible.queryAccessibleInterface(widget)
+            assert accessible.text(QAccessible.Text.Name), widget
+
+
+def test_the_context_menu_offers_the_same_actions(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    panel.table.customContextMenuRequested.emit(QPoint(20, 10))
+    menu = next(menu for menu in panel.findChildren(QMenu) if menu.isVisible() and menu.parent() is panel)
+    assert menu.actions() == panel.actions_of_panel.actions()
+    menu.close()
+
+
+def test_the_selection_stays_when_checkpoints_come_and_go(
+    panel: CheckpointsPanel, library: scenario.Library, state: RunState
+) -> None:
+    select(panel, 12_310, 11_800)
+    saved = scenario.checkpoint(12_350)
+    library.infos = [saved, *(info for info in library.infos if info.step != 12_320)]
+    state.apply(CheckpointsChanged(scenario.RUN, saved, ("checkpoint-12320",)))
+    panel.refresh()
+    assert [info.step for info in panel.selected()] == [12_310, 11_800]
+    assert steps(panel) == [12_350, 12_340, 12_330, 12_310, 12_100, 11_800, 10_020]
+
+
+def test_a_locked_database_is_told_in_its_own_words(
+    qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
+) -> None:
+    library.is_broken = True
+    select(panel, 12_330)
+    with qtbot.waitSignal(panel._source.trouble) as told:
+        panel.actions_of_panel[ActionId.CHECKPOINT_PIN].trigger()
+    assert "locked" in told.args[0]

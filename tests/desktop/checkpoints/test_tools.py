@@ -1,0 +1,152 @@
+"""The browser's tools in the real program: a trainer that learns, files on the disk, the chart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+
+from core.events import CheckpointInfo
+from desktop.actions import ActionId
+from desktop.app import Application
+from desktop.checkpoints.clean_up_dialog import CleanUpDialog
+from desktop.checkpoints.compare_dialog import CompareDialog
+from tests.desktop.test_app import context, live, until
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+SHIFT = Qt.KeyboardModifier.ShiftModifier
+
+
+def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> None:
+    panel = application.window.checkpoints
+    application.window.activateWindow()
+    panel.table.setFocus()
+    QTest.keyClick(panel.table, key, modifiers)
+
+
+async def some(application: Application, count: int) -> list[CheckpointInfo]:
+    """So many checkpoints, pinned and selected in the browser; none is in use."""
+    source, panel = application.window.source, application.window.checkpoints
+    # The newest may be in the table before the trainer has said that it is the one in use.
+    await until(lambda: len(source.checkpoints()) > count + 1, "checkpoints")
+    chosen = list(source.checkpoints()[2 : count + 2])
+    source.set_pinned([info.checkpoint_id for info in chosen], True)  # the run goes on, and cleans up
+    panel.refresh()
+    panel.table.select_ids([info.checkpoint_id for info in chosen])
+    assert [info.checkpoint_id for info in panel.selected()] == [info.checkpoint_id for info in chosen]
+    return chosen
+
+
+def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        (chosen,) = await some(application, 1)
+        tools, banner = application.browser, application.window.banner
+        application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+        await until(lambda: bool(tools.previews.layer.shown), "its ghosts")
+        (preview,) = tools.previews.layer.shown
+        assert preview.forecast.step == chosen.step and preview.forecast.checkpoint_id == chosen.checkpoint_id
+        assert f"{chosen.step}" in banner.text.text().replace(",", "") and banner.action.text() == "Restore"
+        assert not any(each.kind == "restored" for each in application.state.incidents)
+        origin_ms = preview.forecast.origin_open_time_ms
+        await until(
+            lambda: any(each.forecast.origin_open_time_ms > origin_ms for each in tools.previews.layer.shown),
+            "ghosts from the next candle on",
+        )
+        QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+        await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
+        assert tools.previews.layer.shown == () and not tools.previews.is_shown
+
+    live(qapp, context(tmp_path), story)
+
+
+def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        chosen = await some(application, 2)
+        previews = application.browser.previews
+        press(application, Qt.Key.Key_H, CONTROL)
+        await until(lambda: len(previews.layer.shown) == 2, "the ghosts of both")
+        origins = {each.forecast.origin_open_time_ms for each in previews.layer.shown}
+        assert len(origins) <= 2 and {each.forecast.step for each in previews.layer.shown} == {c.step for c in chosen}
+        press(application, Qt.Key.Key_H, CONTROL)
+        assert previews.layer.shown == ()
+        press(application, Qt.Key.Key_D, CONTROL)
+        dialog = application.window.findChild(CompareDialog)
+        assert dialog is not None and dialog.metrics.columnCount() == 3
+        titles = [dialog.metrics.item(row, 0).text() for row in range(dialog.metrics.rowCount())]
+        losses = [dialog.metrics.item(titles.index("Gradients"), column).text() for column in (1, 2)]
+        assert all(losses)
+        assert "do not differ" in dialog.settings.item(0, 0).text()
+        QTest.mouseClick(
+            dialog.only_different, Qt.MouseButton.LeftButton, pos=dialog.only_different.rect().center() * 0.1
+        )
+        dialog.only_different.setChecked(False)
+        paths = [dialog.settings.item(row, 0).text() for row in range(dialog.settings.rowCount())]
+        assert "training.learning_rate" in paths
+        assert dialog.plot.getPlotItem().listDataItems()[0].getData()[0].size > 10
+        dialog.reject()
+
+    live(qapp, context(tmp_path), story)
+
+
+def test_what_is_exported_is_imported_again_and_verified(qapp: QApplication, tmp_path: Path) -> None:
+    place = tmp_path / "given away"
+    place.mkdir()
+
+    async def export(application: Application) -> None:
+        (chosen,) = await some(application, 1)
+        press(application, Qt.Key.Key_E, CONTROL | SHIFT)
+        dialog = application.window.findChild(QFileDialog)
+        assert dialog is not None
+        dialog.fileSelected.emit(str(place))
+        dialog.reject()
+        await until(lambda: not application.browser.exchange.is_busy, "the export")
+        assert str(place) in application.window.banner.text.text()
+        (folder,) = place.iterdir()
+        assert chosen.sha256 in (folder / "SHA256SUMS").read_text()
+
+    async def take_in(application: Application) -> None:
+        (folder,) = place.iterdir()
+        exchange, window = application.browser.exchange, application.window
+        await some(application, 1)
+        exchange.import_from(folder)
+        await until(lambda: not exchange.is_busy, "the import")
+        (info,) = window.checkpoints.selected()
+        assert info.run_id.startswith("imported-") and info.verified_at_ms is not None
+        assert window.settings.browser.all_runs
+        press(application, Qt.Key.Key_Y, CONTROL)
+        await until(lambda: not exchange.is_busy, "the verification")
+        assert "whole" in window.banner.text.text()
+        file = application.browser.exchange._folder.absolute(info.file)
+        file.write_bytes(file.read_bytes()[:-1])
+        exchange.verify([info])
+        await until(lambda: not exchange.is_busy, "the verification")
+        window.checkpoints.refresh()
+        assert "altered" in window.banner.text.text() and window.checkpoints.selected()[0].fault
+        (folder / "evil.pkl").write_bytes(b"\x80\x04.")
+        exchange.import_from(folder)
+        await until(lambda: not exchange.is_busy, "the import")
+        assert "evil.pkl" in window.banner.text.text() and "pickle" in window.banner.text.text()
+
+    live(qapp, context(tmp_path / "one"), export)
+    live(qapp, context(tmp_path / "another"), take_in)
+
+
+def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        source = application.window.source
+        await until(lambda: len(source.checkpoints()) >= 5, "five checkpoints")
+        press(application, Qt.Key.Key_D, CONTROL | SHIFT)
+        dialog = application.window.findChild(CleanUpDialog)
+        assert dialog is not None and dialog.would_delete() == []
+        dialog.editors["keep_newest"].put(2)
+        dialog.editors["keep_best"].put(1)
+        gone = {info.checkpoint_id for info in dialog.would_delete()}
+        assert gone and dialog.now.isEnabled() and "deleted" in dialog.told.text()
+        assert "would be deleted" in dialog.table.item(0, 0).text()
+        QTest.mouseClick(dialog.now, Qt.MouseButton.LeftButton)
+        await until(lambda: not gone & {info.checkpoint_id for info in source.checkpoints()}, "the clean-up")
+        assert application.window.settings.checkpoints.keep_newest == 2
+
+    live(qapp, context(tmp_path), story)
