@@ -22,6 +22,8 @@ from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.theme import Palette, Theme
 
 _LOWEST_PLOT_PX = 112
+_BETWEEN = (0.1, 0.9)
+"""Levels without a number on the axis: it would touch the one beside it."""
 _DAY_S = 86_400
 _STEPS_S = (
     60,
@@ -131,7 +133,7 @@ class BandsPage(Page):
         self.observed = self.reliability.plot.plot(symbol="o", symbolSize=5)
         self.reliability.plot.setXRange(0.0, 1.0, padding=0.03)
         self.reliability.plot.setYRange(0.0, 1.0, padding=0.05)
-        ticks = [(level, f"{_PERCENT * level:g}") for level in QUANTILE_LEVELS]
+        ticks = [(level, f"{_PERCENT * level:g}") for level in QUANTILE_LEVELS if level not in _BETWEEN]
         self.reliability.plot.getAxis("bottom").setTicks([ticks])
         _stack(self, (self.coverage, self.reliability))
 

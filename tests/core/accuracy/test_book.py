@@ -88,6 +88,24 @@ def test_it_says_what_evaluate_says(run: tuple[Path, str], horizon: int) -> None
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
 
 
+def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str]) -> None:
+    root, run_id = run
+    with database(root) as db:
+        regimes = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["regimes"]
+        book = AccuracyBook(db, run_id, HORIZONS)
+        groups = read_all(book).groups[1:]
+        found = {group: book.find(Request(1, group)).chosen for group in groups}
+    assert set(groups) == {name for name, of in regimes.items() if of["n"]} and len(groups) > 1
+    for name, of in found.items():
+        expected = regimes[name]
+        assert of.n == expected["n"]
+        # Everyone's losses are stored as float32, those of the reference beside them as float64.
+        assert of.close.skill.value == pytest.approx(expected["close"]["skill"], abs=1e-7)
+        assert of.range.skill.value == pytest.approx(expected["range"]["skill"], abs=1e-7)
+        assert of.coverage_90.value == expected["coverage_90"]
+        assert (of.direction.value, of.direction.n) == (expected["direction"], expected["direction_n"])
+
+
 def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
     candles = random_walk(140, seed=2)
     session = rigs.service(tmp_path)

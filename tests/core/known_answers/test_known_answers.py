@@ -23,7 +23,7 @@ BAR_OF_BASELINES = 0.7
 _FALLS_SHORT = {
     "regime switch": pytest.mark.xfail(
         strict=True,
-        reason="about 71 % without the model: no expert decides which regime it is, regressions slide from one to the other",
+        reason="about 71 % without the model: no expert decides which regime it is, regressions slide between them",
     )
 }
 """What is not reached yet. Strict: who mends it takes the mark away."""

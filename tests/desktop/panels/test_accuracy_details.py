@@ -258,6 +258,18 @@ def test_another_run_without_scores_has_no_tabs_and_says_that_there_is_nothing_y
     assert len(texts) == 1 and "No forecast has been scored yet" in texts[0]
 
 
+def test_a_regime_that_is_chosen_is_judged_by_itself_on_all_pages(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Ahead")
+    qtbot.waitUntil(dock.details.group.isVisible)
+    choose(qtbot, dock.details.group, "Calm")
+    qtbot.waitUntil(lambda: chosen(dock).request.group == "calm", timeout=10_000)
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    page = dock.page("Ahead")
+    assert isinstance(page, HorizonsPage)
+    n = chosen(dock).n
+    assert 0 < n < 639 and page.table.item(0, 3).text() == str(n) and f"n = {n}" in shown_texts(dock)
+
+
 def test_what_is_not_known_any_more_says_why(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
     dock.panel.wanted.disconnect(dock.watch.want)
