@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
@@ -142,6 +144,22 @@ def test_a_goodbye_passes_late() -> None:
         line.writer.write(b"bye\n")
         assert await line.reader.read() == b""
         assert time.monotonic() - began_s >= 0.3
+
+    played(story)
+
+
+def test_nothing_is_left_of_a_connection_of_which_one_end_breaks_while_the_other_is_slow() -> None:
+    async def story(line: Line) -> None:
+        line.proxy.put(Latency(30.0), SlowClose(30.0))
+        before = asyncio.all_tasks()
+        away = socket.create_connection(("127.0.0.1", line.proxy.port))
+        away.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        async with asyncio.timeout(5.0):
+            while line.proxy.connections < 2:  # noqa: ASYNC110 - the proxy has no event for it
+                await asyncio.sleep(0.01)
+            away.close()  # a reset
+            while asyncio.all_tasks() - before:  # noqa: ASYNC110 - nor has the loop one for this
+                await asyncio.sleep(0.01)
 
     played(story)
 

@@ -193,14 +193,18 @@ class FaultProxy:
             connection = _Connection((writer, target[1]))
             self._connections.add(connection)
             self._reset_if_due(connection)
+            pumps = [
+                asyncio.create_task(self._pump(reader, target[1], connection, is_from_exchange=False)),
+                asyncio.create_task(self._pump(target[0], writer, connection, is_from_exchange=True)),
+            ]
             try:
-                await asyncio.gather(
-                    self._pump(reader, target[1], connection, is_from_exchange=False),
-                    self._pump(target[0], writer, connection, is_from_exchange=True),
-                )
+                await asyncio.gather(*pumps)
             finally:
                 self._connections.discard(connection)
                 connection.reset()
+                for pump in pumps:  # where one direction broke, the other goes on by itself
+                    pump.cancel()
+                await asyncio.gather(*pumps, return_exceptions=True)
         writer.transport.abort()
 
     async def _pump(

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.market.feeds.base import FeedState
 from tests.support.fault_proxy import Bandwidth, Latency, Refuse, Reset, SlowClose, Stall, Toxic
-from tests.venue.rig import watched
+from tests.venue.rig import FAST, watched
 
 pytestmark = pytest.mark.venue
+
+PATIENT = replace(FAST, request_s=5.0, doubt_s=2.0)
+"""Where nothing is to be taken for a break: a machine that has much else to do is slow, too."""
 
 
 @pytest.mark.parametrize(
@@ -24,7 +28,7 @@ pytestmark = pytest.mark.venue
     ids=["late", "jittery", "slow", "late and slow"],
 )
 async def test_a_slow_line_costs_no_candle_and_is_no_break(tmp_path: Path, toxics: tuple[Toxic, ...]) -> None:
-    async with watched(tmp_path) as rig:
+    async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(2)
         rig.venue.proxy.put(*toxics)
         await rig.live(4)
@@ -43,7 +47,7 @@ async def test_a_half_open_line_is_noticed_and_replaced(tmp_path: Path) -> None:
 
 
 async def test_a_line_that_stands_still_for_a_moment_is_no_break(tmp_path: Path) -> None:
-    async with watched(tmp_path) as rig:
+    async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(2)
         stall = Stall()
         rig.venue.proxy.put(stall)
