@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import sys
-import time
+from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 LOGGER_NAME = "ghostcandle"
 WINDOW_FILE = "ghostcandle.log"
 TRAINER_FILE = "trainer.log"
-_FORMAT = "%(asctime)s.%(msecs)03dZ %(levelname)s %(name)s: %(message)s"
-_TIME_FORMAT = "%Y-%m-%dT%H:%M:%S"
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _FILE_BYTES = 5_000_000
 _FILES_KEPT = 3
 
@@ -26,9 +25,7 @@ def log_to_file(path: Path) -> logging.Handler:
         handler: logging.Handler = RotatingFileHandler(path, maxBytes=_FILE_BYTES, backupCount=_FILES_KEPT, delay=True)
     except OSError:
         handler = logging.NullHandler()
-    formatter = logging.Formatter(_FORMAT, _TIME_FORMAT)
-    formatter.converter = time.gmtime  # a local time would come twice in an autumn night
-    handler.setFormatter(formatter)
+    handler.setFormatter(_UtcFormatter(_FORMAT))
     logger.addHandler(handler)
     return handler
 
@@ -40,3 +37,11 @@ def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     logging.getLogger(LOGGER_NAME).addHandler(handler)
     return handler
+
+
+class _UtcFormatter(logging.Formatter):
+    """``2026-11-21T15:00:00.123Z``: a local time would come twice in an autumn night."""
+
+    def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
+        moment = datetime.fromtimestamp(record.created, UTC)
+        return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"

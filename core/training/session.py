@@ -19,9 +19,9 @@ from core.clock import Clock
 from core.events import DriftFound, ForecastMode, Incident, NonFiniteOrigin, OnlineGain, StepDone, TrainerEvent
 from core.forecast.arrays import Arrays
 from core.forecast.conditions import ConditionsWatch
-from core.forecast.experts import MODEL, Quantiles
+from core.forecast.experts import MODEL, REFERENCE, Quantiles
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray
+from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredScore
@@ -236,9 +236,10 @@ class TrainingSession:
             shown = forecast.quantiles.shown[horizon - 1]
             self.forecaster.learn(origin, horizon, shown, natural[0, horizon - 1])
         if horizon == 1:
-            if losses is not None and twin is not None and not after_gap:
-                of_model, of_twin = (self._in_training_units(origin, each) for each in (losses[1 + MODEL], twin))
-                self.engine.schedule.compare(of_model, of_twin)
+            if losses is not None and not after_gap:
+                factor, _ = self.history.units(np.array([origin], dtype=np.int64))
+                headline = (losses[[1 + MODEL, 1 + REFERENCE]] / factor[0, 0])[:, [Quantity.CLOSE, Quantity.RANGE]]
+                self.engine.schedule.compare(*headline.sum(axis=1).tolist())
             self._take_prequential(None if after_gap else self._in_training_units(origin, outcome.losses))
             if not after_gap:
                 self._mark(origin, outcome)

@@ -1,8 +1,8 @@
 """A rate that is halved when learning has done harm, and doubled again when it helps.
 
-What is watched is the model's loss beside that of its frozen twin, itself as it was a while ago, on the same candles:
-how hard those were to forecast is in both and drops out. A single model's loss moves with the market far more than with
-its rate, and says little of it. The losses are added up in blocks, because those of candles in a row are alike.
+What is watched is the model's loss beside that of the reference, which is the model that has learned nothing, on the
+same candles: how hard those were to forecast is in both and drops out. A single model's loss moves with the market far
+more than with its rate, and says little of it. The losses are added up in blocks: those of candles in a row are alike.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ class AdaptiveRate:
     def __init__(self) -> None:
         self.factor = 1.0
         self._spared, self._count = 0.0, 0
-        """Of the block that is not full yet: the twin's losses less the model's."""
+        """Of the block that is not full yet: the reference's losses less the model's."""
         self._blocks: deque[float] = deque(maxlen=_KEPT)
         self._since_look = 0
 
-    def observe(self, model_loss: float, twin_loss: float) -> None:
+    def observe(self, model_loss: float, reference_loss: float) -> None:
         """Both losses of one candle's forecast, made before it was seen."""
-        if not (math.isfinite(model_loss) and math.isfinite(twin_loss)):
+        if not (math.isfinite(model_loss) and math.isfinite(reference_loss)):
             return
-        self._spared += twin_loss - model_loss
+        self._spared += reference_loss - model_loss
         self._count += 1
         if self._count < BLOCK:
             return

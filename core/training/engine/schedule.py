@@ -78,11 +78,11 @@ class RateSchedule:
             self._judge(self._sum / self._count)
             self._sum, self._count = 0.0, 0
 
-    def compare(self, model_loss: float, twin_loss: float) -> None:
-        """The losses of the model alone and of its frozen twin, of such a forecast: what `adaptive` goes by."""
+    def compare(self, model_loss: float, reference_loss: float) -> None:
+        """The losses of the model alone and of the reference, of such a forecast: what `adaptive` goes by."""
         if self._kind == "adaptive" and self._done >= self._warmup and self._has_stepped:
             self._has_stepped = False
-            self._adaptive.observe(model_loss, twin_loss)
+            self._adaptive.observe(model_loss, reference_loss)
 
     def _judge(self, mean: float) -> None:
         """Take the mean of a full window, as torch's ReduceLROnPlateau takes its metric."""

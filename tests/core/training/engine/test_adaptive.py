@@ -14,10 +14,10 @@ LOOK = 10 * BLOCK
 
 
 def observe(rate: AdaptiveRate, ratio: float, looks: int = 1, seed: int = 0) -> AdaptiveRate:
-    """Candles that are as hard as chance has it, on which the model loses `ratio` of what its twin loses, about."""
+    """Candles that are as hard as chance has it, on which the model loses `ratio` of the reference's loss, about."""
     generator = np.random.default_rng(seed)
-    for twin in generator.gamma(1.0, 0.15, looks * LOOK):
-        rate.observe(float(twin * ratio * np.exp(generator.normal(0.0, 0.1))), float(twin))
+    for reference in generator.gamma(1.0, 0.15, looks * LOOK):
+        rate.observe(float(reference * ratio * np.exp(generator.normal(0.0, 0.1))), float(reference))
     return rate
 
 
@@ -44,8 +44,8 @@ def test_how_hard_the_candles_were_to_forecast_is_of_no_matter() -> None:
     rate, hard = AdaptiveRate(), 1.0
     for block in range(40):
         hard *= 2.0
-        for twin in np.random.default_rng(block).gamma(1.0, hard, BLOCK):
-            rate.observe(0.97 * float(twin), float(twin))
+        for reference in np.random.default_rng(block).gamma(1.0, hard, BLOCK):
+            rate.observe(0.97 * float(reference), float(reference))
     assert rate.factor == 1.0
 
 
