@@ -48,7 +48,7 @@ def measure_browser(
         say(f"Storing {rows:,} checkpoints …")
         newest = _store(database, rows, clock)
         with _shown(database, newest, clock) as (panel, source):
-            pages = _read_all(source, panel, qt, rows)
+            pages = _read_all(source, panel, rows)
             say("Filtering and sorting …")
             filters = {text: _filtered(panel, qt, text) for text in FILTERS}
             panel.filter.clear()
@@ -131,13 +131,13 @@ def _shown(
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
-def _read_all(source: CheckpointSource, panel: CheckpointsPanel, qt: QApplication, rows: int) -> dict[str, float]:
-    """Turns of the event loop while pages are read: how long each keeps the window from painting."""
-    turns = []
+def _read_all(source: CheckpointSource, panel: CheckpointsPanel, rows: int) -> dict[str, float]:
+    """How long each page keeps the window from painting."""
+    pages = []
     while len(source.catalog) < rows:
-        turns.append(_once(qt.processEvents))
+        pages.append(_once(source.read_older))
     panel.refresh()
-    return _figures(turns)
+    return _figures(pages)
 
 
 def _filtered(panel: CheckpointsPanel, qt: QApplication, text: str) -> dict[str, float]:
@@ -168,7 +168,7 @@ def _timed(
         times.append(_once(work))
         if between is not None:
             between()
-        qt.processEvents()
+        qt.sendPostedEvents()
     return _figures(times)
 
 

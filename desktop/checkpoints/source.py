@@ -107,7 +107,7 @@ class CheckpointSource(QObject):
         self.undo_stack.indexChanged.connect(self._on_undo_stack)
         self._older = QTimer(self)
         self._older.setInterval(0)
-        self._older.timeout.connect(self._read_older)
+        self._older.timeout.connect(self.read_older)
         state.checkpoints_deleted.connect(self._gone.update)
         state.checkpoints_changed.connect(self._on_change)
         state.run_changed.connect(self._on_run)
@@ -305,7 +305,9 @@ class CheckpointSource(QObject):
         self._catalog.remove(self._gone)
         self._gone.clear()
 
-    def _read_older(self) -> None:
+    @Slot()
+    def read_older(self) -> None:
+        """Read the next page, where there is more; it comes by itself as soon as the window has nothing to do."""
         self._older.stop()
         self._guard(self._read_page)
         self.changed.emit()

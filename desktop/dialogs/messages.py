@@ -52,35 +52,6 @@ def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], ob
     return open_dialog(dialog)
 
 
-def confirm_deletion(
-    parent: QWidget, infos: Sequence[CheckpointInfo], left_out: int, on_confirmed: Callable[[], object]
-) -> QDialog:
-    """Ask before deleting. left_out: how many of the chosen cannot be deleted (the newest, the one in use)."""
-    count = len(infos)
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.Warning)
-    box.setWindowTitle("Delete checkpoints")
-    what = (
-        f"the checkpoint of step {format_count(infos[0].step)}" if count == 1 else f"{format_count(count)} checkpoints"
-    )
-    box.setText(f"Delete {what}?")
-    words = ["Their files are removed from the disk. This cannot be undone."]
-    if count == 1:
-        words = ["Its file is removed from the disk. This cannot be undone."]
-    if any(info.is_best for info in infos):
-        words.append("The best checkpoint is among them." if count > 1 else "It is the best checkpoint.")
-    if any(info.is_pinned for info in infos):
-        words.append("Pinned checkpoints are among them." if count > 1 else "It is pinned.")
-    if left_out:
-        words.append("The newest and the one in use are kept.")
-    box.setInformativeText(" ".join(words))
-    delete = box.addButton("Delete", QMessageBox.ButtonRole.DestructiveRole)
-    box.addButton(QMessageBox.StandardButton.Cancel)
-    box.setDefaultButton(QMessageBox.StandardButton.Cancel)
-    delete.clicked.connect(lambda: on_confirmed())
-    return open_dialog(box)
-
-
 def open_about(parent: QWidget, icon: QIcon, device: str) -> QDialog:
     """Version, what it is, and what it is built from."""
     box = QMessageBox(parent)
