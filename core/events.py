@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from core.diagnosis import Diagnosis, GradientStatistics
+from core.regimes import MarketConditions
+
 GPU_IS_BACK = "GPU is back"
 """The kind of the incident that offers to go back to a GPU that was lost."""
 RESTORED = "restored"
@@ -32,14 +35,6 @@ class ForecastMode(StrEnum):
     RECOVERY = "recovery"
     REPLAY = "replay"
     SIMULATED = "simulated"
-
-
-class Regime(StrEnum):
-    """What a market is like at a time."""
-
-    CALM = "calm"
-    TRENDING = "trending"
-    VOLATILE = "volatile"
 
 
 class TrainerState(StrEnum):
@@ -98,41 +93,6 @@ class Ghost:
 
 
 @dataclass(frozen=True, slots=True)
-class RegimeProbabilities:
-    """How likely each market regime is, from the past alone. They add up to 1."""
-
-    calm: float
-    trending: float
-    volatile: float
-
-    @property
-    def likeliest(self) -> Regime:
-        """Of two that are equally likely the first."""
-        return max(Regime, key=self.of)
-
-    def of(self, regime: Regime) -> float:
-        """The probability of one of them."""
-        return {Regime.CALM: self.calm, Regime.TRENDING: self.trending, Regime.VOLATILE: self.volatile}[regime]
-
-
-@dataclass(frozen=True, slots=True)
-class MarketConditions:
-    """What the market was like where a forecast was made, from what had closed by then."""
-
-    regime: RegimeProbabilities
-    novelty: float | None = None
-    """How far the input is from what is usual, over how far is still usual: above 1, nothing like it was seen. None
-    while too little was seen to say."""
-    oddity: str = ""
-    """Where the novelty is above 1, which input is odd, in words: ``range 9 times its usual``. Else empty."""
-
-    @property
-    def is_odd(self) -> bool:
-        """Whether the input is unlike anything that was seen before it."""
-        return bool(self.oddity)
-
-
-@dataclass(frozen=True, slots=True)
 class ForecastMade:
     """A committed forecast: it is in SQLite, and no data of its targets had been seen."""
 
@@ -177,50 +137,6 @@ class ForecastScored:
     """Above 1: the candle was corrected, and this stands in place of the version before it."""
 
 
-class NonFiniteOrigin(StrEnum):
-    """Where a number that is not finite first appeared in a step."""
-
-    INPUT = "input"
-    LOSS = "loss"
-    GRADIENTS = "gradients"
-    PARAMETERS = "parameters"
-    """They were not finite before the step, or the step itself left them so: an update had written them."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerStatistics:
-    """One layer's gradient in one step, before clipping. None where the number is not finite or has no meaning."""
-
-    norm: float | None
-    """2-norm"""
-    mean: float | None
-    std: float | None
-    largest: float | None
-    """The largest absolute value."""
-    gradient_ratio: float | None
-    """Gradient norm over parameter norm."""
-    update_ratio: float | None
-    """Norm of the change over parameter norm; 0 in a skipped step."""
-
-
-@dataclass(frozen=True, slots=True)
-class GradientStatistics:
-    """What one step measured of its gradients. Every step has one, a skipped one too."""
-
-    layers: tuple[LayerStatistics, ...]
-    """In the order of `TrainerReady.layers`: from the input to the output."""
-    norm_after: float | None
-    """Total 2-norm after clipping."""
-    parameter_norm: float | None
-    update_ratio: float | None
-    """Norm of the change of all parameters over their norm."""
-    loss_parts: tuple[float | None, ...]
-    """The loss of each quantity (close, body, upper wick, lower wick, range, volume); they add up to the loss."""
-    loss_scale: float | None = None
-    """The factor of fp16's loss scaling; None without it."""
-    non_finite: NonFiniteOrigin | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class StepDone:
     """One training step. A skipped step has no loss: `loss` is None, `skipped_because` says why."""
@@ -242,46 +158,6 @@ class StepDone:
     skipped_because: str | None = None
     gradients: GradientStatistics | None = None
     """None only for a step that was stored before these were measured."""
-
-
-class Disease(StrEnum):
-    """What the gradient doctor can say of the last few hundred steps."""
-
-    UNKNOWN = "too early to say"
-    HEALTHY = "healthy"
-    EXPLODING = "exploding gradients"
-    VANISHING = "vanishing gradients"
-    UPDATES_TOO_LARGE = "updates too large"
-    ALWAYS_CLIPPING = "always clipping"
-    NEVER_CLIPPING = "never clipping"
-    DEAD_LAYERS = "dead layers"
-    NOT_FINITE = "not finite"
-
-
-@dataclass(frozen=True, slots=True)
-class SettingChange:
-    """One setting that would mend it: a place in the settings tree, and its new value."""
-
-    group: str
-    name: str
-    value: float | int | str
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """The gradient doctor's verdict: one disease, the evidence for it, and the one change that fits."""
-
-    run_id: str
-    step: int
-    disease: Disease
-    evidence: str
-    """A sentence with the numbers that the verdict rests on."""
-    advice: str
-    """A sentence that says what to change, and why that first. Empty where nothing is to be done."""
-    change: SettingChange | None = None
-    """What the button in the Gradients dock applies; None where no setting would mend it."""
-    layers: tuple[str, ...] = ()
-    """The layers that the evidence is about; empty where it is about all of them."""
 
 
 @dataclass(frozen=True, slots=True)

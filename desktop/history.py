@@ -8,7 +8,8 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import GradientStatistics, StepDone
+from core.diagnosis import GradientStatistics
+from core.events import StepDone
 
 STEPS_KEPT = 1_000
 LAYER_STEPS_KEPT = 100

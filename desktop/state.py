@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from core.accuracy.findings import RunAccuracy
 from core.clock import Clock
+from core.diagnosis import Diagnosis
 from core.events import (
     CheckpointForecast,
     CheckpointsChanged,
-    Diagnosis,
     DriftFound,
     EventBatch,
     ForecastMade,

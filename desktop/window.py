@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
-from core.events import SettingChange, Severity, TrainerState
+from core.diagnosis import SettingChange
+from core.events import Severity, TrainerState
 from core.logs.book import LogBook
 from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import DriftFound, Incident, MarketConditions, StepDone
+from core.events import DriftFound, Incident, StepDone
+from core.regimes import MarketConditions
 from core.storage.database import select, translated
 from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, NEWEST_VERSION, PAST_SQL, SPAN_SQL, to_past_rows
 from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.events import CheckpointInfo, DriftFound, Incident, MarketConditions, StepDone
+from core.events import CheckpointInfo, DriftFound, Incident, StepDone
+from core.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMode, RegimeProbabilities
+from core.events import ForecastMode
+from core.regimes import RegimeProbabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)

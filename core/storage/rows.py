@@ -9,16 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import (
-    CheckpointInfo,
-    DriftFound,
-    ForecastMode,
-    Incident,
-    MarketConditions,
-    RegimeProbabilities,
-    Severity,
-    StepDone,
-)
+from core.events import CheckpointInfo, DriftFound, ForecastMode, Incident, Severity, StepDone
+from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.gradients import pack_gradients, unpack_gradients
 from core.storage.records import StoredForecast, StoredScore
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.events import Estimate, Regime
+from core.events import Estimate
 from core.forecast.score import share, skill
+from core.regimes import Regime
 from core.storage.records import StoredScore
 
 UNKNOWN = "unknown"

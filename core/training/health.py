@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from core.events import Diagnosis, Disease, Severity, StepDone
+from core.diagnosis import Diagnosis, Disease
+from core.events import Severity, StepDone
 from core.training.doctor.doctor import GradientDoctor
 from core.training.recovery.mishap import Mishap
 

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost, MarketConditions
+from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost
 from core.forecast.experts import MODEL, REFERENCE, Quantiles, pack_losses
 from core.forecast.ghosts import ghosts, overlap
 from core.forecast.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
 from core.forecast.score import pinball
 from core.market.candle import Candle, Interval
+from core.regimes import MarketConditions
 from core.storage.records import StoredForecast, StoredScore
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.clock import Clock
-from core.events import DriftFound, ForecastMode, Incident, NonFiniteOrigin, OnlineGain, StepDone, TrainerEvent
+from core.diagnosis import NonFiniteOrigin
+from core.events import DriftFound, ForecastMode, Incident, OnlineGain, StepDone, TrainerEvent
 from core.forecast.arrays import Arrays
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import MODEL, REFERENCE, Quantiles

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from core.events import QUANTILE_LEVELS, ForecastMode, Regime
+from core.events import QUANTILE_LEVELS, ForecastMode
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
+from core.regimes import Regime
 from core.storage.records import ConditionRows, PastRows
 from desktop.chart.layers.error_strip import ErrorStripLayer
 from desktop.chart.layers.hindsight import HindsightLayer

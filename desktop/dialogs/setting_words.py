@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 
 from pydantic import ValidationError
 
-from core.events import SettingChange
+from core.diagnosis import SettingChange
 from core.settings import Settings
 
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})

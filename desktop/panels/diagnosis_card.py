@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from core.events import Diagnosis, Disease, SettingChange
+from core.diagnosis import Diagnosis, Disease, SettingChange
 from core.settings import Settings
 from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
 from desktop.formatting import format_count, format_significant

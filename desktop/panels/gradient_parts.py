@@ -8,7 +8,7 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from core.events import LayerStatistics
+from core.diagnosis import LayerStatistics
 from core.forecast.quantities import Quantity
 from desktop.formatting import MISSING, format_percent, format_significant
 from desktop.history import LAYER_STEPS_KEPT, FloatArray

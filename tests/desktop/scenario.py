@@ -9,23 +9,19 @@ from dataclasses import replace
 import numpy as np
 
 from core.checkpoints.catalog import Kept
+from core.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange
 from core.events import (
     QUANTILE_LEVELS,
     AccuracySummary,
     CheckpointInfo,
-    Diagnosis,
-    Disease,
     DriftFound,
     Estimate,
     ForecastMade,
     ForecastMode,
     Ghost,
-    GradientStatistics,
     Incident,
-    LayerStatistics,
     LossSummary,
     OnlineGain,
-    SettingChange,
     Severity,
     StepDone,
     TrainerReady,

@@ -15,7 +15,8 @@ from qasync import QEventLoop
 
 import resources
 from core import settings as settings_file
-from core.events import Diagnosis, Disease, SettingChange, TrainerState
+from core.diagnosis import Diagnosis, Disease, SettingChange
+from core.events import TrainerState
 from core.market.price_lines import LineKind
 from core.settings import (
     CheckpointSettings,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.events import GradientStatistics, LayerStatistics
+from core.diagnosis import GradientStatistics, LayerStatistics
 from desktop.history import RecentGradients, StepHistory, means, medians
 from tests.desktop import scenario
 

@@ -15,7 +15,8 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.events import Disease, JobProgress, Severity, TrainerFailed
+from core.diagnosis import Disease
+from core.events import JobProgress, Severity, TrainerFailed
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.history import History
 from desktop.actions import ActionId

@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolBar
 from pytestqt.qtbot import QtBot
 
+from core.diagnosis import Diagnosis
 from core.events import (
     GPU_IS_BACK,
     CheckpointsChanged,
-    Diagnosis,
     EventBatch,
     Incident,
     JobProgress,

@@ -13,7 +13,8 @@ from typing import Literal
 import pytest
 import torch
 
-from core.events import PAUSES, Incident, NonFiniteOrigin, StepDone, TrainerState, TrainerStatus
+from core.diagnosis import NonFiniteOrigin
+from core.events import PAUSES, Incident, StepDone, TrainerState, TrainerStatus
 from core.settings import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database

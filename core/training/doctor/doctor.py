@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.events import Diagnosis, StepDone
+from core.diagnosis import Diagnosis
+from core.events import StepDone
 from core.settings import Settings
 from core.training.doctor.evidence import RunStart, measure
 from core.training.doctor.verdicts import judge

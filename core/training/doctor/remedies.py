@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.events import NonFiniteOrigin, SettingChange
+from core.diagnosis import NonFiniteOrigin, SettingChange
 from core.settings import Settings
 from core.training.doctor.evidence import Evidence, Spread
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.events import Disease, NonFiniteOrigin
+from core.diagnosis import Disease, NonFiniteOrigin
 from core.settings import Settings
 from core.training.doctor import remedies
 from core.training.doctor.evidence import Evidence, Layers, LossCourse, NotFinite

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.events import GradientStatistics, NonFiniteOrigin, StepDone
+from core.diagnosis import GradientStatistics, NonFiniteOrigin
+from core.events import StepDone
 
 WINDOW = 300
 """Steps that the doctor looks back on."""

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from core.events import NonFiniteOrigin
+from core.diagnosis import NonFiniteOrigin
 from core.forecast.quantities import QUANTITIES, FloatArray
 from core.settings import GradientSettings, TrainingSettings
 from core.training.engine.averaging import AveragedWeights

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.events import GradientStatistics, NonFiniteOrigin
+from core.diagnosis import GradientStatistics, NonFiniteOrigin
 
 
 @dataclass(frozen=True, slots=True)

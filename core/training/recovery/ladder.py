@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.events import ROLLED_BACK, NonFiniteOrigin, Severity
+from core.diagnosis import NonFiniteOrigin
+from core.events import ROLLED_BACK, Severity
 from core.forecast.quantities import FloatArray
 from core.settings import RecoverySettings
 from core.training.device_faults import DeviceFault

@@ -10,8 +10,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMade, Regime, RegimeProbabilities
+from core.events import ForecastMade
 from core.market.series import CandleSeries
+from core.regimes import Regime, RegimeProbabilities
 from core.storage.records import ConditionRows
 
 _BLOCK = 2048

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtGui import QColor
 
-from core.events import ForecastMode, Regime, RegimeProbabilities
+from core.events import ForecastMode
+from core.regimes import Regime, RegimeProbabilities
 from desktop import formatting
 from desktop.chart.data.past import PastForecast
 from desktop.chart.drawing.text import Row, Span

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
-from core.events import Regime, RegimeProbabilities
+from core.regimes import Regime, RegimeProbabilities
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.regimes import RegimeView

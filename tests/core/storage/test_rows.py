@@ -14,18 +14,9 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.events import (
-    CheckpointInfo,
-    ForecastMode,
-    GradientStatistics,
-    Incident,
-    LayerStatistics,
-    MarketConditions,
-    NonFiniteOrigin,
-    RegimeProbabilities,
-    Severity,
-    StepDone,
-)
+from core.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database

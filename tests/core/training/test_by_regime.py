@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.commands import StopSession
-from core.events import ForecastMade, MarketConditions, Regime, RegimeProbabilities
+from core.events import ForecastMade
 from core.market.candle import Candle
+from core.regimes import MarketConditions, Regime, RegimeProbabilities
 from core.report import words
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

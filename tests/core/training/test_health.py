@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.events import Diagnosis, Disease, NonFiniteOrigin, StepDone
+from core.diagnosis import Diagnosis, Disease, NonFiniteOrigin
+from core.events import StepDone
 from core.settings import Settings
 from core.training.doctor.doctor import GradientDoctor
 from core.training.health import GradientHealth

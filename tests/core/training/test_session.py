@@ -15,15 +15,13 @@ from hypothesis import strategies as st
 
 from core.clock import ManualClock
 from core.commands import ObserveCandle, SaveCheckpoint, SetLearningRate, SetPaused, StepOnce, StopSession
+from core.diagnosis import Diagnosis, Disease, NonFiniteOrigin
 from core.events import (
     CheckpointsChanged,
-    Diagnosis,
-    Disease,
     ForecastMade,
     ForecastMode,
     ForecastScored,
     Incident,
-    NonFiniteOrigin,
     StepDone,
     TrainerEvent,
     TrainerState,

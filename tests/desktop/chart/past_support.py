@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 from sqlite_utils import Database
 
-from core.events import ForecastMode, ForecastScored, MarketConditions, RegimeProbabilities
+from core.events import ForecastMode, ForecastScored
 from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
+from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.database import open_database
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.events import Disease, SettingChange
+from core.diagnosis import Disease, SettingChange
 from core.settings import GradientSettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from core.training.health import GradientHealth

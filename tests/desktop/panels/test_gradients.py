@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from core.events import Disease, EventBatch, LayerStatistics, StepDone
+from core.diagnosis import Disease, LayerStatistics
+from core.events import EventBatch, StepDone
 from core.settings import Settings
 from desktop.panels.gradients import GradientsPanel
 from desktop.state import RunState

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from core.events import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin, StepDone
+from core.diagnosis import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.events import StepDone
 from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings
 from core.training.doctor.doctor import GradientDoctor
 

@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.events import Disease, NonFiniteOrigin, SettingChange, StepDone
+from core.diagnosis import Disease, NonFiniteOrigin, SettingChange
+from core.events import StepDone
 from core.settings import GradientSettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from tests.core.training.doctor.steps import NAMES, doctor_of, settings, step, verdict

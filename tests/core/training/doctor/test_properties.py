@@ -7,7 +7,8 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.events import GradientStatistics, LayerStatistics, NonFiniteOrigin, StepDone
+from core.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.events import StepDone
 from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
 from core.training.doctor.doctor import GradientDoctor
 

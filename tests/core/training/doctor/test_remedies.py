@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from core.events import Disease, NonFiniteOrigin, SettingChange, StepDone
+from core.diagnosis import Disease, NonFiniteOrigin, SettingChange
+from core.events import StepDone
 from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
 from tests.core.training.doctor.steps import settings, step, verdict
 

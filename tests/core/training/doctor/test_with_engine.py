@@ -10,7 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from core.events import Diagnosis, Disease, StepDone
+from core.diagnosis import Diagnosis, Disease
+from core.events import StepDone
 from core.settings import RecoverySettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from core.training.engine.engine import TrainingEngine

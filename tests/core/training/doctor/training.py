@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from core.events import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin, StepDone
+from core.diagnosis import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.events import StepDone
 from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings
 from core.training.doctor.doctor import GradientDoctor
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from core.events import NonFiniteOrigin
+from core.diagnosis import NonFiniteOrigin
 from core.forecast.quantities import LEVELS, QUANTITIES
 from core.settings import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
-from core.events import NonFiniteOrigin, Severity
+from core.diagnosis import NonFiniteOrigin
+from core.events import Severity
 from core.settings import GradientSettings, RecoverySettings, TrainingSettings
 from core.storage.weights import read_weights
 from core.training.engine.engine import TrainingEngine

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.events import ForecastMade, ForecastMode, MarketConditions, Regime, RegimeProbabilities
+from core.events import ForecastMade, ForecastMode
 from core.market.candle import Interval
 from core.market.series import CandleSeries
+from core.regimes import MarketConditions, Regime, RegimeProbabilities
 from desktop.chart.labels.past import past_rows
 from desktop.chart.layers.regimes import RegimeLayer, _shade
 from desktop.chart.style import CandleStyle
