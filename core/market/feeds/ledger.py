@@ -101,10 +101,10 @@ class Ledger:
 
     def _remember(self, open_time_ms: int, candle: Candle | None) -> None:
         self._passed[open_time_ms] = _Passed(candle)
-        oldest = next(iter(self._passed))
-        is_done = self._passed[oldest].checks >= _CHECKS
+        oldest_ms, oldest = next(iter(self._passed.items()))
+        is_done = oldest.checks >= _CHECKS and oldest.doubt is None
         if len(self._passed) > (REMEMBERED if is_done else _MOST_REMEMBERED):
-            del self._passed[oldest]
+            del self._passed[oldest_ms]
 
     def look_back_ms(self) -> int:
         """From where a request after a break begins: a few candles before the position, where they are remembered."""
@@ -154,9 +154,10 @@ class Ledger:
         return CorrectedCandle(row, before, was_missing)
 
     def _count_checks(self, first_ms: int, last_ms: int, now_ms: int) -> None:
+        """One answer is one comparison, however late it comes: after a break an exchange may still be behind itself."""
         for time_ms, passed in self._passed.items():
-            if first_ms <= time_ms <= last_ms:
-                passed.checks = max(passed.checks, self._checks_due(time_ms, now_ms))
+            if first_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms):
+                passed.checks += 1
 
 
 def _is_same(one: Candle, other: Candle) -> bool:

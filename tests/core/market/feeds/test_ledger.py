@@ -132,6 +132,18 @@ def test_memory_is_bounded_and_keeps_what_was_not_compared() -> None:
 def test_what_the_exchange_does_not_list_any_more_is_not_asked_for_again_and_again() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:9])
-    ledger.compare(WALK[4:9], LATER_MS, FIRST_MS)
+    for _ in range(2):
+        assert ledger.due_from_ms(LATER_MS) is not None, "however late the first comparison comes, it is one"
+        ledger.compare(WALK[4:9], LATER_MS, FIRST_MS)
     assert ledger.due_from_ms(LATER_MS) is None
     assert ledger.compare([], LATER_MS, FIRST_MS) == []
+
+
+def test_a_doubt_is_kept_until_it_is_settled_however_many_candles_come_meanwhile() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:9])
+    changed = replace(WALK[0], volume=7.0)
+    for rows in ([*WALK[:9]], [changed, *WALK[1:9]]):
+        assert ledger.compare(rows, LATER_MS, FIRST_MS) == []
+    passed(ledger, WALK[9:300])
+    assert ledger.compare([changed], LATER_MS, FIRST_MS) == [CorrectedCandle(changed, WALK[0])]
