@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
-from PySide6.QtCore import Qt, qVersion
+from PySide6.QtCore import QSize, Qt, qVersion
 from PySide6.QtGui import QFont, QIcon, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMessageBox,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +27,7 @@ from desktop.actions import ActionInfo
 from desktop.formatting import format_count
 
 LONGEST_NOTE = 200
+_SHARE_OF_SCREEN = 0.8
 
 
 def open_dialog(dialog: QDialog) -> QDialog:
@@ -101,19 +103,33 @@ def open_shortcuts(parent: QWidget, lines: Iterable[ShortcutLine]) -> QDialog:
     sections: dict[str, list[ShortcutLine]] = {}
     for line in lines:
         sections.setdefault(line.section, []).append(line)
-    columns = QHBoxLayout()
+    body = QWidget()
+    columns = QHBoxLayout(body)
+    columns.setContentsMargins(0, 0, 0, 0)
     columns.setSpacing(40)
     for titles in _columns(sections):
         grid = _new_column(columns)
         for title in titles:
             _add_section(grid, title, sections[title])
     layout = QVBoxLayout(dialog)
-    layout.addLayout(columns)
-    layout.addStretch(1)
+    layout.addWidget(_scrolled(body, parent.screen().availableSize()), 1)
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
     layout.addWidget(buttons)
     return open_dialog(dialog)
+
+
+def _scrolled(body: QWidget, screen: QSize) -> QScrollArea:
+    """As wide as its body, and as high where the screen has the room."""
+    area = QScrollArea()
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(body)
+    wanted, most = body.sizeHint(), round(_SHARE_OF_SCREEN * screen.height())
+    bar = area.verticalScrollBar().sizeHint().width() if wanted.height() > most else 0
+    area.setMinimumSize(wanted.width() + bar, min(wanted.height(), most))
+    return area
 
 
 def _columns(sections: Mapping[str, Sequence[ShortcutLine]]) -> list[list[str]]:

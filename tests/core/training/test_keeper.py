@@ -40,7 +40,8 @@ CANDLES = random_walk(140)
 
 
 def files(root: Path) -> list[Path]:
-    return sorted((root / "models").rglob("*.safetensors"))
+    """Of checkpoints; the twin has its own."""
+    return sorted(path for path in (root / "models").rglob("*.safetensors") if path.parent.name != "twins")
 
 
 def rows(root: Path, run_id: str) -> list:

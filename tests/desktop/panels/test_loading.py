@@ -5,15 +5,18 @@ from __future__ import annotations
 from PySide6.QtWidgets import QDockWidget
 from pytestqt.qtbot import QtBot
 
+from desktop.actions import ActionId
 from desktop.panels.base import EmptyState
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 
 
 def sentences(bench: Bench, qtbot: QtBot) -> list[str]:
-    """What the panels say of being empty, each brought to the front."""
+    """What the panels of a run say of being empty, each brought to the front; the log is of no run."""
     said = []
     for dock in bench.window.findChildren(QDockWidget):
+        if dock is bench.window.docks[ActionId.SHOW_LOG]:
+            continue
         dock.raise_()
         qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
         said += [each.text() for each in dock.findChildren(EmptyState) if each.isVisible()]
