@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -28,7 +27,7 @@ from desktop.checkpoints.source import score_text
 from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
 from desktop.dialogs.setting_words import title
 from desktop.formatting import format_count, format_time
-from desktop.icons import tabular
+from desktop.tables import dress_rows
 
 _RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes")
 _MOST_LISTED = 1_000
@@ -142,20 +141,12 @@ class CleanUpDialog(QDialog):
 
 def _table() -> QTableWidget:
     table = QTableWidget(0, 5)
-    table.setAccessibleName("What a clean-up would delete")
-    table.setFont(tabular(table.font()))
     table.setHorizontalHeaderLabels(["What happens", "Step", "Saved", "Score", "Size"])
-    table.verticalHeader().hide()
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    table.horizontalHeader().setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setShowGrid(False)
-    table.setTabKeyNavigation(False)
-    table.setWordWrap(False)
+    dress_rows(table, "What a clean-up would delete")
     header = table.horizontalHeader()
-    header.setHighlightSections(False)
+    header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
     return table

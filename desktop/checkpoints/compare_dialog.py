@@ -10,7 +10,6 @@ import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QDialog,
     QDialogButtonBox,
@@ -30,8 +29,8 @@ from core.events import StepDone
 from core.market.candle import Interval
 from desktop.checkpoints.source import score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
-from desktop.icons import tabular
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.tables import dress_rows
 from desktop.theme import Palette
 
 _SMOOTHED_STEPS = 25
@@ -185,16 +184,9 @@ def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:
 
 def _table(titles: Sequence[str], name: str) -> QTableWidget:
     table = QTableWidget(0, len(titles) + 1)
-    table.setAccessibleName(name)
-    table.setFont(tabular(table.font()))
     table.setHorizontalHeaderLabels(["", *titles])
-    table.verticalHeader().hide()
-    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setShowGrid(False)
-    table.setTabKeyNavigation(False)
-    table.setWordWrap(False)
+    dress_rows(table, name)
     header = table.horizontalHeader()
-    header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)

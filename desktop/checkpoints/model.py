@@ -7,17 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.events import CheckpointInfo
 from desktop.checkpoints.columns import COLUMNS, marks, tooltip
 from desktop.panels.base import paragraphs
+from desktop.tables import ROOT, Index
 
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
-
-Index = QModelIndex | QPersistentModelIndex
-ROOT = QModelIndex()
 
 
 class CheckpointTableModel(QAbstractTableModel):

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDialog,
     QDialogButtonBox,
     QHeaderView,
@@ -24,7 +23,7 @@ from core.market.candle import Interval
 from desktop.checkpoints.columns import format_bytes
 from desktop.checkpoints.source import CheckpointSource, score_text
 from desktop.formatting import MISSING, format_count, format_time
-from desktop.icons import tabular
+from desktop.tables import dress_rows
 
 _TITLES = ("Run", "Symbol", "Interval", "Checkpoints", "Size", "Newest", "Best score", "")
 _MOST_COMPARED = 6
@@ -155,19 +154,11 @@ def _texts(line: RunLine, watched: str | None) -> Sequence[str]:
 
 def _table() -> QTableWidget:
     table = QTableWidget(0, len(_TITLES))
-    table.setAccessibleName("Runs")
-    table.setFont(tabular(table.font()))
     table.setHorizontalHeaderLabels(_TITLES)
-    table.verticalHeader().hide()
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setShowGrid(False)
-    table.setTabKeyNavigation(False)
-    table.setWordWrap(False)
+    dress_rows(table, "Runs")
     header = table.horizontalHeader()
-    header.setHighlightSections(False)
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
     header.setStretchLastSection(True)

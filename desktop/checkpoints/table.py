@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
 from core.checkpoints.catalog import Catalog, Rows
 from core.settings import BrowserSettings
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, FIRST_COLUMNS, LEAST_FIRST, PLACE, marks
-from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, Index, stretches
-from desktop.icons import icon, tabular
+from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
+from desktop.icons import icon
+from desktop.tables import Index, dress_rows
 from desktop.theme import Theme
 
 _ICON_SIZE = 15
@@ -42,8 +43,6 @@ class CheckpointTable(QTableView):
         self._settings = BrowserSettings()
         self._is_arranging = False
         self.setModel(self.rows)
-        self.setFont(tabular(self.font()))
-        self.setAccessibleName("Checkpoints")
         self._dress(theme)
         self.rows.sorting_asked.connect(self._on_sorting)
         header = self.horizontalHeader()
@@ -183,19 +182,12 @@ class CheckpointTable(QTableView):
         for number, column in enumerate(COLUMNS):
             if number and not column.is_number:
                 self.setItemDelegateForColumn(number, words)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        dress_rows(self, "Checkpoints")
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
         # Every row is as high as the others: Qt need not ask 100,000 of them.
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setSectionsMovable(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         header.setStretchLastSection(True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QGridLayout,
     QHeaderView,
     QLabel,
@@ -23,6 +22,7 @@ from desktop.formatting import MISSING, format_count
 from desktop.icons import tabular
 from desktop.panels.accuracy_words import COIN, measured, not_yet, points, proof, proof_in_full, span
 from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.tables import dress_rows
 from desktop.theme import Palette, Theme
 
 
@@ -221,18 +221,11 @@ class HorizonsPage(Page):
         super().__init__(theme, parent)
         self.table = QTableWidget(0, 4, self)
         self.table.setHorizontalHeaderLabels(["Ahead", "Close skill, %", "Range skill, %", "n"])
-        self.table.verticalHeader().hide()
-        self.table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setShowGrid(False)
-        self.table.setWordWrap(False)
+        dress_rows(self.table, "Skill by candles ahead", several=False)
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 5)
         self.table.verticalHeader().setMinimumSectionSize(self.fontMetrics().height() + 2)
-        self.table.setFont(tabular(self.font()))
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.table.horizontalHeader()
-        header.setHighlightSections(False)
         header.setMinimumSectionSize(30)
         for column in range(4):
             is_wide = column in (1, 2)

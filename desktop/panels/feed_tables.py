@@ -10,11 +10,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from core.market.feeds.base import RejectedMessage
-from desktop.checkpoints.model import ROOT, Index
 from desktop.formatting import format_time
-from desktop.icons import icon, tabular
+from desktop.icons import icon
 from desktop.panels.base import paragraphs
 from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
+from desktop.tables import ROOT, Index, dress_rows
 from desktop.theme import Theme
 
 _DOT = 9
@@ -150,21 +150,15 @@ def feed_table(model: QAbstractTableModel, name: str) -> SentenceTable:
     """A list of rows with a time before each."""
     table = SentenceTable()
     table.setModel(model)
-    table.setAccessibleName(name)
-    table.setFont(tabular(table.font()))
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    table.setShowGrid(False)
+    dress_rows(table, name)
+    table.setWordWrap(True)
     table.setIconSize(QSize(_DOT, _DOT))
     table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    table.setTabKeyNavigation(False)
-    table.verticalHeader().hide()
     rows = table.verticalHeader()
     rows.setMinimumSectionSize(table.fontMetrics().height() + 4)
     rows.setDefaultSectionSize(rows.minimumSectionSize())
     header = table.horizontalHeader()
-    header.setHighlightSections(False)
     header.hide()  # a time and a sentence explain themselves, and the room is scarce
     header.setResizeContentsPrecision(0)  # what is in view
     header.setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)

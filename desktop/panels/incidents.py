@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHeaderView,
     QMenu,
     QPlainTextEdit,
@@ -22,11 +21,11 @@ from PySide6.QtWidgets import (
 from core.events import Incident
 from desktop.action_table import incident_actions
 from desktop.actions import ActionId, ActionRegistry
-from desktop.checkpoints.model import ROOT, Index
 from desktop.formatting import format_time
-from desktop.icons import icon, severity_colour, severity_icon_name, tabular
+from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.state import RunState
+from desktop.tables import ROOT, Index, dress_rows
 from desktop.theme import Palette, Theme
 
 _TITLES = ("", "When", "What happened", "What was done")
@@ -197,17 +196,10 @@ def _sentences(incident: Incident) -> list[str]:
 def _table(model: IncidentsModel) -> QTableView:
     table = QTableView()
     table.setModel(model)
-    table.setFont(tabular(table.font()))
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
-    table.setTabKeyNavigation(False)
-    table.verticalHeader().hide()
+    dress_rows(table, "Incidents, newest first")
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
     header = table.horizontalHeader()
-    header.setHighlightSections(False)
     header.setMinimumSectionSize(26)
     for number, width in enumerate((26, table.fontMetrics().horizontalAdvance("30 Nov 2026 00:00") + 16)):
         header.resizeSection(number, width)

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QObject, QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QHBoxLayout,
     QHeaderView,
@@ -28,12 +27,12 @@ from core.logs.book import LogBook
 from core.logs.reading import LogEntry
 from desktop.action_table import log_actions
 from desktop.actions import ActionId, ActionRegistry
-from desktop.checkpoints.model import Index
 from desktop.formatting import format_count, format_time
-from desktop.icons import icon, severity_colour, severity_icon_name, tabular
+from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
 from desktop.panels.feed_tables import NewestFirstModel
 from desktop.panels.feed_words import moment
+from desktop.tables import Index, dress_rows
 from desktop.theme import Palette, Theme
 
 _LEVELS = (
@@ -214,19 +213,11 @@ def as_text(entry: LogEntry) -> str:
 def _table(model: LogModel) -> QTableView:
     table = QTableView()
     table.setModel(model)
-    table.setAccessibleName("Lines of the log, newest first")
-    table.setFont(tabular(table.font()))
-    table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    table.setShowGrid(False)
-    table.setWordWrap(False)
+    dress_rows(table, "Lines of the log, newest first")
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    table.setTabKeyNavigation(False)
-    table.verticalHeader().hide()
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
     header = table.horizontalHeader()
-    header.setHighlightSections(False)
     header.setResizeContentsPrecision(0)  # what is in view
     for number in (0, 1):
         header.setSectionResizeMode(number, QHeaderView.ResizeMode.ResizeToContents)

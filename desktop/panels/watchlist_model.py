@@ -13,7 +13,6 @@ from PySide6.QtGui import QColor
 from core.market.feeds.base import FeedState
 from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket
-from desktop.checkpoints.model import ROOT, Index
 from desktop.formatting import (
     MISSING,
     decimals_of_prices,
@@ -24,6 +23,7 @@ from desktop.formatting import (
 )
 from desktop.panels.base import paragraphs
 from desktop.panels.feed_words import state_colour, state_word
+from desktop.tables import ROOT, Index
 from desktop.theme import Palette, Theme
 from desktop.watch.quotes import QuoteState, Standing
 

@@ -27,7 +27,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.checkpoints.model import Index
 from desktop.icons import tabular
 from desktop.panels.watchlist_model import (
     CHANGE,
@@ -39,6 +38,7 @@ from desktop.panels.watchlist_model import (
     Row,
     WatchlistModel,
 )
+from desktop.tables import Index, dress_rows
 from desktop.theme import Theme
 
 _DOT = 8
@@ -181,24 +181,15 @@ class WatchTable(QTableView):
         self._place = QPoint()
         self._held: int | None = None
         self.setModel(model)
-        self.setAccessibleName("Watched markets")
-        self.setFont(tabular(self.font()))
         self.setItemDelegateForColumn(MARKET, MarketDelegate(theme, self))
         self.setItemDelegateForColumn(DAY, SparkDelegate(theme, self))
         self.setItemDelegateForColumn(LAST, PriceDelegate(theme, self))
         self._widest_word = _widest(QFontMetrics(_small(self.font())), [*STATE_WORDS, "59 min ago"])
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
+        dress_rows(self, "Watched markets", several=False)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(2 * self.fontMetrics().height() + 6)
         header = self.horizontalHeader()
-        header.setHighlightSections(False)
         header.setMinimumSectionSize(20)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         model.modelReset.connect(self.fit_columns)
