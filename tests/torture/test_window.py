@@ -93,7 +93,7 @@ def torture(acts: WindowActs, qtbot: QtBot, part: int) -> Torture:
 
 def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
     """Nothing is held, nothing moves, and all that is being read is there."""
-    chart, past = acts.chart, acts.chart.model.past
+    chart = acts.chart
     acts.close_popups()
     acts.hands.rest()
     stop_running_on(chart, acts.clock, lambda: qtbot.wait(20))
@@ -101,9 +101,15 @@ def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
     acts.tick()  # a market that was just opened has no forming candle yet
     settle(chart)
     chart.overlay  # noqa: B018 - asks for the past forecasts that are in view and under the mouse
-    qtbot.waitUntil(lambda: not past.is_waiting, timeout=5_000)
+    read_all(acts, qtbot)
     acts.charting.tools.markers.gather()  # what waits to be merged comes now, not between two pictures
     settle(chart)
+
+
+def read_all(acts: WindowActs, qtbot: QtBot) -> None:
+    """What is read of the run between frames, past forecasts and regimes, is there."""
+    model = acts.chart.model
+    qtbot.waitUntil(lambda: not (model.past.is_waiting or model.regimes.is_waiting), timeout=5_000)
 
 
 def on_screen(chart: ChartWidget) -> NDArray[np.uint32]:
@@ -139,7 +145,7 @@ def assert_alike(series: CandleSeries, wanted: CandleSeries) -> None:
 def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
     acts.rest()
     qtbot.waitUntil(lambda: not acts.window.has_stale_panels(), timeout=5_000)
-    qtbot.waitUntil(lambda: not acts.chart.model.past.is_waiting, timeout=5_000)
+    read_all(acts, qtbot)
     settle(acts.chart)
     acts.database.db.conn.execute("PRAGMA shrink_memory")  # pages that SQLite keeps for later
     return take(acts.window)
