@@ -27,8 +27,8 @@ from desktop.theme import Theme
 from tests.desktop.chart.test_painting import picture
 from tests.torture.hands import move_mouse
 
-_ROUNDING = 2
-"""Of 255: an antialiased line is blended a step lighter or darker where a clip cuts it elsewhere."""
+_ROUNDING = 5
+"""Of 255: an antialiased line is blended up to three steps lighter or darker where a clip cuts it elsewhere."""
 
 
 def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget:
