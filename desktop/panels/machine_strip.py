@@ -41,6 +41,7 @@ class MachineStrip(QWidget):
             label.setToolTip(paragraphs(meaning))
             palette = self._theme.palette
             colour_text(label, palette.warning if is_warning else palette.muted_text)
+        self._fit()
 
     def _make_labels(self, count: int) -> None:
         for label in self.labels:
@@ -50,8 +51,17 @@ class MachineStrip(QWidget):
             label.setFont(tabular(self.font()))
             self._layout.addWidget(label)
             label.show()
-        self.resize(self.sizeHint())
-        self.updateGeometry()
+        self.setMinimumWidth(0)
+
+    def _fit(self) -> None:
+        """A menu bar looks at the size of its corner only when that is shown. It never gets narrower: numbers that
+        change would else move their neighbours."""
+        wanted = self.sizeHint().width()
+        if wanted > self.minimumWidth() or self.width() < wanted:
+            self.setMinimumWidth(wanted)
+            if self.isVisible():
+                self.hide()
+                self.show()
 
     def _on_theme(self, _palette: Palette) -> None:
         if self._reading is not None:

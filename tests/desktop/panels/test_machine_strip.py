@@ -7,6 +7,7 @@ from core.machine import GpuReading, MachineReading
 from desktop.machine_watch import MachineWatch
 from desktop.panels.machine_strip import MachineStrip
 from desktop.theme import Theme
+from tests.desktop.conftest import MakeBench
 
 GPU = GpuReading("RTX", 61.0, 54.0, 3_200_000_000, 24_000_000_000)
 
@@ -46,6 +47,16 @@ def test_a_hot_gpu_has_the_colour_of_a_warning(strip: MachineStrip, theme: Theme
     calm = strip.labels[0].palette().windowText().color()
     strip.show_reading(reading(GpuReading("RTX", 99.0, 91.0, 3, 24)))
     assert strip.labels[0].palette().windowText().color() == theme.palette.warning != calm
+
+
+def test_in_the_corner_of_the_menus_all_of_it_is_seen_from_the_first_reading_on(
+    qtbot: QtBot, make_bench: MakeBench
+) -> None:
+    strip = make_bench().window.machine
+    for each in (reading(), reading(GPU), reading(GPU, GPU), reading()):
+        strip.show_reading(each)
+        qtbot.waitUntil(lambda: all(label.visibleRegion().boundingRect() == label.rect() for label in strip.labels))
+        assert all(label.width() >= label.sizeHint().width() for label in strip.labels)
 
 
 def test_the_watch_tells_of_this_machine_and_ends(qtbot: QtBot, strip: MachineStrip) -> None:
