@@ -19,6 +19,7 @@ from desktop.chart.layers.hindsight import HindsightLayer
 from desktop.chart.layers.layer import Layer
 from desktop.chart.layers.markers import MarkersLayer
 from desktop.chart.layers.measure import MeasureLayer
+from desktop.chart.layers.previews import PreviewLayer
 from desktop.chart.layers.price_lines import PriceLinesLayer
 from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.layers.study import StudyLayer
@@ -82,6 +83,10 @@ def _like(layer: Layer) -> Layer:
             markers.show(layer.track)
             markers.set_visible(layer._is_visible)
             return markers
+        case PreviewLayer():
+            previews = PreviewLayer()
+            previews.show(layer.shown)
+            return previews
         case MeasureLayer():
             measure = MeasureLayer()
             measure.shown, measure.hint = layer.shown, layer.hint

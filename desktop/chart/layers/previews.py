@@ -24,6 +24,8 @@ _BAND_ALPHA = 150
 _STUDIES = (4, 1, 2, 5)
 """Of the indicators' colours, which no candle and no ghost has: those that read best on either ground."""
 
+_WHAT = "Preview, not committed:"
+
 
 @dataclass(frozen=True)
 class Preview:
@@ -75,12 +77,18 @@ class PreviewLayer:
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Whose colour is which."""
+        colours = [self.colour(frame, number) for number in range(len(self._shown))]
+        return self._words(frame.palette.muted_text, colours)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        """Always the same, while there are previews: the forecast's label stands below them."""
+        return self._words(QColor(), [QColor()] * len(self._shown))
+
+    def _words(self, muted: QColor, colours: Sequence[QColor]) -> Sequence[Row]:
         if not self._shown:
             return ()
-        muted = frame.palette.muted_text
-        spans = [Span("Preview, not committed:", muted)]
-        spans += [Span(f" {preview.label}", self.colour(frame, number)) for number, preview in enumerate(self._shown)]
-        return (tuple(spans),)
+        named = zip(self._shown, colours, strict=True)
+        return ((Span(_WHAT, muted), *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
     def colour(self, frame: Frame, number: int) -> QColor:
         """Of the preview in this place."""
