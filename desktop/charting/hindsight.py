@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from core.events import ForecastScored, Severity, TrainerReady
 from core.settings import Settings
@@ -16,11 +16,9 @@ from desktop.chart.layers.error_strip import ErrorStripLayer
 from desktop.chart.layers.hindsight import HindsightLayer
 from desktop.chart.layers.layer import Layer
 from desktop.chart.widget import ChartWidget
+from desktop.charting.reading import Reading
 from desktop.state import RunState
 from desktop.window import MainWindow
-
-_TURN_S = 0.004
-"""How long one turn of the event loop may read: painting keeps the rest of its 16 ms."""
 
 
 class Hindsight(QObject):
@@ -35,10 +33,7 @@ class Hindsight(QObject):
         self._run_id: str | None = None
         self._layers: dict[Layer, bool] = {}
         self._hindsight, self._errors = HindsightLayer(), ErrorStripLayer()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._read)
-        self._past.on_wanted = self._start_reading
+        self._reading = Reading(self._past, state.clock, chart.layers_changed, self._give_up, self)
         self._wire()
         self._show(window.settings)
 
@@ -120,22 +115,6 @@ class Hindsight(QObject):
             self._past.remember(self._state.forecast)
         self._show_layers()
 
-    def _start_reading(self) -> None:
-        if not self._timer.isActive():
-            self._timer.start(0)
-
-    @Slot()
-    def _read(self) -> None:
-        """Called outside of painting and of the mouse; what it finds comes with the next frame."""
-        clock = self._state.clock
-        until = clock.monotonic_s() + _TURN_S
-        try:
-            while self._past.load_next() and clock.monotonic_s() < until:
-                pass
-        except StorageError as error:
-            self._past.begin(None, self._state.interval_ms)
-            text = f"Past forecasts could not be read. {error}"
-            self._window.tell(text, Severity.WARNING, key="past forecasts")
-        self._chart.layers_changed()
-        if self._past.is_waiting:
-            self._start_reading()
+    def _give_up(self, error: StorageError) -> None:
+        self._past.begin(None, self._state.interval_ms)
+        self._window.tell(f"Past forecasts could not be read. {error}", Severity.WARNING, key="past forecasts")

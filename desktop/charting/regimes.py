@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from core.events import Severity, TrainerReady
 from core.settings import Settings
@@ -14,11 +14,9 @@ from desktop.actions import ActionId
 from desktop.chart.data.regimes import RegimeReader
 from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.widget import ChartWidget
+from desktop.charting.reading import Reading
 from desktop.state import RunState
 from desktop.window import MainWindow
-
-_TURN_S = 0.004
-"""How long one turn of the event loop may read: painting keeps the rest of its 16 ms."""
 
 
 class Regimes(QObject):
@@ -33,10 +31,7 @@ class Regimes(QObject):
         self._run_id: str | None = None
         self._layer = RegimeLayer()
         self._is_shown = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._read)
-        self._track.on_wanted = self._start_reading
+        self._reading = Reading(self._track, state.clock, chart.layers_changed, self._give_up, self)
         window.actions_of_window.wire({ActionId.REGIMES: self._toggle})
         window.settings_shown.connect(self._show)
         state.run_changed.connect(self._on_run)
@@ -79,22 +74,6 @@ class Regimes(QObject):
         if self._is_shown and self._track.version != before:
             self._chart.layers_changed()
 
-    def _start_reading(self) -> None:
-        if not self._timer.isActive():
-            self._timer.start(0)
-
-    @Slot()
-    def _read(self) -> None:
-        """Called outside of painting and of the mouse; what it finds comes with the next frame."""
-        clock = self._state.clock
-        until = clock.monotonic_s() + _TURN_S
-        try:
-            while self._track.load_next() and clock.monotonic_s() < until:
-                pass
-        except StorageError as error:
-            self._track.begin(None)
-            text = f"The market's past regimes could not be read. {error}"
-            self._window.tell(text, Severity.WARNING, key="regimes")
-        self._chart.layers_changed()
-        if self._track.is_waiting:
-            self._start_reading()
+    def _give_up(self, error: StorageError) -> None:
+        self._track.begin(None)
+        self._window.tell(f"The market's past regimes could not be read. {error}", Severity.WARNING, key="regimes")
