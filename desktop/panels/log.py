@@ -112,7 +112,8 @@ class LogPanel(Panel):
         self._show_details()
 
     def tick(self) -> None:
-        self.mark_stale()
+        if self._book.look():  # thousands of lines are not gone through each second for nothing
+            self.mark_stale()
 
     def apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
@@ -128,11 +129,7 @@ class LogPanel(Panel):
     def _chosen(self, entries: Sequence[LogEntry]) -> list[LogEntry]:
         """By level and words, newest first."""
         least, words = self.level.currentData(), self.filter.text().casefold().split()
-        return [
-            entry
-            for entry in reversed(entries)
-            if entry.level >= least and all(word in as_line(entry).casefold() for word in words)
-        ]
+        return [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
 
     def _build_layout(self) -> None:
         buttons = QToolBar()
@@ -186,6 +183,13 @@ class LogPanel(Panel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addActions(self.actions_of_panel.actions())
         menu.popup(self.table.viewport().mapToGlobal(position))
+
+
+def _has(entry: LogEntry, words: Sequence[str]) -> bool:
+    if not words:
+        return True
+    line = as_line(entry).casefold()
+    return all(word in line for word in words)
 
 
 def severity_of(entry: LogEntry) -> str:
