@@ -7,6 +7,8 @@
   how wide the quantiles of the close are, and HAR's those of body and wicks.
 - 12-lag regression: discounted least squares on the newest 12 returns, log ranges or log volumes, shrunk to zero.
 - seasonal: the volume that is usual at the target's time of day.
+- GARCH: a grid of variances in which falls may count more than rises, weighed by how near each has been.
+- Markov switching: of two regimes, how likely each is in the target candle, and what candles of each were like.
 
 Where not said otherwise, quantiles are the empirical ones of an expert's newest 1,000 errors, in units of its spread.
 Until there are 30 of them, it says what the reference says.
@@ -27,12 +29,14 @@ from core.forecast.baseline_inputs import (
     newest_outcomes,
 )
 from core.forecast.baselines import FEWEST_OUTCOMES, REFERENCE_WINDOW
-from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, REPEAT, REVERSE, SEASONAL
+from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVERSE, SEASONAL, SWITCHING
+from core.forecast.garch import GarchGrid
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
 from core.forecast.seasons import TimeOfDayMeans
+from core.forecast.switching import RegimeSwitching
 
 _LEARNED = (
     (EWMA, Quantity.CLOSE),
@@ -41,10 +45,13 @@ _LEARNED = (
     (HAR, Quantity.UPPER_WICK),
     (HAR, Quantity.LOWER_WICK),
     (LAGS, Quantity.CLOSE),
+    (GARCH, Quantity.CLOSE),
+    (SWITCHING, Quantity.CLOSE),
     (REPEAT, Quantity.RANGE),
     (EWMA, Quantity.RANGE),
     (HAR, Quantity.RANGE),
     (LAGS, Quantity.RANGE),
+    (GARCH, Quantity.RANGE),
     (REPEAT, Quantity.VOLUME),
     (LAGS, Quantity.VOLUME),
     (SEASONAL, Quantity.VOLUME),
@@ -56,6 +63,7 @@ HAR_QUANTITIES = tuple(quantity for expert, quantity in _LEARNED if expert == HA
 _QUANTITY_AT = np.array([quantity for _, quantity in _LEARNED])
 
 _LARGEST_LOG_WIDTH = 2.0
+_SMALLEST_WIDTH, _LARGEST_WIDTH = np.exp(-_LARGEST_LOG_WIDTH), np.exp(_LARGEST_LOG_WIDTH)
 _KEEP, _PENALTY = 0.9995, 10.0
 _KEEP_RETURNS, _PENALTY_OF_RETURNS = 0.9998, 1000.0
 """Returns are nearly unpredictable: only after 1,000 candles is half of what they seem to say believed."""
@@ -76,6 +84,8 @@ class BaselineExperts:
             "volume lags": DiscountedRegression(LAGS_READ + 1, horizons, keep=_KEEP, penalty=_PENALTY),
         }
         self._seasons = TimeOfDayMeans(history.interval)
+        self._garch = GarchGrid()
+        self._switching = RegimeSwitching(REFERENCE_WINDOW)
         self._residuals = ResidualQuantiles(places, horizons, REFERENCE_WINDOW)
         self._read = {name: np.zeros((horizons, known.features)) for name, known in self._regressions.items()}
         """By each regression at the newest origins, the newest first: [origin, K]."""
@@ -107,6 +117,9 @@ class BaselineExperts:
         step = (self._newest_return / np.sqrt(ahead))[:, None]
         said[REPEAT, :, Quantity.CLOSE] += ahead[:, None] * step
         said[REVERSE, :, Quantity.CLOSE] -= (ahead % 2)[:, None] * step  # every second one takes it back
+        if self._switching.seen >= FEWEST_OUTCOMES:
+            log_ranges = self._switching.log_range_quantiles(self._history.horizons)
+            said[SWITCHING, :, Quantity.RANGE] = log_ranges - self._history.column("range_level")[-1]
         return said
 
     def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
@@ -151,14 +164,25 @@ class BaselineExperts:
         self._residuals.add((error / self._spread[age, :, age]).T, is_known)
 
     def _look_ahead(self, inputs: Inputs) -> None:
+        newest = float(self._history.column("log_range")[-1]), self._history.newest_return()
+        self._garch.observe(*newest)
+        self._switching.observe(*newest)
         said = {}
         for name, regression in self._regressions.items():
             _push(self._read[name], inputs.regressions[name])
             said[name] = regression.predict(inputs.regressions[name])
         _push(self._centre, self._centres(said, inputs))
-        _push(self._spread, _spreads(said["width"], inputs.mean_log_width))
+        spread = _spreads(said["width"], inputs.mean_log_width)
+        spread[_PLACE[GARCH, Quantity.CLOSE]] = self._width_of(self._garch.moves(self._history.horizons))
+        spread[_PLACE[SWITCHING, Quantity.CLOSE]] = self._width_of(self._switching.moves(self._history.horizons))
+        _push(self._spread, spread)
         self._newest_return = float(inputs.newest[Quantity.CLOSE])
         self._history.expect(said["range"], said["width"])
+
+    def _width_of(self, moves: FloatArray) -> FloatArray:
+        """How wide the close is where its next moves are so large: [H], about 1 where they are as usual, or unknown."""
+        relative = moves / float(self._history.column("scale")[-1])
+        return _together(np.nan_to_num(relative, nan=1.0).clip(_SMALLEST_WIDTH, _LARGEST_WIDTH))
 
     def _centres(self, said: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
         """[P, H]"""
@@ -170,6 +194,8 @@ class BaselineExperts:
         centre[_PLACE[EWMA, Quantity.RANGE]] = inputs.mean_range
         centre[_PLACE[HAR, Quantity.RANGE]] = said["range"]
         centre[_PLACE[LAGS, Quantity.RANGE]] = said["range lags"]
+        garch = self._garch.log_ranges(horizons) - history.column("range_level")[-1]
+        centre[_PLACE[GARCH, Quantity.RANGE]] = np.nan_to_num(garch, nan=0.0)
         centre[_PLACE[REPEAT, Quantity.VOLUME]] = inputs.newest[Quantity.VOLUME]
         centre[_PLACE[LAGS, Quantity.VOLUME]] = said["volume lags"]
         centre[_PLACE[SEASONAL, Quantity.VOLUME]] = self._seasons.expected(opens)
@@ -186,7 +212,13 @@ class BaselineExperts:
         }
         read: Arrays = {name: array.copy() for name, array in self._read.items()}
         regressions = {f"regression.{name}": regression.state() for name, regression in self._regressions.items()}
-        return own | named({"read": read, "residuals": self._residuals.state(), **regressions})
+        parts = {
+            "read": read,
+            "residuals": self._residuals.state(),
+            "garch": self._garch.state(),
+            "switching": self._switching.state(),
+        }
+        return own | named({**parts, **regressions})
 
     def restore(self, state: Arrays) -> None:
         """Go on from what `state` returned."""
@@ -194,6 +226,8 @@ class BaselineExperts:
         self._seasons.restore(state["seasons"])
         self._centre[:], self._spread[:] = state["centre"], state["spread"]
         self._newest_return = float(state["newest_return"][0])
+        self._garch.restore(part_of(state, "garch"))
+        self._switching.restore(part_of(state, "switching"))
         self._residuals.restore(part_of(state, "residuals"))
         self._errors = None
         for name, regression in self._regressions.items():

@@ -101,10 +101,8 @@ class BaselineInputs:
         )
 
     def _newest(self, now: dict[str, float], volume: float) -> FloatArray:
-        history = self._history
         newest = np.zeros(QUANTITIES)
-        if len(history) > 1 and history.column("segment")[-1] == history.column("segment")[-2]:
-            newest[Quantity.CLOSE] = (now["log_close"] - float(history.column("log_close")[-2])) / now["scale"]
+        newest[Quantity.CLOSE] = (self._history.newest_return() or 0.0) / now["scale"]
         newest[Quantity.RANGE] = now["log_range"] - now["range_level"]
         newest[Quantity.VOLUME] = volume
         return newest

@@ -9,8 +9,19 @@ from numpy.typing import NDArray
 
 from core.forecast.quantities import QUANTITIES, FloatArray, Quantity
 
-EXPERTS = ("model", "reference", "repeat last", "reverse last", "EWMA", "HAR", "12-lag regression", "seasonal")
-MODEL, REFERENCE, REPEAT, REVERSE, EWMA, HAR, LAGS, SEASONAL = range(len(EXPERTS))
+EXPERTS = (
+    "model",
+    "reference",
+    "repeat last",
+    "reverse last",
+    "EWMA",
+    "HAR",
+    "12-lag regression",
+    "seasonal",
+    "GARCH",
+    "Markov switching",
+)
+MODEL, REFERENCE, REPEAT, REVERSE, EWMA, HAR, LAGS, SEASONAL, GARCH, SWITCHING = range(len(EXPERTS))
 
 _PRICES = (Quantity.CLOSE, Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK)
 _SPEAKS: dict[int, tuple[Quantity, ...]] = {
@@ -22,6 +33,8 @@ _SPEAKS: dict[int, tuple[Quantity, ...]] = {
     HAR: (*_PRICES, Quantity.RANGE),
     LAGS: (Quantity.CLOSE, Quantity.RANGE, Quantity.VOLUME),
     SEASONAL: (Quantity.VOLUME,),
+    GARCH: (Quantity.CLOSE, Quantity.RANGE),
+    SWITCHING: (Quantity.CLOSE, Quantity.RANGE),
 }
 
 

@@ -104,6 +104,12 @@ class History:
         """One derived column, [candle]."""
         return self._values[name][: self._size]
 
+    def newest_return(self) -> float | None:
+        """Of the newest candle, from the close before it; None for the first and across a hole."""
+        if self._size < 2 or self.column("segment")[-1] != self.column("segment")[-2]:
+            return None
+        return float(self.column("log_close")[-1] - self.column("log_close")[-2])
+
     def append(self, candle: Candle) -> None:
         """Take the next closed candle. Raises ValueError for one that is not later than the last."""
         last = self.last_open_time_ms

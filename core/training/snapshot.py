@@ -14,7 +14,7 @@ from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.session import TrainingSession
 
-SCHEMA = 4
+SCHEMA = 5
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -76,10 +77,13 @@ def autoregressive(count: int, seed: int, share: float = 0.4) -> KnownMarket:
     return KnownMarket(_candles(returns, DEVIATION * WICK * draws.wicks, _steady(draws)), Quantity.CLOSE, returns, best)
 
 
-def leveraged_garch(count: int, seed: int) -> KnownMarket:
-    """GARCH(1,1) in which falls raise the volatility more than rises (Glosten, Jagannathan and Runkle, 1993)."""
+def leveraged_garch(count: int, seed: int, course: tuple[float, float, float] = (0.05, 0.2, 0.8)) -> KnownMarket:
+    """GARCH(1,1) in which falls raise the volatility more than rises (Glosten, Jagannathan and Runkle, 1993).
+
+    course: what a rise adds to the next variance, what a fall adds beside, and what stays of the last variance.
+    """
     draws, _ = _draws(count, seed)
-    rise, fall, keep = GARCH
+    rise, fall, keep = course
     base = 1.0 - rise - 0.5 * fall - keep
     variances, returns = np.ones(count), np.zeros(count)
     for row in range(count):
@@ -115,14 +119,15 @@ def seasonal_volume(count: int, seed: int) -> KnownMarket:
     return KnownMarket(candles, Quantity.VOLUME, volumes, usual[:, None] + NOISE_OF_VOLUME * NORMAL)
 
 
-GARCH = (0.0, 1.2, 0.1)
-"""What a rise adds to the next variance, what a fall adds beside, and what stays of the last variance."""
+SHORT_GARCH = (0.0, 1.2, 0.1)
+"""The last fall is nearly all that counts."""
 WILD = 6.0
 LEAVE = 0.02
 NOISE_OF_VOLUME = 0.4
 MARKETS: dict[str, Callable[[int, int], KnownMarket]] = {
     "AR(1)": autoregressive,
     "GARCH with leverage": leveraged_garch,
+    "GARCH of the last fall": partial(leveraged_garch, course=SHORT_GARCH),
     "regime switch": switching,
     "seasonal volume": seasonal_volume,
 }

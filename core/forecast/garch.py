@@ -1,0 +1,145 @@
+"""How wild the next candles will be by GARCH with leverage, without fitting one: a grid of them, weighed as they go.
+
+Each member of the grid is a filter of the variance, after Glosten, Jagannathan and Runkle (1993):
+
+    v[t+1] = (1 - keep - take) * usual + take * news[t] + keep * v[t]
+
+Its news is the square of the newest return or of the newest range, in which falls count more than rises or not. Each
+member says the log range of the next candle; the weights are those of Bayesian averaging with forgetting: who was
+nearer counts more. Nothing is optimised, so nothing can run away.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.forecast.arrays import Arrays
+from core.forecast.quantities import FloatArray
+
+_TAKES = (0.03, 0.06, 0.12, 0.25, 0.5)
+_KEEPS = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.96)
+_LONGEST = 0.995
+"""Of keep and take together: what is left is what draws the variance back to the usual one."""
+_FALL_SHARES = (0.5, 0.75, 1.0)
+"""How much of the news is made by falls, where rises and falls are alike."""
+_OF_RETURN, _OF_RANGE = range(2)
+_KEEP_USUAL = 1.0 - 1.0 / 2000.0
+_KEEP_SCORE = 0.9995
+_LARGEST_NEWS = 50.0
+"""In usual ones: one crash does not blind a filter for a week."""
+_SMALLEST = 1e-16
+_LARGEST_ERROR = 3.0
+_ERROR_BEFORE, _WEIGHT_BEFORE = 0.5, 20.0
+"""How far off a member is believed to be before it was tried, and for how many candles that counts."""
+
+
+class GarchGrid:
+    """Owns the filters. `observe` each closed candle once, in order."""
+
+    def __init__(self) -> None:
+        members = [
+            (source, share, take, keep)
+            for source, share, take, keep in itertools.product((_OF_RETURN, _OF_RANGE), _FALL_SHARES, _TAKES, _KEEPS)
+            if take + keep <= _LONGEST
+        ]
+        source, share, take, keep = np.array(members).T
+        self._source: NDArray[np.int64] = source.astype(np.int64)
+        self._fall_share, self._take, self._keep = share, take, keep
+        self._usual = np.zeros((2, 2))
+        """Of each source, with forgetting: weight and sum of its news."""
+        self._variance = np.ones(len(members))
+        """Of the next candle, in units of the usual one."""
+        self._offset = np.zeros((2, len(members)))
+        """What to add to half a log variance for a log range, with forgetting: weight and sum."""
+        self._error = np.zeros((2, len(members)))
+        """Squared, with forgetting: weight and sum."""
+
+    def observe(self, log_range: float, log_return: float | None) -> None:
+        """Take the next closed candle; log_return: from the close before it, None where there is none or a hole."""
+        self._score(log_range)
+        if log_return is None:
+            return
+        news = np.maximum(np.array([log_return**2, np.exp(2.0 * log_range)]), _SMALLEST)
+        mean = self._usual[:, 1] / np.maximum(self._usual[:, 0], _SMALLEST)
+        bounded = np.where(mean > 0.0, np.minimum(news, _LARGEST_NEWS * mean), news)
+        self._usual = _KEEP_USUAL * self._usual + np.stack([np.ones(2), bounded], axis=1)
+        relative = bounded / (self._usual[:, 1] / self._usual[:, 0])
+        share = self._fall_share if log_return < 0.0 else 1.0 - self._fall_share
+        fresh = 2.0 * share * relative[self._source]
+        self._variance = 1.0 - self._keep - self._take + self._take * fresh + self._keep * self._variance
+
+    @property
+    def _is_new(self) -> bool:
+        return bool(self._usual[0, 0] == 0.0)
+
+    def log_ranges(self, horizons: int) -> FloatArray:
+        """The log range that is expected of each of the next candles: [H]; NaN where nothing is known."""
+        if self._is_new:
+            return np.full(horizons, np.nan)
+        variance = self._ahead(horizons)
+        said = 0.5 * np.log(variance) + self._half_log_usual() + self._offsets()
+        expected: FloatArray = said @ self._weights()
+        return expected
+
+    def moves(self, horizons: int) -> FloatArray:
+        """How far each of the next closes goes from the one before it, in the root mean square: [H]; NaN where
+        nothing is known."""
+        if self._is_new:
+            return np.full(horizons, np.nan)
+        mean = self._usual[_OF_RETURN, 1] / self._usual[_OF_RETURN, 0]
+        moves: FloatArray = np.sqrt(mean * (self._ahead(horizons) @ self._weights()))
+        return moves
+
+    def state(self) -> Arrays:
+        """All that is needed to go on."""
+        return {
+            "usual": self._usual.copy(),
+            "variance": self._variance.copy(),
+            "offset": self._offset.copy(),
+            "error": self._error.copy(),
+        }
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from what `state` returned."""
+        self._usual, self._variance, self._offset, self._error = (
+            state[name].astype(np.float64) for name in ("usual", "variance", "offset", "error")
+        )
+
+    def _score(self, log_range: float) -> None:
+        """How near each member was; then what it must add to be right in the mean."""
+        if self._is_new:
+            return
+        half_log = 0.5 * np.log(self._variance) + self._half_log_usual()
+        off = log_range - half_log
+        if self._offset[0, 0] > 0.0:
+            error = (off - self._offsets()).clip(-_LARGEST_ERROR, _LARGEST_ERROR)
+            self._error = _KEEP_SCORE * self._error + np.stack([np.ones_like(error), error**2])
+        self._offset = _KEEP_USUAL * self._offset + np.stack([np.ones_like(off), off])
+
+    def _weights(self) -> FloatArray:
+        """[member], summing to 1."""
+        weight, total = self._error
+        best = (total.min() + _WEIGHT_BEFORE * _ERROR_BEFORE**2) / (weight[0] + _WEIGHT_BEFORE)
+        likely = np.exp(-0.5 * (total - total.min()) / best)
+        weights: FloatArray = likely / likely.sum()
+        return weights
+
+    def _ahead(self, horizons: int) -> FloatArray:
+        """Variance of each candle to come, in usual ones: [H, member]."""
+        fades = (self._take + self._keep) ** np.arange(horizons)[:, None]
+        ahead: FloatArray = 1.0 + fades * (self._variance - 1.0)
+        return ahead
+
+    def _half_log_usual(self) -> FloatArray:
+        """[member]"""
+        usual = self._usual[:, 1] / self._usual[:, 0]
+        half: FloatArray = 0.5 * np.log(np.maximum(usual, _SMALLEST))[self._source]
+        return half
+
+    def _offsets(self) -> FloatArray:
+        weight, total = self._offset
+        offsets: FloatArray = total / np.maximum(weight, _SMALLEST)
+        return offsets

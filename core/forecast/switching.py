@@ -1,0 +1,137 @@
+"""A market that switches between two regimes, a calm and a wild one: which of them it is in, and what each is like.
+
+A hidden Markov chain over the log range of each candle (Hamilton, 1989), fitted online by expectation-maximisation with
+forgetting (after Cappé, 2011): each candle's share in either regime is what was known at its close, and is not revised.
+Averages slide between two regimes; the chain jumps. What is said of a candle to come is the past's own candles, each
+counting as much as the regimes that it belonged to are likely then: no shape of a distribution is assumed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.forecast.arrays import Arrays
+from core.forecast.quantities import LEVELS, FloatArray
+
+_REGIMES = 2
+_KEEP = 1.0 - 1.0 / 2000.0
+_STAY = 0.95
+_TRANSITIONS_BEFORE = 40.0
+"""How many candles in either regime what is believed of lasting counts for, before and beside what was seen."""
+_ANCHOR_WEIGHT = 50.0
+"""How many candles each regime's first place counts for."""
+_ANCHORS = np.array([-0.7, 0.7])
+"""From the mean log range, in its standard deviations."""
+_ANCHOR_DEVIATION = 0.5
+_SMALLEST_DEVIATION = 0.2
+"""Of the log range: a market that is always the same has no second regime."""
+_SMALLEST_SPREAD = 0.1
+_LEAST_LIKELY = 1e-9
+"""So likely is any candle in either regime: one that fits neither moves nothing."""
+
+
+class RegimeSwitching:
+    """Owns the chain and the newest `window` candles. `observe` each closed candle once, in order."""
+
+    def __init__(self, window: int) -> None:
+        self._log_ranges = np.zeros(window)
+        self._returns = np.zeros(window)
+        """NaN where there is none: of the first candle, and of one after a hole."""
+        self._shares = np.zeros((window, _REGIMES))
+        """How much of each candle belonged to each regime, as known at its close."""
+        self._seen = 0
+        self._now = np.full(_REGIMES, 1.0 / _REGIMES)
+        self._level = np.zeros(3)
+        """Of the log ranges, with forgetting: weight, sum, sum of squares."""
+        self._moments = np.zeros((3, _REGIMES))
+        """The same of each regime."""
+        self._switches = np.zeros((_REGIMES, _REGIMES))
+
+    @property
+    def seen(self) -> int:
+        """Candles, also those no longer kept."""
+        return self._seen
+
+    def observe(self, log_range: float, log_return: float | None) -> None:
+        """Take the next closed candle; log_return: from the close before it, None where there is none or a hole."""
+        powers = np.array([1.0, log_range, log_range**2])
+        self._level = _KEEP * self._level + powers
+        mean, spread = self._places()
+        fit = np.exp(-0.5 * ((log_range - mean) / spread) ** 2) / spread + _LEAST_LIKELY
+        both = self._now[:, None] * self._chain() * fit
+        both /= both.sum()
+        self._now = both.sum(axis=0)
+        self._switches = _KEEP * self._switches + both
+        self._moments = _KEEP * self._moments + powers[:, None] * self._now
+        place = self._seen % self._log_ranges.size
+        self._log_ranges[place], self._shares[place] = log_range, self._now
+        self._returns[place] = np.nan if log_return is None else log_return
+        self._seen += 1
+
+    def log_range_quantiles(self, horizons: int) -> FloatArray:
+        """Of the log range of each of the next candles: [H, L], ascending."""
+        kept = slice(0, min(self._seen, self._log_ranges.size))
+        shares = self._shares[kept]
+        order = np.argsort(self._log_ranges[kept])
+        likely = self._ahead(horizons)
+        weights = (shares / np.maximum(shares.sum(axis=0), _LEAST_LIKELY))[order] @ likely.T
+        reached = (np.cumsum(weights, axis=0) - 0.5 * weights) / weights.sum(axis=0)
+        values = self._log_ranges[kept][order]
+        return np.stack([np.interp(LEVELS, column, values) for column in reached.T])
+
+    def moves(self, horizons: int) -> FloatArray:
+        """How far each of the next closes is expected to go from the one before it: [H]; NaN where nothing is known."""
+        kept = slice(0, min(self._seen, self._returns.size))
+        is_known = ~np.isnan(self._returns[kept])
+        if not is_known.any():
+            return np.full(horizons, np.nan)
+        shares = self._shares[kept][is_known]
+        of_regime = np.abs(self._returns[kept][is_known]) @ shares / np.maximum(shares.sum(axis=0), _LEAST_LIKELY)
+        moves: FloatArray = np.sqrt(self._ahead(horizons) @ of_regime**2)
+        return moves
+
+    def state(self) -> Arrays:
+        """All that is needed to go on."""
+        return {
+            "log_ranges": self._log_ranges.copy(),
+            "returns": self._returns.copy(),
+            "shares": self._shares.copy(),
+            "seen": np.array([self._seen], dtype=np.int64),
+            "now": self._now.copy(),
+            "level": self._level.copy(),
+            "moments": self._moments.copy(),
+            "switches": self._switches.copy(),
+        }
+
+    def restore(self, state: Arrays) -> None:
+        """Go on from what `state` returned."""
+        self._log_ranges[:], self._returns[:], self._shares[:] = state["log_ranges"], state["returns"], state["shares"]
+        self._seen = int(state["seen"][0])
+        self._now, self._level, self._moments, self._switches = (
+            state[name].astype(np.float64) for name in ("now", "level", "moments", "switches")
+        )
+
+    def _ahead(self, horizons: int) -> FloatArray:
+        """How likely each regime is in the next candles: [H, regime], calm first."""
+        chain, likely = self._chain(), [self._now]
+        for _ in range(horizons):
+            likely.append(likely[-1] @ chain)
+        return np.stack(likely[1:])
+
+    def _places(self) -> tuple[FloatArray, FloatArray]:
+        """Mean and spread of the log range in each regime, held near where each began."""
+        weight, first, second = self._level
+        level = first / weight
+        deviation = max(float(np.sqrt(max(second / weight - level**2, 0.0))), _SMALLEST_DEVIATION)
+        mass, total, square = self._moments
+        mean = (total + _ANCHOR_WEIGHT * (level + deviation * _ANCHORS)) / (mass + _ANCHOR_WEIGHT)
+        around = square - 2.0 * mean * total + mass * mean**2
+        variance = (around + _ANCHOR_WEIGHT * (_ANCHOR_DEVIATION * deviation) ** 2) / (mass + _ANCHOR_WEIGHT)
+        return mean, np.maximum(np.sqrt(np.maximum(variance, 0.0)), _SMALLEST_SPREAD)
+
+    def _chain(self) -> FloatArray:
+        """How likely each regime follows on each: [from, to]."""
+        believed = np.where(np.eye(_REGIMES, dtype=np.bool_), _STAY, (1.0 - _STAY) / (_REGIMES - 1))
+        seen = self._switches + _TRANSITIONS_BEFORE * believed
+        chain: FloatArray = seen / seen.sum(axis=1, keepdims=True)
+        return chain

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.forecast.quantities import LEVELS, FloatArray
+from core.forecast.score import pinball
+from core.forecast.switching import RegimeSwitching
+from tests.core.known_answers.markets import switching
+
+WINDOW = 1000
+
+
+def fed(log_ranges: FloatArray, window: int = WINDOW) -> RegimeSwitching:
+    chain = RegimeSwitching(window)
+    for log_range in log_ranges.tolist():
+        chain.observe(log_range, 1e-3)
+    return chain
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_it_loses_hardly_more_than_the_best_forecast_of_a_market_that_switches(seed: int) -> None:
+    known = switching(3000, seed)
+    chain, lost = RegimeSwitching(WINDOW), []
+    for row, log_range in enumerate(known.outcome.tolist()):
+        if row >= 1500:
+            lost.append(pinball(np.float64(log_range), chain.log_range_quantiles(1)[0]))
+        chain.observe(log_range, None)
+    assert np.mean(lost) < 1.03 * np.mean(pinball(known.outcome, known.best)[1500:])
+
+
+def test_both_regimes_are_possible_soon_after_a_jump_and_one_once_it_lasts() -> None:
+    generator = np.random.default_rng(5)
+    calm, wild = generator.normal(-6.0, 0.2, (8, 80)), generator.normal(-4.0, 0.2, (8, 80))
+    chain = fed(np.concatenate([np.stack([calm, wild], axis=1).ravel(), generator.normal(-6.0, 0.2, 80)]))
+    before = chain.log_range_quantiles(50)
+    chain.observe(-4.0, None)
+    chain.observe(-4.0, None)
+    after = chain.log_range_quantiles(50)
+    median = len(LEVELS) // 2
+    assert before[0, median] == pytest.approx(-6.0, abs=0.2) and after[0, median] == pytest.approx(-4.0, abs=0.2)
+    # Candles far ahead may be of either regime, so their quantiles reach from the one to the other.
+    assert np.ptp(after[-1]) > 2.0 * np.ptp(after[0])
+
+
+def test_a_wild_regime_has_wilder_moves_and_unknown_returns_say_nothing() -> None:
+    chain = RegimeSwitching(WINDOW)
+    for row in range(400):
+        is_wild = row // 50 % 2 == 1
+        chain.observe(-4.0 if is_wild else -6.0, (4e-3 if is_wild else 5e-4) * (-1) ** row)
+    # The last fifty were wild.
+    assert chain.moves(1)[0] > 3e-3 > chain.moves(60)[-1]
+    assert np.isnan(RegimeSwitching(WINDOW).moves(2)).all()
+
+
+@given(st.lists(st.floats(-14.0, 3.0), min_size=1, max_size=80), st.integers(1, 9))
+def test_quantiles_ascend_and_stay_within_what_was_seen(log_ranges: list[float], horizons: int) -> None:
+    said = fed(np.array(log_ranges)).log_range_quantiles(horizons)
+    assert said.shape == (horizons, len(LEVELS))
+    assert (np.diff(said, axis=-1) >= 0.0).all()
+    assert min(log_ranges) <= said.min() and said.max() <= max(log_ranges)
+
+
+def test_only_the_newest_candles_are_kept() -> None:
+    ranges = np.random.default_rng(6).normal(-6.0, 0.3, 90)
+    chain = fed(np.concatenate([np.full(50, 2.0), ranges]), window=60)
+    assert chain.log_range_quantiles(1).max() <= ranges.max()
+
+
+def test_state_goes_there_and_back() -> None:
+    ranges = np.random.default_rng(7).normal(-6.0, 0.4, 1300)
+    whole, other = fed(ranges), RegimeSwitching(WINDOW)
+    other.restore(fed(ranges[:1100]).state())
+    for log_range in ranges[1100:].tolist():
+        other.observe(log_range, 1e-3)
+    np.testing.assert_array_equal(whole.log_range_quantiles(8), other.log_range_quantiles(8))
+    np.testing.assert_array_equal(whole.moves(8), other.moves(8))
