@@ -12,7 +12,7 @@ BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-fast test-slow soak bundle bundle-test menu-entry icons pictures golden-review golden-approve lock clean
+.PHONY: help setup run test lint test-fast test-slow soak bundle bundle-test menu-entry icons pictures golden-review golden-approve translation lock clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -71,6 +71,12 @@ golden-review: setup ## Paint the chart's golden images: build/golden/index.html
 
 golden-approve: setup ## Take over the golden images that were reviewed
 	@$(BIN)/python -m tests.golden.review --approve
+
+translation: setup ## Bring a language's texts up to date: make translation LANGUAGE=de (docs/translating.md)
+	@test -n "$(LANGUAGE)" || { echo "Name the language: make translation LANGUAGE=de"; exit 1; }
+	@mkdir -p resources/translations
+	$(BIN)/pyside6-lupdate -extensions py desktop -ts resources/translations/ghostcandle_$(LANGUAGE).ts
+	$(BIN)/pyside6-lrelease resources/translations/ghostcandle_$(LANGUAGE).ts
 
 icons: setup ## The icon's sizes and forms, from resources/icon.svg
 	$(BIN)/python .ci/icons.py

@@ -50,9 +50,11 @@ def _open(context: Context, has_display: bool) -> int:
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - the other commands need no Qt
 
     from desktop.single_instance import Claim, SingleInstance  # noqa: PLC0415
+    from desktop.translation import install_translations  # noqa: PLC0415
 
     qt = QApplication.instance() or QApplication(["ghostcandle"])
     assert isinstance(qt, QApplication)
+    install_translations(qt)
     qt.setApplicationName("Ghostcandle")
     qt.setDesktopFileName("ghostcandle")
     door = SingleInstance(context.folder.root)

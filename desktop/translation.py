@@ -1,0 +1,52 @@
+"""Every text of the window goes through `translate`, so that it can be shown in another language.
+
+    translate("Chart", "{0} of {1} candles").format(shown, total)
+
+The first argument is the room that the text stands in, the second the English text: a literal, since `lupdate` reads
+the source. A text that is made before there is a window (the table of actions, say) is marked by `QT_TRANSLATE_NOOP` where
+it stands, and goes through `translate` where it is shown. Sentences that come from `core`, which knows no Qt, are data.
+docs/translating.md says how a language is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+
+import resources
+
+translate = QCoreApplication.translate
+
+
+def translations_folder() -> Path:
+    """Where the shipped languages lie: ghostcandle_<language>.qm."""
+    return Path(resources.__file__).parent / "translations"
+
+
+def install_translations(
+    application: QCoreApplication, locale: QLocale | None = None, folder: Path | None = None
+) -> tuple[str, ...]:
+    """Show the window in the system's language where there is a translation; the names of the files that were taken.
+
+    Qt's own texts (Cancel, say) follow, but never alone: one window speaks one language.
+    """
+    locale = locale or QLocale.system()
+    own = _installed(application, locale, "ghostcandle", folder or translations_folder())
+    if own is None:
+        return ()
+    qt = _installed(application, locale, "qtbase", Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)))
+    return tuple(_names((own, qt)))
+
+
+def _installed(application: QCoreApplication, locale: QLocale, name: str, folder: Path) -> QTranslator | None:
+    translator = QTranslator(application)
+    if translator.load(locale, name, "_", str(folder)) and application.installTranslator(translator):
+        return translator
+    translator.deleteLater()
+    return None
+
+
+def _names(translators: Iterable[QTranslator | None]) -> Iterable[str]:
+    return (Path(each.filePath()).name for each in translators if each is not None)
