@@ -189,9 +189,10 @@ def _arrow_frame(path: Path, kind: str) -> pd.DataFrame:
         raise CandleFileError(f"{path.name} is {kind.title()}. {arrow_is_missing()}") from error
     except (ValueError, OSError) as error:
         raise CandleFileError(f"{path.name} is not a whole {kind.title()} file ({error}).") from error
-    if isinstance(frame.index, pd.DatetimeIndex):
-        frame = frame.rename_axis(str(frame.index.name or "time")).reset_index()
-    return frame.reset_index(drop=True)
+    if isinstance(frame.index, pd.DatetimeIndex) and frame.index.name is None:
+        frame = frame.rename_axis("time")
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=named).reset_index(drop=True)
 
 
 def arrow_is_missing() -> str:

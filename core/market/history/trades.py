@@ -30,11 +30,13 @@ class Trades:
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeCandles:
     """What came of the trades. `cut_ms`: candles left out because the file begins or ends inside them.
-    `repeated`: trades whose number came a second time."""
+    `repeated`: trades whose number came a second time. `spoilt_ms`: candles left out because one of their trades cannot
+    be read."""
 
     columns: StoredColumns
     cut_ms: tuple[int, ...]
     repeated: int
+    spoilt_ms: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +60,7 @@ class TradeAggregator:
     _seen: int = 0
     _repeated: int = 0
     _direction: int = 0
+    _spoilt: set[int] = field(default_factory=set)
 
     def add(self, trades: Trades) -> None:
         """Take a part; prices and amounts are finite and above zero."""
@@ -71,6 +74,10 @@ class TradeAggregator:
         self._seen += count
         self._parts.append(self._buckets(trades, places))
 
+    def spoil(self, times_ms: Times) -> None:
+        """Something was traded at these times, and nobody knows what: candles without it would be wrong."""
+        self._spoilt.update(np.unique(times_ms - times_ms % self.interval.duration_ms).tolist())
+
     def candles(self) -> TradeCandles:
         """Every interval in which something was traded; one without a trade is a hole."""
         if not self._parts:
@@ -82,8 +89,11 @@ class TradeAggregator:
         # In so long a time more trades were to be expected than none.
         is_cut[0] = began_ms - merged.open_ms[0] > doubt_ms
         is_cut[-1] |= merged.open_ms[-1] + self.interval.duration_ms - 1 - ended_ms > doubt_ms
-        columns = StoredColumns(merged.open_ms[~is_cut], merged.values[:, ~is_cut])
-        return TradeCandles(columns, tuple(merged.open_ms[is_cut].tolist()), self._repeated)
+        is_spoilt = np.isin(merged.open_ms, sorted(self._spoilt)) & ~is_cut
+        is_left = ~is_cut & ~is_spoilt
+        columns = StoredColumns(merged.open_ms[is_left], merged.values[:, is_left])
+        cut_ms, spoilt_ms = (tuple(merged.open_ms[is_out].tolist()) for is_out in (is_cut, is_spoilt))
+        return TradeCandles(columns, cut_ms, self._repeated, spoilt_ms)
 
     def _without_repeated(self, trades: Trades) -> Trades:
         if trades.ids is None or trades.ids.size == 0:
