@@ -34,7 +34,7 @@ from core.market.feeds.tally import Tally
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
 from core.market.feeds.watch import StreamWatch
-from core.market.feeds.words import counted, in_words
+from core.market.feeds.words import counted, in_words, wait_in_words
 
 FARTHEST_BACK = 20_000
 """Candles fetched at most after a long pause: a trainer goes through them all before it is live again. What lies before
@@ -219,8 +219,9 @@ class Connection:
             yield self._status(FeedState.LIVE, said)
         elif held is not None and self._is_waiting and not self._is_wait_told:
             self._is_wait_told = True
-            sentence = f"{held} The stream goes on; what has closed is asked for in {in_words(held.wait_s)}."
-            yield self._status(FeedState.LIVE, sentence)
+            wait_ms, now_ms = round(held.wait_s * 1000.0), self._clock.now_ms()
+            sentence = f"{held} The stream goes on; what has closed is asked for in {wait_in_words(wait_ms)}."
+            yield FeedStatus(FeedState.LIVE, sentence, now_ms, until_ms=now_ms + wait_ms)
 
     def _tell(self, forming: FormingCandles) -> Iterator[FeedEvent]:
         """The forming candle where it has changed, corrections, and the vitals when it is time for them."""
