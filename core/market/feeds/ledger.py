@@ -63,6 +63,11 @@ class Ledger:
         return self._position_ms is not None
 
     @property
+    def is_known(self) -> bool:
+        """Whether the subscriber has the candle at the position, so that what follows it is missed."""
+        return self._is_anchored
+
+    @property
     def is_full(self) -> bool:
         """Whether the limit is reached."""
         return self._limit is not None and self.yielded >= self._limit
