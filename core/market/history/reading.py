@@ -33,6 +33,7 @@ TOO_MANY_CELLS = "too many cells in the line"
 TRADE_NUMBER = "price or amount is no number above zero"
 CUT = "candle cut by the file's beginning or end"
 SPOILT = "candle with a trade that cannot be read"
+TORN = "candle that lacks trades, by their numbers"
 _MOST_CONTRADICTING = 0.25
 """Of the rows. More than that is no slip: the times are rounded, or the rows are of several markets."""
 
@@ -206,10 +207,9 @@ class _Reader:
 
     def _finish_trades(self, aggregator: TradeAggregator) -> CandleTable:
         made = aggregator.candles()
-        if made.cut_ms:
-            self.rejected[CUT] += len(made.cut_ms)
-        if made.spoilt_ms:
-            self.rejected[SPOILT] += len(made.spoilt_ms)
+        for reason, left_out in ((CUT, made.cut_ms), (SPOILT, made.spoilt_ms), (TORN, made.torn_ms)):
+            self.rejected[reason] += len(left_out)
+        self.rejected = +self.rejected
         return self._checked(made.columns, aggregator.interval, made.repeated, 0)
 
     def _finish_candles(self) -> CandleTable:

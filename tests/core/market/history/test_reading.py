@@ -23,6 +23,7 @@ from core.market.history.reading import (
     CUT,
     SPOILT,
     TOO_MANY_CELLS,
+    TORN,
     TRADE_NUMBER,
     UNREADABLE_TIME,
     CandleTable,
@@ -200,6 +201,22 @@ def test_a_trade_that_cannot_be_read_takes_its_candle_along(tmp_path: Path) -> N
     file = read(tmp_path, "time,price,amount\n" + "\n".join(rows) + "\n", options=ReadOptions(interval=MINUTE))
     assert file.columns.open_time_ms.tolist() == [START_MS + 60_000 * minute for minute in (0, 2, 3, 4)]
     assert file.rejected == {TRADE_NUMBER: 1, SPOILT: 1}
+
+
+@pytest.mark.parametrize("is_newest_first", [True, False])
+def test_trades_that_are_missing_by_their_numbers_take_their_candles_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_newest_first: bool
+) -> None:
+    monkeypatch.setattr(table, "CHUNK_ROWS", 130)
+    rows = [f"{7000 + i},{START_MS + 300 * i},100.5,1.5" for i in range(1000)]
+    kept = rows[:390] + rows[402:]  # the last of the second minute, the first of the third
+    text = "\n".join(kept[::-1] if is_newest_first else kept)
+    file = read(tmp_path, f"id,time,price,amount\n{text}\n", options=ReadOptions(interval=MINUTE))
+    assert file.columns.open_time_ms.tolist() == [START_MS + 60_000 * minute for minute in (0, 3, 4)]
+    assert file.rejected == {TORN: 2}
+    sparse = "\n".join(f"{7000 + 3 * i},{START_MS + 300 * i},100.5,1.5" for i in range(1000))
+    file = read(tmp_path, f"id,time,price,amount\n{sparse}\n", options=ReadOptions(interval=MINUTE))
+    assert len(file.columns) == 5 and file.rejected == {}, "of an exchange that does not count by one"
 
 
 def test_amounts_below_zero_are_sales(tmp_path: Path) -> None:
