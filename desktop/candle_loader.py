@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from core.market.candle import Candle, Market
@@ -15,6 +16,7 @@ from core.market.series import CandleSeries
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import CorruptDatabaseError, StorageError
+from core.storage.holes import HoleStore
 
 SHOWN_AT_FIRST = 2_000
 """Stored candles that are on the chart at once; where there are more, all of them follow."""
@@ -26,11 +28,12 @@ class CandleLoader(QThread):
     """Reads one market once, on a connection of its own. `start` begins; it ends by itself.
 
     Signals, queued to the window's thread, one of them unless it was cancelled:
-        loaded: its number and a whole CandleSeries with its pyramid, which belongs to the receiver from then on.
+        loaded: its number, a whole CandleSeries with its pyramid, which belongs to the receiver from then on, and what
+            the exchange is known not to have, shape (n, 2).
         failed: its number and a sentence.
     """
 
-    loaded = Signal(int, object)
+    loaded = Signal(int, object, object)
     failed = Signal(int, str)
 
     def __init__(self, number: int, database: Path, market: Market, parent: QObject | None = None) -> None:
@@ -40,6 +43,7 @@ class CandleLoader(QThread):
         self._database = database
         self._market = market
         self._cancelled = threading.Event()
+        self._holes: NDArray[np.int64] = np.empty((0, 2), np.int64)
 
     def cancel(self) -> None:
         """End after the chunk that is being read, and say nothing. Callable from any thread."""
@@ -49,6 +53,7 @@ class CandleLoader(QThread):
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
         try:
             series = self._read()
+            holes = self._holes
         except CorruptDatabaseError as error:
             self._fail(f"{error} Start Ghostcandle again: it checks the database, and sets a damaged one aside.")
         except StorageError as error:
@@ -58,7 +63,7 @@ class CandleLoader(QThread):
             self._fail(f"They could not be read ({type(error).__name__}: {error}). The log says more.")
         else:
             if series is not None and not self._cancelled.is_set():
-                self.loaded.emit(self._number, series)
+                self.loaded.emit(self._number, series, holes)
 
     def _fail(self, sentence: str) -> None:
         if not self._cancelled.is_set():
@@ -73,6 +78,7 @@ class CandleLoader(QThread):
                 if self._cancelled.is_set():
                     return None
                 parts.append(part)
+            self._holes = HoleStore(db).of_exchange_from(self._market, 0)
         finally:
             db.close()
         return self._joined(parts[::-1])
@@ -94,8 +100,9 @@ class HistoryLoading(QObject):
     is added once more at the end, which changes nothing where it was read.
     """
 
-    loaded = Signal(object)
-    """CandleSeries: all that is stored of the market that `start` was last called with."""
+    loaded = Signal(object, object)
+    """CandleSeries: all that is stored of the market that `start` was last called with. And what its exchange is known
+    not to have, shape (n, 2)."""
     failed = Signal(str)
     """A sentence: why there is no more than what the window has."""
 
@@ -140,13 +147,13 @@ class HistoryLoading(QObject):
         """Wait until no thread reads any more: after `cancel`, a few milliseconds. False where one takes too long."""
         return all([loader.wait(_ENDS_WITHIN_MS) for loader in self._loaders])
 
-    @Slot(int, object)
-    def _on_loaded(self, number: int, series: CandleSeries) -> None:
+    @Slot(int, object, object)
+    def _on_loaded(self, number: int, series: CandleSeries, holes: NDArray[np.int64]) -> None:
         if number != self._number:
             return
         series.extend(self._stored_meanwhile)
         self._is_loading, self._stored_meanwhile = False, []
-        self.loaded.emit(series)
+        self.loaded.emit(series, holes)
 
     @Slot(int, str)
     def _on_failed(self, number: int, sentence: str) -> None:

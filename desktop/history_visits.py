@@ -48,10 +48,12 @@ class HistoryStorer(QThread):
     """Stores what one command sends, on a connection of its own, in the order in which it comes.
 
     Signals, queued to the window's thread, one for each order:
-        stored: its market and how many rows are new or changed. failed: a sentence.
+        stored: its market and how many rows are new or changed. marked: its market, of which holes are known now.
+        failed: a sentence.
     """
 
     stored = Signal(object, int)
+    marked = Signal(object)
     failed = Signal(str)
 
     def __init__(self, database: Path, parent: QObject | None = None) -> None:
@@ -89,7 +91,7 @@ class HistoryStorer(QThread):
                     self.stored.emit(order.market, changed)
                 else:
                     holes.add_of_exchange(order.market, order.holes, order.asked_at_ms)
-                    self.stored.emit(order.market, 0)
+                    self.marked.emit(order.market)
         finally:
             db.close()
 
@@ -98,7 +100,7 @@ class HistoryVisit(QObject):
     """One command, from its greeting to its end. Lives in the window's thread."""
 
     changed = Signal(object)
-    """Market: rows of it were stored."""
+    """Market: rows of it were stored, or holes of it are known now."""
     progressed = Signal(object)
     """JobProgress"""
     over = Signal(str, int)
@@ -115,6 +117,7 @@ class HistoryVisit(QObject):
         self._changed = 0
         self._storer = HistoryStorer(database, self)
         self._storer.stored.connect(self._on_stored)
+        self._storer.marked.connect(self._on_marked)
         self._storer.failed.connect(self._on_failed)
         socket.readyRead.connect(self._on_bytes)
         socket.disconnected.connect(self.close)
@@ -186,6 +189,12 @@ class HistoryVisit(QObject):
             self._answer({"changed": changed})
         if changed:
             self.changed.emit(market)
+
+    @Slot(object)
+    def _on_marked(self, market: Market) -> None:
+        if self._is_open:
+            self._answer({"changed": 0})
+        self.changed.emit(market)
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:

@@ -16,11 +16,23 @@ if TYPE_CHECKING:
 
 _DOTTED = r"\d{1,2}\.\d{1,2}\.\d{4}"
 _SLASHED = r"(\d{1,2})[/-](\d{1,2})[/-]\d{4}"
-_OFFSET = r":\d{2}(?:\.\d+)?(?: ?[AaPp][Mm])?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$"
+_SHORT_YEAR = r"^(\d{1,2})([./-])(\d{1,2})[./-](\d{2})(?!\d)"
+_ZONE = r"(?:Z|(?:UTC|GMT) ?[+-]\d{1,2}(?::?\d{2})?|UTC|GMT|[+-]\d{2}(?::?\d{2})?)"
+_OFFSET = rf"(?::\d{{2}}(?:\.\d+)?(?: ?[AaPp][Mm])?|\dT\d{{4}}(?:\d{{2}}(?:\.\d+)?)?)\s*({_ZONE})$"
+_HAS_DATE = r"\d{4}|\d{1,2}[./ -]\w{1,9}[./, -]+\d{2}"
+"""A year, or three parts. Of a time of day alone, or of a word, a date would be made up."""
 _NAMED_ZONE = r"\d\s*(?![AaPp][Mm]$|UTC$|GMT$|Z$)([A-Z]{2,5})$"
 _HOUR_OF_HALF_DAY = r"(?<=[ T])(\d{1,2})[ -]?([AaPp][Mm])$"
-_COMPACT = ((r"\d{8} \d{6}", "%Y%m%d %H%M%S"), (r"\d{14}", "%Y%m%d%H%M%S"), (r"\d{12}", "%Y%m%d%H%M"))
+_COMPACT = ((r"\d{8} \d{6}", "%Y%m%d %H%M%S"),)
+_COMPACT_NUMBERS = (
+    (19_000_101, 21_001_231, "%Y%m%d"),
+    (197_001_010_000, 210_012_312_359, "%Y%m%d%H%M"),
+    (19_700_101_000_000, 21_001_231_235_959, "%Y%m%d%H%M%S"),
+)
+"""Whole numbers that write a date. Taken for moments they would all lie in 1970 or 1976."""
 _LARGEST_NUMBER = 9e18
+_LEAST_MOMENT = 100_000
+"""A day and a bit, in seconds: smaller numbers are a spreadsheet's dates, years, or numbers of lines."""
 _MONTHS_FIRST = 12
 
 
@@ -56,8 +68,8 @@ class TimesRead:
 def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
     """Read a column, or a part of one.
 
-    Numbers are s, ms, us or ns since the epoch, each by its size, or dates as 20200131. Text is a date, in
-    `style.zone` where it names no zone. Raises TimeColumnError where the whole column cannot be told.
+    Numbers are s, ms, us or ns since the epoch, each by its size, or dates as 20200131 or 202001312359. Text is a
+    date, in `style.zone` where it names no zone. Raises TimeColumnError where the whole column cannot be told.
     """
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
@@ -82,10 +94,25 @@ def day_first(column: pd.Series) -> bool | None:
     text = column.astype(str).str.strip()
     if bool(text.str.match(_DOTTED).all()):
         return True
+    short = text.str.extract(_SHORT_YEAR).dropna()
+    if len(short):
+        return _short_day_first(short)
     parts = text.str.extract("^" + _SLASHED).dropna().astype(int)
-    if parts.empty:
-        return False
-    first, second = int(parts[0].max()) > _MONTHS_FIRST, int(parts[1].max()) > _MONTHS_FIRST
+    return _proven(parts[0], parts[1]) if len(parts) else False
+
+
+def _short_day_first(short: pd.DataFrame) -> bool | None:
+    """Of years with two digits, where it is not even sure that the year is last: there are fewer years than days."""
+    first, second, third = (short[place].astype(int) for place in (0, 2, 3))
+    is_year_last = first.nunique() > third.nunique() or int(second.max()) > _MONTHS_FIRST
+    if not is_year_last:
+        return None
+    return True if bool((short[1] == ".").all()) else _proven(first, second)
+
+
+def _proven(firsts: pd.Series, seconds: pd.Series) -> bool | None:
+    """Which of two numbers is the day: the one that is no month."""
+    first, second = int(firsts.max()) > _MONTHS_FIRST, int(seconds.max()) > _MONTHS_FIRST
     if first and second:
         raise TimeColumnError("some rows put the day first and some the month; write 2020-01-31 instead")
     return first if first or second else None
@@ -108,13 +135,24 @@ def _of_moments(column: pd.Series, style: TimeStyle) -> TimesRead:
 
 def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> TimesRead:
     # As floats: the smallest of all integers has no absolute value.
-    is_bad = (numeric.isna() | (numeric.astype("float64").abs() > _LARGEST_NUMBER)).to_numpy()
+    sizes = numeric.astype("float64").abs()
+    is_bad = (numeric.isna() | (sizes > _LARGEST_NUMBER) | (sizes < _LEAST_MOMENT)).to_numpy()
+    if is_bad.all():
+        raise _no_moment(column)
     numbers = numeric.mask(is_bad, 0).to_numpy()
     good = numbers[~is_bad]
-    if good.size and ((good >= 19_000_101) & (good <= 21_001_231)).all() and (good % 1 == 0).all():
-        text = column.where(~is_bad, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
-        return _of_text(text, style, "%Y%m%d")
+    for low, high, layout in _COMPACT_NUMBERS:
+        if ((good >= low) & (good <= high)).all() and (good % 1 == 0).all():
+            text = column.where(~is_bad, "").map(lambda cell: str(int(float(cell))) if cell != "" else "")
+            return _of_text(text, style, layout)
     return TimesRead(_milliseconds(numbers), is_bad)
+
+
+def _no_moment(column: pd.Series) -> TimeColumnError:
+    return TimeColumnError(
+        f"'{column.iloc[0]}' is no time. So small a number is a spreadsheet's date, a year or the number of a line; "
+        "write 2020-01-31, or milliseconds since 1970"
+    )
 
 
 def _milliseconds(numbers: NDArray[np.generic]) -> NDArray[np.int64]:
@@ -133,7 +171,7 @@ def _of_text(text: pd.Series, style: TimeStyle, layout: str | None = None) -> Ti
     has_offset = offset.notna()
     wall = text
     if has_offset.any():
-        wall = text.where(~has_offset, text.str.replace(r"\s*(?:Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)$", "", regex=True))
+        wall = text.where(~has_offset, text.str.replace(rf"\s*{_ZONE}$", "", regex=True))
     moments = _parsed(wall, bool(style.is_day_first) or _is_dotted(wall), layout)
     if not has_offset.any():
         return _read(_localised(moments, style.zone))
@@ -161,6 +199,7 @@ def _parsed(text: pd.Series, is_day_first: bool, layout: str | None) -> pd.Serie
     import pandas as pd  # noqa: PLC0415
 
     text = text.str.replace(_HOUR_OF_HALF_DAY, r"\1:00 \2", regex=True)
+    text = text.where(text.str.contains(_HAS_DATE), "")
     for pattern, known in _COMPACT:
         if layout is None and re.fullmatch(pattern, str(text.iloc[0])):
             layout = known
@@ -168,12 +207,21 @@ def _parsed(text: pd.Series, is_day_first: bool, layout: str | None) -> pd.Serie
         return pd.to_datetime(text, errors="coerce", format=layout)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # pandas says that it finds no layout; there is another way
-        parsed = pd.to_datetime(text, errors="coerce", dayfirst=is_day_first)
+        parsed = _zoneless(pd.to_datetime(text, errors="coerce", dayfirst=is_day_first))
     left = parsed.isna()
     if left.any():
-        rest = pd.to_datetime(text[left], errors="coerce", dayfirst=is_day_first, format="mixed")
+        rest = _zoneless(pd.to_datetime(text[left], errors="coerce", dayfirst=is_day_first, format="mixed"))
         parsed = parsed.where(~left, rest)
     return parsed
+
+
+def _zoneless(parsed: pd.Series) -> pd.Series:
+    """A zone that is not in `_ZONE` was written in a way that is not known here, so these are no times."""
+    import pandas as pd  # noqa: PLC0415
+
+    if pd.api.types.is_datetime64_dtype(parsed):
+        return parsed
+    return pd.Series(pd.NaT, index=parsed.index, dtype="datetime64[ns]")
 
 
 def _is_one_moment_of_day(wall: pd.Series, offset: pd.Series) -> bool:
@@ -191,9 +239,11 @@ def _offsets_ms(offset: pd.Series) -> NDArray[np.int64]:
 def _offset_ms(name: str) -> int:
     if name in ("Z", "UTC", "GMT"):
         return 0
-    digits = name[1:].replace(":", "").ljust(4, "0")
-    minutes = 60 * int(digits[:2]) + int(digits[2:])
-    return (-minutes if name.startswith("-") else minutes) * 60_000
+    signed = name.removeprefix("UTC").removeprefix("GMT").strip()
+    digits = signed[1:].replace(":", "")
+    hours, rest = (digits[:-2], digits[-2:]) if len(digits) > 2 else (digits, "0")
+    minutes = 60 * int(hours) + int(rest)
+    return (-minutes if signed.startswith("-") else minutes) * 60_000
 
 
 def _localised(wall: pd.Series, zone: tzinfo) -> pd.Series:

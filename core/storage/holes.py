@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from core.market.candle import Market
 from core.market.history.spans import Span
-from core.storage.database import select, write
+from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market
 
 if TYPE_CHECKING:
@@ -26,6 +30,8 @@ ON CONFLICT (market_id, first_ms) DO UPDATE
 SET stop_ms = MAX(stop_ms, excluded.stop_ms), asked_at_ms = excluded.asked_at_ms
 """
 _KNOWN = "SELECT first_ms, stop_ms FROM exchange_holes WHERE market_id = ? AND stop_ms > ? AND first_ms < ?"
+_SPAN = np.dtype([("first_ms", np.int64), ("stop_ms", np.int64)])
+_AFTER_ALL_MS = 2**63 - 1
 
 
 class HoleStore:
@@ -60,3 +66,10 @@ class HoleStore:
         """What the exchange is known not to have, where it touches the span, ascending; parts may overlap."""
         rows = select(self._db, _KNOWN, (find_market(self._db, market), span.first_ms, span.stop_ms))
         return sorted(Span(*row) for row in rows)
+
+    def of_exchange_from(self, market: Market, first_ms: int) -> NDArray[np.int64]:
+        """The same of all that ends after a time, without an object for each: first and stop, shape (n, 2)."""
+        values = (find_market(self._db, market), first_ms, _AFTER_ALL_MS)
+        with translated(self._db), closing(self._db.conn.execute(_KNOWN, values)) as cursor:
+            rows = np.fromiter(cursor, dtype=_SPAN)
+        return np.stack([rows["first_ms"], rows["stop_ms"]], axis=1)

@@ -214,8 +214,8 @@ class _Stage(QObject):
             self._everything_painted_at = self._painted_at[-1]
         self._frames_left -= 1
 
-    @Slot(object)
-    def _on_loaded(self, series: CandleSeries) -> None:
+    @Slot(object, object)
+    def _on_loaded(self, series: CandleSeries, _holes: object) -> None:
         self._whole = series
         self._chart.replace_series(series)
 

@@ -24,6 +24,7 @@ from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
+from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_clock import Dirty, FrameClock
@@ -197,6 +198,11 @@ class ChartWidget(QWidget):
         if forecast is not None and forecast.ghosts:
             self._scale.set_margin(len(forecast.ghosts) + _GHOST_MARGIN)
         self._frame_clock.request(Dirty.VIEW)
+
+    def set_holes(self, holes: KnownHoles | None) -> None:
+        """What the exchange is known not to have of the market that is shown; None where none can be asked."""
+        self._model.holes = holes
+        self._frame_clock.request(Dirty.DATA)
 
     def set_note(self, text: str) -> None:
         """What a user has to know of the forecast, near where it stands; nothing for an empty text."""

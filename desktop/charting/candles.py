@@ -6,16 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
 from core.events import ForecastMade, Severity
-from core.market.candle import Candle, Interval, Market
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
+from core.market.feeds.base import MissingCandles
 from core.market.resample import ResampledSeries
 from core.market.series import CandleSeries
 from core.settings import ChartInterval, Settings
 from core.storage.errors import StorageError
 from desktop.actions import ActionId
 from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
+from desktop.chart.data.holes import KnownHoles
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.window import MainWindow
@@ -69,6 +73,7 @@ class ChartCandles(QObject):
         self._history.cancel()
         self._window.banner.withdraw(_HISTORY_NOTICE)
         self._stored = self._newest(market)
+        self._chart.set_holes(self._known_holes(market, self._stored))
         self._show()
         if len(self._stored) == SHOWN_AT_FIRST:
             self._history.start(market)
@@ -88,6 +93,14 @@ class ChartCandles(QObject):
             self._coarse.sync()
             self._show_forming()
         self._chart.refresh()
+
+    def add_hole(self, hole: MissingCandles) -> None:
+        """The exchange was asked for these just now, and has none."""
+        known = self._chart.model.holes
+        if known is None or self._market is None:
+            return
+        stop_ms = hole.first_ms + hole.count * self._market.interval.duration_ms
+        self._chart.set_holes(known.joined(np.array([[hole.first_ms, stop_ms]])))
 
     def set_forming(self, candle: Candle) -> None:
         """The stored interval's candle that is still open."""
@@ -169,8 +182,21 @@ class ChartCandles(QObject):
             self._window.tell(f"The stored candles cannot be shown: {error}", Severity.ERROR, _HISTORY_NOTICE)
             return CandleSeries(market.interval)
 
-    def _on_history(self, series: CandleSeries) -> None:
+    def _known_holes(self, market: Market, stored: CandleSeries) -> KnownHoles | None:
+        """Of the time that is shown; None for candles that come from no exchange."""
+        if market.venue in (FILE_VENUE, SIMULATED_VENUE):
+            return None
+        try:
+            first_ms = int(stored.open_time_ms[0]) if len(stored) else 0
+            return KnownHoles(self._database.holes.of_exchange_from(market, first_ms))
+        except StorageError:  # what was asked for just before has failed too, and was told
+            return KnownHoles()
+
+    def _on_history(self, series: CandleSeries, holes: NDArray[np.int64]) -> None:
         self._stored = series
+        known = self._chart.model.holes
+        if known is not None:
+            self._chart.set_holes(known.joined(holes))  # more may have been told while it was read
         if self._coarse is None:
             self._chart.replace_series(series)
             return

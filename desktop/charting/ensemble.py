@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Slot
 
 from core.clock import Clock
 from core.market.candle import Candle, Market
+from core.market.feeds.base import MissingCandles
+from core.market.pipeline import FeedTold
 from core.storage.folder import DataFolder
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.data.past_forecasts import PastReader
@@ -78,6 +80,11 @@ class ChartEnsemble(QObject):
     def correct(self, candle: Candle) -> None:
         """A stored candle has other numbers now; prices that it had are history, which sets no alert off."""
         self.candles.add((candle,))
+
+    def take_told(self, told: FeedTold) -> None:
+        """What the feed says of itself; here, what the exchange does not have."""
+        if isinstance(told, MissingCandles):
+            self.candles.add_hole(told)
 
     def set_forming(self, candle: Candle) -> None:
         """The candle that is still open, as it stands now."""

@@ -112,7 +112,13 @@ def _sentence(market: Market, report: BackfillReport) -> str:
     if report.all_absent:
         now = f" ({report.absent:,} found out now)" if report.absent else ""
         parts.append(f"The exchange was asked for {report.all_absent:,} that it does not have{now}; they stay holes.")
-    if report.left:
+    if report.out_of_reach:
+        parts.append(
+            f"{report.out_of_reach:,} lie before the first candle that the exchange lists and cannot be fetched. "
+            "Import files of them instead, of candles or trades."
+        )
+    left = report.left - report.out_of_reach
+    if left:
         why = ", ".join(f"{count:,} ({why})" for why, count in report.rejected.items())
-        parts.append(f"{report.left:,} are still missing; rejected: {why or 'none'}. The same command asks again.")
+        parts.append(f"{left:,} are still missing; rejected: {why or 'none'}. The same command asks again.")
     return " ".join(parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -13,6 +14,7 @@ from core.market.history.errors import HistoryError
 from core.storage.candles import CandleStore
 
 Command = Callable[..., Any]
+_PAIR = re.compile(r"[^\s/]+/[^\s/]+")
 _ANY_VENUE = "The exchange, by its ccxt id, or 'file'."
 
 
@@ -58,6 +60,7 @@ def require_known_venue(market: Market, store: CandleStore | None) -> None:
     if market.venue == FILE_VENUE or (store is not None and store.latest_open_time_ms(market) is not None):
         return
     _require_exchange(market.venue, f"For candles of no exchange: --venue {FILE_VENUE}")
+    _require_pair(market)
 
 
 def require_exchange(market: Market) -> None:
@@ -68,6 +71,16 @@ def require_exchange(market: Market) -> None:
             "as --venue binance; files are read with the command import."
         )
     _require_exchange(market.venue, "Name one by its ccxt id, such as --venue binance.")
+    _require_pair(market)
+
+
+def _require_pair(market: Market) -> None:
+    """Raises HistoryError."""
+    if not _PAIR.fullmatch(market.symbol):
+        raise HistoryError(
+            f"'{market.symbol}' is no symbol of an exchange; write what is traded, a slash and what it is paid in: "
+            "--symbol BTC/USDT"
+        )
 
 
 def _require_exchange(venue: str, otherwise: str) -> None:

@@ -82,7 +82,7 @@ class FeedPanel(Panel):
         self._dot.show_colour(state_colour(state, self.palette_now))
         set_text(self.state_word, state_word(state))
         set_text(self.market, self._market_text())
-        set_text(self.sentence, self._sentence())
+        set_text(self.sentence, self._sentence(now_ms))
         self._show_buttons()
         self.changes.show(story(record))
         had_none = self.rejected.rowCount() == 0
@@ -98,7 +98,9 @@ class FeedPanel(Panel):
         self._show_times(now_ms)
 
     def tick(self) -> None:
-        self._show_times(self._clock.now_ms())
+        now_ms = self._clock.now_ms()
+        set_text(self.sentence, self._sentence(now_ms))
+        self._show_times(now_ms)
 
     def apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
@@ -149,9 +151,9 @@ class FeedPanel(Panel):
             return str(record.market)
         return "" if record.asked is None else f"{venue_name(record.asked.venue)} · {record.asked.symbol}"
 
-    def _sentence(self) -> str:
-        """What the feed said last; where something else is shown than was asked for, why."""
-        said = "" if self._record.status is None else self._record.status.sentence
+    def _sentence(self, now_ms: int) -> str:
+        """What the feed said last, with what is left of a wait; before it why something else is shown, where it is."""
+        said = "" if self._record.status is None else self._record.status.sentence_at(now_ms)
         return f"{self._record.notice} {said}".strip()
 
     def _show_buttons(self) -> None:

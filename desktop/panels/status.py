@@ -114,6 +114,9 @@ class StatusPanel(Panel):
         for signal in signals:
             signal.connect(self.mark_stale)
 
+    def tick(self) -> None:
+        self._refresh_feed()
+
     def refresh(self) -> None:
         self._refresh_feed()
         self.jobs.show_jobs(self._state.jobs.running())
@@ -133,8 +136,9 @@ class StatusPanel(Panel):
             self._dot.show_colour(palette.muted_text)
             return
         self._dot.show_colour(state_colour(feed.state, palette))
-        set_text(self.feed, in_one_line(feed.state, feed.sentence))
-        self.feed.setToolTip(feed.sentence)
+        sentence = feed.sentence_at(self._state.clock.now_ms())
+        set_text(self.feed, in_one_line(feed.state, sentence))
+        self.feed.setToolTip(sentence)
 
     def _trainer_words(self, trainer_state: TrainerState | None) -> str:
         failure = self._state.failure

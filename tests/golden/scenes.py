@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
 
+import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
@@ -16,6 +17,7 @@ from core.market.price_lines import LineKind, PriceLine
 from core.market.series import CandleSeries
 from core.market.time_zones import find
 from desktop.benchmark import scenario
+from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.data.measurement import Mark, Measurement
 from desktop.chart.layers.error_strip import ErrorStripLayer
@@ -69,6 +71,24 @@ def wide_range(stage: Stage, scale: ScaleKind) -> None:
 
 def gaps(stage: Stage) -> None:
     stage.chart.set_series(random_series(COUNT, skip=_GAPS), TITLE)
+
+
+def holes(stage: Stage) -> None:
+    """Of two gaps the exchange is known to have no candle in the first."""
+    gaps(stage)
+    model = stage.chart.model
+    after = next(index for index in range(1, model.count) if model.missing_before(index))
+    first_ms, stop_ms = model.time_at(after - 1), model.time_at(after)
+    assert first_ms is not None and stop_ms is not None
+    stage.chart.set_holes(KnownHoles(np.array([[first_ms + 1, stop_ms]])))
+
+
+def absent_told(stage: Stage) -> None:
+    """Over the first candle after such a hole."""
+    holes(stage)
+    model = stage.chart.model
+    after = next(index for index in range(1, model.count) if model.missing_before(index))
+    stage.point_at(after, stage_price(stage, 0.6))
 
 
 def ghosts(stage: Stage, mode: ForecastMode = ForecastMode.LIVE, *, is_forming: bool = True) -> None:
@@ -370,6 +390,9 @@ SCENES: tuple[Scene, ...] = (
     Scene("outcome-dark", outcome),
     Scene("outcome-light", outcome, "light"),
     Scene("missing-told", missing_told),
+    Scene("holes-dark", holes, scales=EVERY_SCALE),
+    Scene("holes-light", holes, "light"),
+    Scene("absent-told", absent_told),
     Scene("countdown", countdown, scales=EVERY_SCALE),
     Scene("panned-back", panned_back),
     Scene("held-prices", held_prices),

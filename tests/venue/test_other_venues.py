@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from core.market.candle import Candle, Market
-from core.market.feeds.base import FeedState, FeedVitals
+from core.market.feeds.base import FeedState, FeedVitals, MissingCandles
 from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.trouble import Answer, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
+from core.market.history.spans import Span
 from core.market.history.venue_source import open_venue
 from core.market.history.writing import DatabaseWriter
 from core.market.pipeline import MarketPipeline
@@ -148,11 +149,48 @@ def test_coinbase_is_back_filled_page_by_page(tmp_path: Path) -> None:
     assert report.requests == 4, "its pages have 300 candles"
 
 
-def test_kraken_has_no_more_than_its_newest_candles_and_the_rest_is_known_to_be_absent(tmp_path: Path) -> None:
+def test_what_lies_before_krakens_list_is_out_of_reach_and_not_said_to_be_absent(tmp_path: Path) -> None:
     served = fast_venue("kraken", history=1_100)
     report = fill(served, tmp_path / "candles.sqlite3", 1_000)
     assert report.stored in (MOST_ROWS - 1, MOST_ROWS - 2), "the newest of its rows is still open"
-    assert report.stored + report.absent == report.wanted == 1_000 and report.left == 0
+    assert report.absent == report.all_absent == 0
+    assert report.stored + report.out_of_reach == report.wanted == 1_000 and report.left == report.out_of_reach
+    with open_database(tmp_path / "candles.sqlite3") as db:
+        assert HoleStore(db).of_exchange(served.market, Span(0, 2**62)) == []
+
+
+def test_a_hole_within_krakens_list_is_absent(tmp_path: Path) -> None:
+    served = fast_venue("kraken", history=1_100)
+    newest_ms = MINUTE.open_time_ms(served.exchange.now_ms())
+    served.exchange.hidden.update({newest_ms - minutes * STEP_MS for minutes in (300, 301)})
+    report = fill(served, tmp_path / "candles.sqlite3", 500)
+    assert (report.absent, report.out_of_reach, report.left) == (2, 0, 0)
+
+
+def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_said_so(tmp_path: Path) -> None:
+    async def scenario() -> tuple[Heard, list[Span]]:
+        served, heard = fast_venue("kraken", history=1_100), Heard()
+        known = served.exchange.truth(MINUTE.open_time_ms(served.exchange.now_ms()) - 1_000 * STEP_MS)
+        assert known is not None
+        with without_a_pace("kraken"), open_database(tmp_path / "candles.sqlite3") as db:
+            store, holes = CandleStore(db), HoleStore(db)
+            store.save(served.market, [known])
+            async with served.exchange:
+                feed = served.feed(1_000)
+                running = asyncio.create_task(MarketPipeline(feed, store, holes, served.clock, heard).run())
+                async with asyncio.timeout(40.0):
+                    while not heard.live:
+                        heard.news.clear()
+                        await heard.news.wait()
+                await feed.aclose()
+                await running
+            return heard, holes.of_exchange(served.market, Span(0, 2**62))
+
+    heard, holes = asyncio.run(scenario())
+    assert holes == [] and not [told for told in heard.told if isinstance(told, MissingCandles)]
+    assert "newest 720 candles only" in heard.sentences(FeedState.CATCHING_UP)
+    times = [candle.open_time_ms for candle in heard.closed]
+    assert len(times) >= MOST_ROWS - 2 and times == list(range(times[0], times[-1] + STEP_MS, STEP_MS))
 
 
 @contextlib.asynccontextmanager

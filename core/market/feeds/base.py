@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from core.market.candle import Candle, Market
+from core.market.feeds.words import wait_in_words
 
 
 class FeedKind(StrEnum):
@@ -36,12 +37,23 @@ class FeedStatus:
     """A change of the feed's state, in words a user understands.
 
     next_venue: where this venue is the trouble, the one that is next in the user's order. It is offered, never taken.
+    until_ms: the end of the wait that the sentence tells of, as `in_words` has it.
     """
 
     state: FeedState
     sentence: str
     at_ms: int
     next_venue: str | None = None
+    until_ms: int | None = None
+
+    def sentence_at(self, now_ms: int) -> str:
+        """The sentence with as much of the wait as is left then."""
+        if self.until_ms is None:
+            return self.sentence
+        before, told, after = self.sentence.rpartition(f" in {wait_in_words(self.until_ms - self.at_ms)}.")
+        left_ms = self.until_ms - max(now_ms, self.at_ms)
+        left = " now." if left_ms <= 0 else f" in {wait_in_words(left_ms)}."
+        return f"{before}{left}{after}" if told else self.sentence
 
 
 @dataclass(frozen=True, slots=True)

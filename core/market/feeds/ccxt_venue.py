@@ -24,6 +24,7 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Kline, Refused, Updates
 
 _MOST_ROWS = 1000
+_LISTED_ROWS = {"kraken": 720}
 _PACE_S = 0.02
 """Between two answers of `updates`: a flood is handed on fifty times a second, not message by message."""
 _MOST_WAITING = 200_000
@@ -58,6 +59,10 @@ class CcxtVenue:
     @property
     def page_rows(self) -> int:
         return self._page_rows
+
+    @property
+    def listed_rows(self) -> int | None:
+        return _LISTED_ROWS.get(self._market.venue)
 
     @property
     def tells_close(self) -> bool:

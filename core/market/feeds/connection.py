@@ -34,7 +34,7 @@ from core.market.feeds.tally import Tally
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
 from core.market.feeds.watch import StreamWatch
-from core.market.feeds.words import counted, in_words
+from core.market.feeds.words import counted, in_words, wait_in_words
 
 FARTHEST_BACK = 20_000
 """Candles fetched at most after a long pause: a trainer goes through them all before it is live again. What lies before
@@ -112,6 +112,8 @@ class Connection:
         forming_ms = self._server.forming_ms()
         if not self._ledger.is_placed:
             self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
+        if self.venue.listed_rows is not None:
+            return  # its list tells where it begins
         farthest_ms = forming_ms - (FARTHEST_BACK + 1) * self._step_ms
         self._left_out = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
         self._ledger.skip_to(farthest_ms)
@@ -151,11 +153,24 @@ class Connection:
 
     def _taken(self, page: Page, since_ms: int, is_first: bool) -> Iterator[FeedEvent]:
         yield from self._rejected(page.refused)
+        if page.is_cut and page.closed:
+            yield from self._leave_out_what_is_before(page.closed[0].open_time_ms)
         yield from self._ledger.compare(page.closed, self._server.now_ms(), since_ms)
         for candle in page.closed:
             for event in self._ledger.pass_on(candle, is_live=False):
                 self._tally.back_filled += not is_first and isinstance(event, ClosedCandle)
                 yield event
+
+    def _leave_out_what_is_before(self, first_ms: int) -> Iterator[FeedEvent]:
+        """The exchange's list begins here. What lies before may well exist, so it is no hole of the exchange's."""
+        count = (first_ms - self._ledger.position_ms) // self._step_ms - 1
+        if count > 0 and self._ledger.is_known:
+            yield self._status(
+                FeedState.CATCHING_UP,
+                f"{self.venue.name} lists its newest {self.venue.listed_rows} candles only, so {counted(count)} before "
+                "them cannot be fetched. Import its files of trades to fill that in.",
+            )
+        self._ledger.skip_to(first_ms - self._step_ms)
 
     async def live(self, said: str) -> AsyncIterator[FeedEvent]:
         """From the stream's first sign, which is told with `said`, to its end."""
@@ -219,8 +234,9 @@ class Connection:
             yield self._status(FeedState.LIVE, said)
         elif held is not None and self._is_waiting and not self._is_wait_told:
             self._is_wait_told = True
-            sentence = f"{held} The stream goes on; what has closed is asked for in {in_words(held.wait_s)}."
-            yield self._status(FeedState.LIVE, sentence)
+            wait_ms, now_ms = round(held.wait_s * 1000.0), self._clock.now_ms()
+            sentence = f"{held} The stream goes on; what has closed is asked for in {wait_in_words(wait_ms)}."
+            yield FeedStatus(FeedState.LIVE, sentence, now_ms, until_ms=now_ms + wait_ms)
 
     def _tell(self, forming: FormingCandles) -> Iterator[FeedEvent]:
         """The forming candle where it has changed, corrections, and the vitals when it is time for them."""

@@ -21,7 +21,7 @@ from core.market.feeds.tally import Tally
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import OpenVenue, Venue
-from core.market.feeds.words import counted, in_words
+from core.market.feeds.words import counted, wait_in_words
 from core.market.venue_names import venue_name
 
 __all__ = ["ExchangeFeed", "ExchangeTimes", "probe"]
@@ -164,8 +164,10 @@ class ExchangeFeed:
 
     def _broken(self, trouble: VenueError, wait_s: float) -> FeedStatus:
         offer = self._offer(trouble)
-        sentence = f"{trouble} Next try in {in_words(wait_s)}.{_offered(offer)}"
-        return self._status(FeedState.RECONNECTING, sentence, offer)
+        wait_ms = round(wait_s * 1000.0)
+        sentence = f"{trouble} Next try in {wait_in_words(wait_ms)}.{_offered(offer)}"
+        now_ms = self._clock.now_ms()
+        return FeedStatus(FeedState.RECONNECTING, sentence, now_ms, offer, until_ms=now_ms + wait_ms)
 
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned
@@ -175,8 +177,8 @@ class ExchangeFeed:
     def _is_done(self) -> bool:
         return self._closing.is_closed or self._ledger.is_full
 
-    def _status(self, state: FeedState, sentence: str, offer: str | None = None) -> FeedStatus:
-        return FeedStatus(state, sentence, self._clock.now_ms(), offer)
+    def _status(self, state: FeedState, sentence: str) -> FeedStatus:
+        return FeedStatus(state, sentence, self._clock.now_ms())
 
 
 def _offered(offer: str | None) -> str:

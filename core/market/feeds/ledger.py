@@ -29,6 +29,11 @@ class _Passed:
     checks: int = 0
     doubt: Candle | None = None
 
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing is left to compare."""
+        return self.checks >= _CHECKS and self.doubt is None
+
 
 class Ledger:
     """Passes closed candles on, each once and in order. Outlives connections."""
@@ -41,6 +46,8 @@ class Ledger:
         self._position_ms: int | None = None
         self._is_anchored = False
         self._passed: dict[int, _Passed] = {}
+        self._open: dict[int, _Passed] = {}
+        """Of these, the few that are to be compared again some day, so that not all have to be looked at."""
         self.yielded = 0
         self.corrected = 0
         self.missing = 0
@@ -54,6 +61,11 @@ class Ledger:
     @property
     def is_placed(self) -> bool:
         return self._position_ms is not None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the subscriber has the candle at the position, so that what follows it is missed."""
+        return self._is_anchored
 
     @property
     def is_full(self) -> bool:
@@ -74,7 +86,7 @@ class Ledger:
         passed: dict[int, Candle | None] = dict.fromkeys(known.missing_ms)
         passed |= {candle.open_time_ms: candle for candle in known.candles}
         for open_time_ms in sorted(passed)[-REMEMBERED:]:
-            self._passed[open_time_ms] = _Passed(passed[open_time_ms])
+            self._open[open_time_ms] = self._passed[open_time_ms] = _Passed(passed[open_time_ms])
 
     def pass_on(self, candle: Candle, is_live: bool) -> Iterator[FeedEvent]:
         """The candle, and before it the hole that the exchange has, if there is one. Nothing beyond the limit."""
@@ -100,11 +112,11 @@ class Ledger:
         return MissingCandles(first_ms, count)
 
     def _remember(self, open_time_ms: int, candle: Candle | None) -> None:
-        self._passed[open_time_ms] = _Passed(candle)
-        oldest_ms, oldest = next(iter(self._passed.items()))
-        is_done = oldest.checks >= _CHECKS and oldest.doubt is None
-        if len(self._passed) > (REMEMBERED if is_done else _MOST_REMEMBERED):
+        self._open[open_time_ms] = self._passed[open_time_ms] = _Passed(candle)
+        oldest_ms = next(iter(self._passed))
+        if len(self._passed) > (_MOST_REMEMBERED if oldest_ms in self._open else REMEMBERED):
             del self._passed[oldest_ms]
+            self._open.pop(oldest_ms, None)
 
     def look_back_ms(self) -> int:
         """From where a request after a break begins: a few candles before the position, where they are remembered."""
@@ -113,14 +125,13 @@ class Ledger:
 
     def due_from_ms(self, now_ms: int) -> int | None:
         """The oldest candle that is to be compared now; None where none is."""
-        return next(
-            (time_ms for time_ms, passed in self._passed.items() if self._is_due(time_ms, passed, now_ms)), None
-        )
+        due = (time_ms for time_ms, passed in self._open.items() if self._is_due(time_ms, passed, now_ms))
+        return min(due, default=None)
 
     @property
     def has_doubts(self) -> bool:
         """Whether a difference was seen once and waits to be confirmed."""
-        return any(passed.doubt is not None for passed in self._passed.values())
+        return any(passed.doubt is not None for passed in self._open.values())
 
     def _is_due(self, time_ms: int, passed: _Passed, now_ms: int) -> bool:
         return passed.doubt is not None or passed.checks < self._checks_due(time_ms, now_ms)
@@ -137,6 +148,7 @@ class Ledger:
         difference that is seen twice is a correction."""
         found = [self._compared(row) for row in rows if row.open_time_ms in self._passed]
         self._count_checks(since_ms, rows[-1].open_time_ms if rows else since_ms, now_ms)
+        self._open = {time_ms: passed for time_ms, passed in self._open.items() if not passed.is_done}
         corrections = [each for each in found if each is not None]
         self.corrected += len(corrections)
         return corrections
@@ -148,6 +160,7 @@ class Ledger:
             return None
         if passed.doubt is None or not _is_same(passed.doubt, row):
             passed.doubt = row
+            self._open[row.open_time_ms] = passed
             return None
         before, was_missing = passed.candle or row, passed.candle is None
         passed.candle, passed.doubt = row, None
@@ -155,7 +168,7 @@ class Ledger:
 
     def _count_checks(self, first_ms: int, last_ms: int, now_ms: int) -> None:
         """One answer is one comparison, however late it comes: after a break an exchange may still be behind itself."""
-        for time_ms, passed in self._passed.items():
+        for time_ms, passed in self._open.items():
             if first_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms):
                 passed.checks += 1
 

@@ -13,18 +13,32 @@ from core.market.feeds.tally import Tally
 from core.market.feeds.venue import Refused, Venue
 from core.market.validate import RejectionReason, problem_of
 
+_LISTED_TOO_FEW = 2
+"""A list may lack the candle that has just begun, or one that could not be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Closed candles, ascending; the opening time of the newest row, closed or not; and what was not believed."""
+    """Closed candles, ascending; the opening time of the newest row, closed or not; and what was not believed.
+
+    is_cut: the exchange's list is too short to reach back to what was asked for.
+    """
 
     closed: list[Candle]
     newest_ms: int | None
     refused: list[Refused] = field(default_factory=list)
+    is_cut: bool = False
 
     def at(self, open_time_ms: int) -> Candle | None:
         """The closed candle that opened then."""
         return next((candle for candle in self.closed if candle.open_time_ms == open_time_ms), None)
+
+
+def is_cut_list(rows: list[Candle], since_ms: int, listed_rows: int | None, interval: Interval) -> bool:
+    """Whether all that an exchange lists begins after what was asked for."""
+    if listed_rows is None or len(rows) < listed_rows - _LISTED_TOO_FEW:
+        return False
+    return rows[0].open_time_ms >= since_ms + interval.duration_ms
 
 
 class Requests:
@@ -80,7 +94,8 @@ class Requests:
         newest_ms = sound[-1].open_time_ms
         final_from_ms = newest_ms + interval.duration_ms + self._times.grace_s * 1000.0
         is_final = self._server.surely_ms() - self._since_asked_ms() >= final_from_ms
-        return Page(sound if is_final else sound[:-1], newest_ms, refused)
+        is_cut = is_cut_list(rows, since_ms, self._venue.listed_rows, interval)
+        return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)
 
     async def open_candle(self, interval: Interval) -> list[Candle]:
         """The candle that is open now, where it has trades."""

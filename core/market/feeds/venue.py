@@ -62,6 +62,12 @@ class Venue(Protocol):
         ...
 
     @property
+    def listed_rows(self) -> int | None:
+        """How many of the newest candles its list has, whatever is asked for: of those before it says nothing, not even
+        that there are none. None where it goes back to the market's beginning."""
+        ...
+
+    @property
     def tells_close(self) -> bool:
         """Whether its stream says of a candle that it is over."""
         ...

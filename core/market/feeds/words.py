@@ -10,6 +10,11 @@ def counted(candles: int) -> str:
     return "1 candle" if candles == 1 else f"{candles:,} candles"
 
 
+def wait_in_words(wait_ms: int) -> str:
+    """A wait that is counted down: `FeedStatus.sentence_at` finds it again in a sentence."""
+    return in_words(wait_ms / 1000.0)
+
+
 def in_words(seconds: float) -> str:
     if seconds < 1.0:
         return "a moment"

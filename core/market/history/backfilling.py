@@ -18,6 +18,7 @@ import numpy as np
 from core.clock import Clock
 from core.market.candle import Candle, Market
 from core.market.feeds.backoff import Backoff
+from core.market.feeds.requests import is_cut_list
 from core.market.feeds.trouble import VenueError
 from core.market.history.checks import check_columns
 from core.market.history.errors import HistoryError
@@ -42,6 +43,9 @@ class HistorySource(Protocol):
     @property
     def page_rows(self) -> int: ...
 
+    @property
+    def listed_rows(self) -> int | None: ...
+
     async def candles(self, since_ms: int) -> list[Candle]: ...
 
     def now_ms(self) -> int: ...
@@ -64,13 +68,15 @@ class BackfillListener(Protocol):
 @dataclass(frozen=True, slots=True)
 class BackfillReport:
     """What came of it. wanted: candles that were missing; stored: those that came; absent: those that the exchange does
-    not have, found out now; all_absent: with those that were known before; left: still missing, because rejected."""
+    not have, found out now; all_absent: with those that were known before; left: still missing, because rejected or out
+    of reach; out_of_reach: of those, before the first candle that the exchange lists."""
 
     span: Span
     wanted: int
     stored: int
     absent: int
     left: int
+    out_of_reach: int
     all_absent: int
     requests: int
     rejected: dict[str, int]
@@ -98,6 +104,7 @@ class Backfill:
     _requests: int = 0
     _stored: int = 0
     _absent: int = 0
+    _out_of_reach: int = 0
     _rejected: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -126,6 +133,7 @@ class Backfill:
             stored=self._stored,
             absent=self._absent,
             left=left,
+            out_of_reach=self._out_of_reach,
             all_absent=candles_in(self.holes.missing(self.market, span), interval) - left,
             requests=self._requests,
             rejected=dict(self._rejected),
@@ -167,13 +175,16 @@ class Backfill:
     async def _page(self, missing: list[Span], first_ms: int) -> tuple[dict[int, Candle], Span]:
         """Candles by opening time, and how far the exchange's answer reaches. Holes in it are noted when it said so
         twice: an answer may be incomplete once."""
-        found, stop_ms = await self._ask(first_ms)
-        absent = self._absent_of(missing, found, Span(first_ms, stop_ms))
+        found, told = await self._ask(first_ms)
+        absent = self._absent_of(missing, found, told)
         if absent:
-            again, again_stop_ms = await self._ask(absent[0].first_ms)
+            again, told_again = await self._ask(absent[0].first_ms)
             found |= again
-            stop_ms = min(stop_ms, again_stop_ms)
-            absent = self._absent_of(missing, found, Span(first_ms, stop_ms))
+            told = Span(max(told.first_ms, told_again.first_ms), min(told.stop_ms, told_again.stop_ms))
+            absent = self._absent_of(missing, found, told)
+        stop_ms = max(told.stop_ms, first_ms + self.market.interval.duration_ms)
+        unlisted = self._absent_of(missing, found, Span(first_ms, min(told.first_ms, stop_ms)))
+        self._out_of_reach += candles_in(unlisted, self.market.interval)
         if absent:
             self.writer.put_holes(self.market, absent, self.clock.now_ms())
             self._absent += candles_in(absent, self.market.interval)
@@ -204,8 +215,8 @@ class Backfill:
         if len(checked.columns):
             self._stored += self.writer.put(self.market, checked.columns, replaces=False)
 
-    async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], int]:
-        """A page, and the first opening time that it says nothing of. Goes on through every trouble that passes."""
+    async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], Span]:
+        """A page, and the time that it tells of. Goes on through every trouble that passes."""
         while True:
             try:
                 source = await self._connected()
@@ -216,9 +227,12 @@ class Backfill:
                 continue
             self._tries = 0
             self.backoff.reset()
-            step_ms = self.market.interval.duration_ms
-            stop_ms = rows[-1].open_time_ms + step_ms if rows else since_ms + source.page_rows * step_ms
-            return {row.open_time_ms: row for row in rows}, stop_ms
+            interval = self.market.interval
+            told = Span(since_ms, since_ms + source.page_rows * interval.duration_ms)
+            if rows:
+                is_cut = is_cut_list(rows, since_ms, source.listed_rows, interval)
+                told = Span(rows[0].open_time_ms if is_cut else since_ms, interval.close_time_ms(rows[-1].open_time_ms))
+            return {row.open_time_ms: row for row in rows}, told
 
     async def _connected(self) -> HistorySource:
         """The source that stands; after a trouble, a new one."""

@@ -32,6 +32,10 @@ UNREADABLE_TIME = "time cannot be read"
 TOO_MANY_CELLS = "too many cells in the line"
 TRADE_NUMBER = "price or amount is no number above zero"
 CUT = "candle cut by the file's beginning or end"
+SPOILT = "candle with a trade that cannot be read"
+TORN = "candle that lacks trades, by their numbers"
+_MOST_CONTRADICTING = 0.25
+"""Of the rows. More than that is no slip: the times are rounded, or the rows are of several markets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +196,10 @@ class _Reader:
         is_good: NDArray[np.bool_],
     ) -> None:
         assert self.roles is not None, "set by _begin"
+        numbers[1] = np.abs(numbers[1])  # some write what was sold as less than nothing
         is_priced = np.isfinite(numbers).all(axis=0) & (numbers > 0.0).all(axis=0)
         self.rejected[TRADE_NUMBER] += int((is_good & ~is_priced).sum())
+        aggregator.spoil(times[is_good & ~is_priced & (numbers[1] != 0.0)])
         kept = is_good & is_priced
         ids = None if self.roles.trade_id is None else _trade_ids(chunk[self.roles.trade_id])
         kept_ids = None if ids is None else ids[kept]
@@ -201,8 +207,9 @@ class _Reader:
 
     def _finish_trades(self, aggregator: TradeAggregator) -> CandleTable:
         made = aggregator.candles()
-        if made.cut_ms:
-            self.rejected[CUT] += len(made.cut_ms)
+        for reason, left_out in ((CUT, made.cut_ms), (SPOILT, made.spoilt_ms), (TORN, made.torn_ms)):
+            self.rejected[reason] += len(left_out)
+        self.rejected = +self.rejected
         return self._checked(made.columns, aggregator.interval, made.repeated, 0)
 
     def _finish_candles(self) -> CandleTable:
@@ -210,6 +217,11 @@ class _Reader:
         if np.isnan(values[4]).all():
             values[4] = 0.0
         columns, repeated, contradicting = _in_order(times, values)
+        if contradicting > _MOST_CONTRADICTING * self.rows:
+            raise CandleFileError(
+                f"{self.path.name}: {contradicting:,} of {self.rows:,} rows have the time of another row, and other "
+                "numbers. Either its times are rounded, or it holds several markets; split it into a file for each."
+            )
         interval = self._interval(columns.open_time_ms)
         return self._checked(columns, interval, repeated, contradicting)
 

@@ -25,6 +25,8 @@ _TIME_NAMES = (
     *("opentime", "start_time", "starttime", "start", "time_period_start", "begin", "datetime_utc", "time_utc"),
     *("unix_timestamp", "unix_time", "unixtime", "epoch", "local_time", "transact_time", "trade_time", "t"),
 )
+_OTHER_NAMES = {"close": ("price", "last")}
+"""Believed only beside the names of the other three prices."""
 _VOLUME_NAMES = ("volume", "vol", "base_volume", "tickvol", "v")
 _TRADE_PRICE_NAMES = ("price", "p", "rate")
 _AMOUNT_NAMES = ("amount", "qty", "quantity", "size", "volume", "base_qty", "base_amount", "q", "v")
@@ -35,6 +37,11 @@ _TRADE_COLUMNS = 3
 _BINANCE_TRADE_TIMES = {7: 4, 8: 5}
 """Binance's files of trades and of aggregated trades have no header; their last columns are true or false."""
 _GROUPED_DIGITS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d*)?")
+_SHORTENED = re.compile(r"(-?\d+(?:\.\d*)?)([KMB])")
+_TIMES = {"K": 1e3, "M": 1e6, "B": 1e9}
+_KRAKENS_COLUMNS = 8
+"""Time, open, high, low, close, average, volume, count: as Kraken answers a request."""
+_AVERAGE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +69,8 @@ def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
             ids = by_name[trade_id] if trade_id else None
             time = _time(path, table, by_name)
             return Roles(True, time, (by_name[price], by_name[amount]), ids, symbol)
-    prices = [_find(path, by_name, _spellings(name), name) for name in PRICE_NAMES]
-    return Roles(False, _time(path, table, by_name), (*prices, _volume(by_name)), None, symbol)
+    prices = [_find(path, by_name, (*_spellings(name), *_OTHER_NAMES.get(name, ())), name) for name in PRICE_NAMES]
+    return Roles(False, _time(path, table, by_name), (*prices, _volume(table, by_name)), None, symbol)
 
 
 def time_column(table: pd.DataFrame, roles: Roles) -> pd.Series:
@@ -83,16 +90,35 @@ def number_columns(table: pd.DataFrame, roles: Roles) -> NDArray[np.float64]:
 
 def _by_place(path: Path, table: pd.DataFrame, allows_trades: bool) -> Roles:
     count = len(table.columns)
-    if allows_trades and count == _TRADE_COLUMNS:
-        return Roles(True, (0,), (1, 2))
     if allows_trades and count in _BINANCE_TRADE_TIMES and _is_yes_or_no(table[count - 1]):
         return Roles(True, (_BINANCE_TRADE_TIMES[count],), (1, 2), 0)
+    time = 1 if _counts_lines(table[0]) else 0
+    count -= time
+    if allows_trades and count == _TRADE_COLUMNS:
+        return Roles(True, (time,), (time + 1, time + 2))
     if count < _FEWEST_CANDLE_COLUMNS:
         raise CandleFileError(
             f"{path.name} has no header and {count} columns: no column for open, high, low and close. A candle file "
             "has a time, open, high, low and close a line, and a file of trades a time, a price and an amount."
         )
-    return Roles(False, (0,), (1, 2, 3, 4, 5 if count >= _CANDLE_COLUMNS else None))
+    prices = tuple(time + place for place in (1, 2, 3, 4))
+    volume = _AVERAGE + 1 if count == _KRAKENS_COLUMNS and _is_average(table, time) else _AVERAGE
+    return Roles(False, (time,), (*prices, time + volume if count >= _CANDLE_COLUMNS else None))
+
+
+def _counts_lines(column: pd.Series) -> bool:
+    """Whether this is an index that was saved along: 0, 1, 2 and so on."""
+    import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
+
+    if not pd.api.types.is_integer_dtype(column) or len(column) < 2:
+        return False
+    return int(column.iloc[0]) in (0, 1) and bool((column.diff().iloc[1:] == 1).all())
+
+
+def _is_average(table: pd.DataFrame, time: int) -> bool:
+    """Whether what stands after the prices is always between high and low, or nought where nothing was traded."""
+    high, low, shown = (_numbers(table[time + place]) for place in (2, 3, _AVERAGE))
+    return bool(((shown == 0.0) | ((low <= shown) & (shown <= high))).all() and (shown != 0.0).any())
 
 
 def _is_yes_or_no(column: pd.Series) -> bool:
@@ -100,18 +126,20 @@ def _is_yes_or_no(column: pd.Series) -> bool:
 
 
 def _plain(name: object) -> str:
-    """``<TICKVOL>`` and ``Gmt time`` as ``tickvol`` and ``gmt_time``."""
-    return str(name).strip().strip("<>").lower().replace(" ", "_")
+    """``<TICKVOL>``, ``Gmt time`` and ``1. open`` as ``tickvol``, ``gmt_time`` and ``open``."""
+    bare = re.sub(r"^\d+\. ", "", str(name).strip().strip("<>"))
+    return bare.rstrip(".").lower().replace(" ", "_")
 
 
 def _spellings(name: str) -> tuple[str, ...]:
     return name, name[0], f"{name}_price", f"price_{name}", f"{name}price"
 
 
-def _volume(by_name: Mapping[str, object]) -> object | None:
-    named = (name for name in (*_VOLUME_NAMES, *reversed(tuple(by_name))) if name in by_name)
-    found = next((name for name in named if name in _VOLUME_NAMES or name.startswith("volume_")), None)
-    return None if found is None else by_name[found]
+def _volume(table: pd.DataFrame, by_name: Mapping[str, object]) -> object | None:
+    """The first that says anything: a terminal's <VOL> is nought throughout where only its <TICKVOL> is known."""
+    named = dict.fromkeys(name for name in (*_VOLUME_NAMES, *reversed(tuple(by_name))) if name in by_name)
+    found = [by_name[name] for name in named if name in _VOLUME_NAMES or name.startswith("volume_")]
+    return next((name for name in found if np.nan_to_num(_numbers(table[name])).any()), found[0] if found else None)
 
 
 def _time(path: Path, table: pd.DataFrame, by_name: Mapping[str, object]) -> tuple[object, ...]:
@@ -156,5 +184,8 @@ def _numbers(column: pd.Series) -> NDArray[np.float64]:
 def _number(cell: str) -> float:
     if is_number(cell):
         return float(cell.strip().strip('"'))
-    grouped = cell.strip()
-    return float(grouped.replace(",", "")) if _GROUPED_DIGITS.fullmatch(grouped) else math.nan
+    bare = cell.strip()
+    shortened = _SHORTENED.fullmatch(bare)
+    if shortened is not None:
+        return float(shortened[1]) * _TIMES[shortened[2]]
+    return float(bare.replace(",", "")) if _GROUPED_DIGITS.fullmatch(bare) else math.nan

@@ -82,7 +82,9 @@ class TableFile:
             with opened(self.path) as data, io.TextIOWrapper(data, form.encoding, newline="") as text:
                 yield from self._parsed(text, form)
         except UnicodeDecodeError as error:
-            raise CandleFileError(f"{name} is not text in {form.encoding}; a candle file is CSV.") from error
+            raise CandleFileError(
+                f"{name} is not text in UTF-8 or UTF-16 from some line on. A candle file is CSV; save it as UTF-8."
+            ) from error
         except pd.errors.EmptyDataError as error:
             raise empty(self.path) from error
         except (pd.errors.ParserError, ValueError) as error:
@@ -130,7 +132,9 @@ def _form_of(path: Path) -> _TextForm:
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError as error:
-        raise CandleFileError(f"{path.name} is not text (byte {error.start}); a candle file is CSV.") from error
+        raise CandleFileError(
+            f"{path.name} is not text in UTF-8 or UTF-16 (byte {error.start}). A candle file is CSV; save it as UTF-8."
+        ) from error
     if not text.strip():
         raise empty(path)
     skipped, delimiter = _first_row(text)
@@ -189,9 +193,10 @@ def _arrow_frame(path: Path, kind: str) -> pd.DataFrame:
         raise CandleFileError(f"{path.name} is {kind.title()}. {arrow_is_missing()}") from error
     except (ValueError, OSError) as error:
         raise CandleFileError(f"{path.name} is not a whole {kind.title()} file ({error}).") from error
-    if isinstance(frame.index, pd.DatetimeIndex):
-        frame = frame.rename_axis(str(frame.index.name or "time")).reset_index()
-    return frame.reset_index(drop=True)
+    if isinstance(frame.index, pd.DatetimeIndex) and frame.index.name is None:
+        frame = frame.rename_axis("time")
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(level=named).reset_index(drop=True)
 
 
 def arrow_is_missing() -> str:

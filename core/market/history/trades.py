@@ -15,6 +15,8 @@ Numbers = NDArray[np.float64]
 
 _MOST_SPACINGS = 20.0
 _LEAST_DOUBT_MS = 1_000.0
+_COUNTED_UP = 0.99
+"""Of the steps between numbers: where so many are by one, the exchange counts its trades, and a jump is a loss."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,11 +32,14 @@ class Trades:
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeCandles:
     """What came of the trades. `cut_ms`: candles left out because the file begins or ends inside them.
-    `repeated`: trades whose number came a second time."""
+    `repeated`: trades whose number came a second time. `spoilt_ms`: candles left out because one of their trades cannot
+    be read. `torn_ms`: those left out because trades are missing, by their numbers."""
 
     columns: StoredColumns
     cut_ms: tuple[int, ...]
     repeated: int
+    spoilt_ms: tuple[int, ...] = ()
+    torn_ms: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,9 +60,11 @@ class TradeAggregator:
     interval: Interval
     _parts: list[_Buckets] = field(default_factory=list)
     _ids: list[Times] = field(default_factory=list)
+    _times: list[Times] = field(default_factory=list)
     _seen: int = 0
     _repeated: int = 0
     _direction: int = 0
+    _spoilt: set[int] = field(default_factory=set)
 
     def add(self, trades: Trades) -> None:
         """Take a part; prices and amounts are finite and above zero."""
@@ -71,6 +78,10 @@ class TradeAggregator:
         self._seen += count
         self._parts.append(self._buckets(trades, places))
 
+    def spoil(self, times_ms: Times) -> None:
+        """Something was traded at these times, and nobody knows what: candles without it would be wrong."""
+        self._spoilt.update(np.unique(times_ms - times_ms % self.interval.duration_ms).tolist())
+
     def candles(self) -> TradeCandles:
         """Every interval in which something was traded; one without a trade is a hole."""
         if not self._parts:
@@ -82,8 +93,25 @@ class TradeAggregator:
         # In so long a time more trades were to be expected than none.
         is_cut[0] = began_ms - merged.open_ms[0] > doubt_ms
         is_cut[-1] |= merged.open_ms[-1] + self.interval.duration_ms - 1 - ended_ms > doubt_ms
-        columns = StoredColumns(merged.open_ms[~is_cut], merged.values[:, ~is_cut])
-        return TradeCandles(columns, tuple(merged.open_ms[is_cut].tolist()), self._repeated)
+        is_spoilt = np.isin(merged.open_ms, sorted(self._spoilt)) & ~is_cut
+        is_torn = np.isin(merged.open_ms, self._torn()) & ~is_cut & ~is_spoilt
+        is_left = ~(is_cut | is_spoilt | is_torn)
+        columns = StoredColumns(merged.open_ms[is_left], merged.values[:, is_left])
+        cut_ms, spoilt_ms, torn_ms = (tuple(merged.open_ms[is_out].tolist()) for is_out in (is_cut, is_spoilt, is_torn))
+        return TradeCandles(columns, cut_ms, self._repeated, spoilt_ms, torn_ms)
+
+    def _torn(self) -> Times:
+        """Opening times of the candles on both sides of a jump in the numbers."""
+        if not self._ids:
+            return np.empty(0, np.int64)
+        ids, times = np.concatenate(self._ids), np.concatenate(self._times)
+        order = np.argsort(ids, kind="stable")
+        steps = np.diff(ids[order])
+        if not steps.size or (steps == 1).mean() < _COUNTED_UP:
+            return np.empty(0, np.int64)
+        jumps = np.flatnonzero(steps > 1)
+        beside = times[order][np.concatenate([jumps, jumps + 1])]
+        return np.unique(beside - beside % self.interval.duration_ms)
 
     def _without_repeated(self, trades: Trades) -> Trades:
         if trades.ids is None or trades.ids.size == 0:
@@ -98,7 +126,9 @@ class TradeAggregator:
         self._repeated += int((~is_new).sum())
         kept = trades.ids[is_new]
         if kept.size:
-            self._ids.append(np.sort(kept))
+            order = np.argsort(kept, kind="stable")
+            self._ids.append(kept[order])
+            self._times.append(trades.time_ms[is_new][order])
         return Trades(trades.time_ms[is_new], trades.price[is_new], trades.amount[is_new], kept)
 
     def _buckets(self, trades: Trades, places: Times) -> _Buckets:

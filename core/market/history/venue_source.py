@@ -28,6 +28,10 @@ class VenueSource:
     def page_rows(self) -> int:
         return self.venue.page_rows
 
+    @property
+    def listed_rows(self) -> int | None:
+        return self.venue.listed_rows
+
     def now_ms(self) -> int:
         return self._time.now_ms()
 

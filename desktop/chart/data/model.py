@@ -11,6 +11,7 @@ from core.events import QUANTILE_LEVELS, ForecastMade, Ghost
 from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
 from desktop import formatting
+from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
@@ -37,6 +38,8 @@ class ChartModel:
         self.forming: Candle | None = None
         self._series: CandleSeries | None = None
         self._forecast: ForecastMade | None = None
+        self.holes: KnownHoles | None = None
+        """What the exchange is known not to have; None where the candles come from none."""
         self.past = PastForecasts()
         self.regimes = RegimeTrack()
         self._decimals = 2
@@ -173,6 +176,14 @@ class ChartModel:
         if time is None or before is None or self._series is None:
             return 0
         return max(0, (time - before) // self._series.interval.duration_ms - 1)
+
+    def absent_before(self, index: int) -> int:
+        """How many of those the exchange is known not to have; 0 where it was not asked."""
+        time, before = self.time_at(index), self.time_at(index - 1)
+        if self.holes is None or time is None or before is None or self._series is None:
+            return 0
+        step = self._series.interval.duration_ms
+        return int(self.holes.within_ms(before + step, time)) // step
 
     def ghosts(self) -> tuple[PlacedGhost, ...]:
         """The forecast's candles that have not closed yet, where they will stand; found anew only when one

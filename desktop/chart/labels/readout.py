@@ -95,7 +95,7 @@ def _ground(frame: Frame) -> QColor:
 
 def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int, room: int) -> list[Row]:
     """What is said below the title of a candle or a ghost; room: in lines."""
-    palette, rows = frame.palette, list[Row]()
+    rows = list[Row]()
     shown = _newest_index(model) if index is None else index
     candle = model.candle(shown)
     if candle is not None:
@@ -104,12 +104,23 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int
         rows.append(next((way for way in ways if len(wrapped(way, frame.fonts, width)) <= lines), ways[-1]))
         missing = model.missing_before(shown) if index is not None else 0
         if missing:
-            noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
-            text = f"{formatting.format_count(missing)} {noun} before this one {verb} missing"
-            rows.append((Span(text, palette.warning),))
+            rows.append((_hole_words(frame, model, shown, missing),))
     if index is not None:
         rows.extend(_ghost_rows(frame, model, index))
     return rows
+
+
+def _hole_words(frame: Frame, model: ChartModel, index: int, missing: int) -> Span:
+    """That candles are missing, and whether they are still to be had."""
+    noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
+    text = f"{formatting.format_count(missing)} {noun} before this one {verb} missing"
+    if model.holes is None:
+        return Span(text, frame.palette.warning)
+    absent = model.absent_before(index)
+    if absent >= missing:
+        return Span(f"{text}: the exchange has none", frame.palette.muted_text)
+    some = f"the exchange has none of {formatting.format_count(absent)}, the others are " if absent else ""
+    return Span(f"{text}: {some}not stored yet", frame.palette.warning)
 
 
 def _title_row(frame: Frame, model: ChartModel, width: int) -> Row:

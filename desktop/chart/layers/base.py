@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtGui import QPainter, QPixmap
 
 from desktop.chart.data.columns import visible_gaps
@@ -15,6 +16,8 @@ from desktop.chart.layers.layer import LayerSet
 from desktop.theme import mixed
 
 _GRID_ON_GROUND = 0.13
+_DOTS_EVERY_PX = 8
+_DOTS_INK = 0.45
 
 
 class BaseLayer:
@@ -31,7 +34,7 @@ class BaseLayer:
         """The picture for this frame, in device pixels."""
         # Grid lines ahead of the closed candles go on from the forming one.
         ahead_ms = model.time_at(model.count)
-        key = (*frame.base_key(model.version), id(model.series), ahead_ms, self._layers.key(model))
+        key = (*frame.base_key(model.version), id(model.series), model.holes, ahead_ms, self._layers.key(model))
         if key != self._key:
             self._paint(frame, model)
             self._key = key
@@ -85,10 +88,26 @@ def _paint_grid(painter: QPainter, frame: Frame, model: ChartModel, *, has_groun
 
 
 def _paint_gaps(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    """A thin mark between the candles around a hole, while there is room between them."""
+    """A thin mark between the candles around a hole, while there is room between them: a line where candles are still
+    to be had, dots where the exchange has none."""
     if model.series is None or frame.group > 1:
         return
     found = visible_gaps(model.series, frame.first, frame.stop)
     columns_px = frame.xs(found.astype(np.float64) - 0.5)
-    marks = rects(columns_px, 0, columns_px + frame.pixel - 1, frame.layout.plot_bottom - 1)
-    fill_rects(painter, marks, frame.palette.gap)
+    is_absent = _are_absent(found, model)
+    bottom, side = frame.layout.plot_bottom - 1, frame.pixel
+    marks = columns_px[~is_absent]
+    fill_rects(painter, rects(marks, 0, marks + side - 1, bottom), frame.palette.gap)
+    left, top = np.meshgrid(columns_px[is_absent], np.arange(0, bottom, frame.scaled(_DOTS_EVERY_PX)))
+    dots = rects(left, top, left + side - 1, np.minimum(top + 2 * side - 1, bottom))
+    fill_rects(painter, dots, mixed(frame.palette.muted_text, frame.palette.background, _DOTS_INK))
+
+
+def _are_absent(found: NDArray[np.int64], model: ChartModel) -> NDArray[np.bool_]:
+    """Of which gaps, by the candle after each, the exchange has no candle at all."""
+    assert model.series is not None, "gaps are found in it"
+    if model.holes is None:
+        return np.zeros(found.size, np.bool_)
+    times, step_ms = model.series.open_time_ms, model.series.interval.duration_ms
+    first_ms, stop_ms = times[found - 1] + step_ms, times[found]
+    return np.asarray(model.holes.within_ms(first_ms, stop_ms) == stop_ms - first_ms)

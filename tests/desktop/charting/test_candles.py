@@ -9,6 +9,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from core.market.candle import Candle, Interval, Market
+from core.market.feeds.base import MissingCandles
+from core.market.history.spans import Span
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.candle_loader import HistoryLoading
@@ -170,3 +172,50 @@ def test_digits_in_a_field_are_digits(shown: Shown) -> None:
     field.selectAll()
     QTest.keyClicks(field, "2")
     assert shown.candles.is_own_interval
+
+
+def test_holes_of_the_exchange_are_known_from_the_table_and_from_the_feed(
+    make_bench: MakeBench, tmp_path: Path
+) -> None:
+    data = DataFolder(tmp_path / "data")
+    data.ensure()
+    database, bench = WindowDatabase(data), make_bench()
+    database.open()
+    source = list(random_series(300, skip=frozenset({*range(100, 104), 200, 201})))
+    database.candles.save(MARKET, source)
+    step_ms = MARKET.interval.duration_ms
+    first, second = (source[place].open_time_ms + step_ms for place in (99, 195))
+    database.holes.add_of_exchange(MARKET, [Span(first, first + 4 * step_ms)], START_MS)
+    candles = ChartCandles(bench.window, bench.chart, database, HistoryLoading(data.database, bench.window))
+    candles.show_market(MARKET)
+    model = bench.chart.model
+    assert [model.absent_before(index) for index in (100, 196)] == [4, 0]
+    paints = bench.chart.closed_paints
+    candles.add_hole(MissingCandles(second, 2))
+    assert [model.absent_before(index) for index in (100, 196)] == [4, 2]
+    bench.chart.grab()
+    assert bench.chart.closed_paints > paints, "the mark is another now"
+    candles.show_market(replace(MARKET, venue="file"))
+    assert model.holes is None
+    database.close()
+
+
+def test_holes_that_a_command_has_found_come_with_the_history(
+    make_bench: MakeBench, tmp_path: Path, qtbot: QtBot
+) -> None:
+    data = DataFolder(tmp_path / "data")
+    data.ensure()
+    database, bench = WindowDatabase(data), make_bench()
+    database.open()
+    source = list(random_series(50, skip=frozenset({20})))
+    database.candles.save(MARKET, source)
+    history = HistoryLoading(data.database, bench.window)
+    candles = ChartCandles(bench.window, bench.chart, database, history)
+    candles.show_market(MARKET)
+    hole_ms = source[19].open_time_ms + MARKET.interval.duration_ms
+    database.holes.add_of_exchange(MARKET, [Span(hole_ms, hole_ms + MARKET.interval.duration_ms)], START_MS)
+    with qtbot.waitSignal(history.loaded, timeout=20_000):
+        candles.reload(MARKET)
+    assert bench.chart.model.absent_before(20) == 1
+    assert history.wait()
+    database.close()

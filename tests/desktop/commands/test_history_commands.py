@@ -75,6 +75,7 @@ def test_what_cannot_be_told_or_read_is_a_sentence(tmp_path: Path) -> None:
     cases = [
         ((str(sample), "--venue", "file"), "--symbol"),
         ((str(sample), "--venue", "binnace", "--symbol", "EUR/USD"), "binance"),
+        ((str(sample), "--venue", "binance", "--symbol", "EUR USD"), "no symbol of an exchange"),
         ((str(picture), "--venue", "file"), "not text"),
     ]
     for arguments, words in cases:

@@ -64,6 +64,20 @@ def test_ages_grow_while_nothing_comes(panel: FeedPanel, state: RunState, clock:
     assert values(panel)["Last trade"] == "2 min ago" and "14 min" in panel.since.text()
 
 
+def test_a_wait_is_counted_down_while_somebody_looks(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
+    feed_scenario.connected(state)
+    until_ms = clock.now_ms() + 4_000
+    state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, clock.now_ms(), until_ms=until_ms))
+    panel.refresh()
+    shown = [panel.sentence.text()]
+    for _ in range(4):
+        clock.advance_ms(1_000)
+        panel.tick()
+        shown.append(panel.sentence.text())
+    assert [text.rpartition("Next try ")[2] for text in shown] == ["in 4 s.", "in 3 s.", "in 2 s.", "in 1 s.", "now."]
+    assert sentences(panel)[0] == feed_scenario.CANNOT_REACH, "what was said then stays"
+
+
 def test_in_an_outage_the_count_of_tries_goes_up_beside_each_sentence(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.connected(state)
     state.feed_record.add_told(feed_scenario.vitals(reconnects=0))

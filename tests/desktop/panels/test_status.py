@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
+from core.clock import ManualClock
 from core.events import TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.status import StatusPanel
@@ -44,3 +45,14 @@ def test_the_feeds_state_is_said_once(
     state.apply(FeedStatus(feed, sentence, 0))
     panel.refresh()
     assert panel.feed.text() == shown
+
+
+def test_a_wait_is_counted_down(qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock) -> None:
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    now_ms = clock.now_ms()
+    state.apply(FeedStatus(FeedState.RECONNECTING, "Cut. Next try in 9 s.", now_ms, until_ms=now_ms + 9_000))
+    panel.refresh()
+    clock.advance_ms(2_000)
+    panel.tick()
+    assert panel.feed.text() == "Reconnecting: Cut. Next try in 7 s."

@@ -147,3 +147,31 @@ def test_a_doubt_is_kept_until_it_is_settled_however_many_candles_come_meanwhile
         assert ledger.compare(rows, LATER_MS, FIRST_MS) == []
     passed(ledger, WALK[9:300])
     assert ledger.compare([changed], LATER_MS, FIRST_MS) == [CorrectedCandle(changed, WALK[0])]
+
+
+deeds = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 39), st.integers(0, 20), st.booleans(), st.integers(0, 400)),
+    max_size=12,
+)
+
+
+@given(deeds)
+def test_what_is_due_is_what_a_look_at_every_candle_finds(deeds: list[tuple[int, int, int, bool, int]]) -> None:
+    ledger, known = a_ledger(), 0
+    for count, first, rows, is_other, later_s in deeds:
+        passed(ledger, without(WALK[known : known + count], known + count // 2))
+        known = min(known + count, len(WALK))
+        now_ms = WALK[max(known - 1, 0)].open_time_ms + STEP_MS + 1000 * later_s
+        told = WALK[first : first + rows]
+        ledger.compare([replace(each, volume=7.0) if is_other else each for each in told], now_ms, FIRST_MS)
+        of_all = [time_ms for time_ms, each in ledger._passed.items() if ledger._is_due(time_ms, each, now_ms)]
+        assert ledger.due_from_ms(now_ms) == min(of_all, default=None)
+        assert ledger.has_doubts == any(each.doubt is not None for each in ledger._passed.values())
+
+
+def test_of_candles_that_were_compared_none_is_looked_at_again() -> None:
+    ledger = a_ledger()
+    passed(ledger, WALK[:300])
+    for _ in range(2):
+        ledger.compare(WALK[:300], LATER_MS, FIRST_MS)
+    assert ledger._passed and not ledger._open

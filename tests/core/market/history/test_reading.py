@@ -5,11 +5,13 @@ from __future__ import annotations
 import gzip
 import zipfile
 from collections.abc import Callable
+from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,9 @@ from core.market.history import table
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import (
     CUT,
+    SPOILT,
     TOO_MANY_CELLS,
+    TORN,
     TRADE_NUMBER,
     UNREADABLE_TIME,
     CandleTable,
@@ -178,7 +182,7 @@ def test_trades_become_candles(tmp_path: Path, is_headed: bool) -> None:
     times = START_MS + np.cumsum(generator.integers(0, 900, 2000))
     prices, amounts = 100.0 + generator.normal(0, 1, 2000), generator.uniform(0.1, 2, 2000)
     rows = [f"{t / 1000:.3f},{p},{a}" for t, p, a in zip(times, prices, amounts, strict=True)]
-    rows[50] = rows[50].rsplit(",", 1)[0] + ",-1"
+    rows[50] = rows[50].rsplit(",", 1)[0] + ",0"
     text = ("Timestamp,Price,Amount\n" if is_headed else "") + "\n".join(rows) + "\n"
     file = read(tmp_path, text, options=ReadOptions(interval=MINUTE))
     kept = np.delete(np.arange(2000), 50)
@@ -189,6 +193,36 @@ def test_trades_become_candles(tmp_path: Path, is_headed: bool) -> None:
     second = kept[np.array(whole) == whole[0] + 60_000]
     expected = (prices[second[0]], prices[second].max(), prices[second].min(), prices[second[-1]])
     assert tuple(file.columns.values[:4, np.flatnonzero(file.columns.open_time_ms == whole[0] + 60_000)[0]]) == expected
+
+
+def test_a_trade_that_cannot_be_read_takes_its_candle_along(tmp_path: Path) -> None:
+    rows = [f"{START_MS + 300 * i},{100 + i / 10},1.5" for i in range(1000)]
+    rows[250] = f"{START_MS + 300 * 250},n/a,1.5"
+    file = read(tmp_path, "time,price,amount\n" + "\n".join(rows) + "\n", options=ReadOptions(interval=MINUTE))
+    assert file.columns.open_time_ms.tolist() == [START_MS + 60_000 * minute for minute in (0, 2, 3, 4)]
+    assert file.rejected == {TRADE_NUMBER: 1, SPOILT: 1}
+
+
+@pytest.mark.parametrize("is_newest_first", [True, False])
+def test_trades_that_are_missing_by_their_numbers_take_their_candles_along(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_newest_first: bool
+) -> None:
+    monkeypatch.setattr(table, "CHUNK_ROWS", 130)
+    rows = [f"{7000 + i},{START_MS + 300 * i},100.5,1.5" for i in range(1000)]
+    kept = rows[:390] + rows[402:]  # the last of the second minute, the first of the third
+    text = "\n".join(kept[::-1] if is_newest_first else kept)
+    file = read(tmp_path, f"id,time,price,amount\n{text}\n", options=ReadOptions(interval=MINUTE))
+    assert file.columns.open_time_ms.tolist() == [START_MS + 60_000 * minute for minute in (0, 3, 4)]
+    assert file.rejected == {TORN: 2}
+    sparse = "\n".join(f"{7000 + 3 * i},{START_MS + 300 * i},100.5,1.5" for i in range(1000))
+    file = read(tmp_path, f"id,time,price,amount\n{sparse}\n", options=ReadOptions(interval=MINUTE))
+    assert len(file.columns) == 5 and file.rejected == {}, "of an exchange that does not count by one"
+
+
+def test_amounts_below_zero_are_sales(tmp_path: Path) -> None:
+    rows = [f"{START_MS + 300 * i},{100 + i / 10},{-1.5 if i % 2 else 1.5}" for i in range(600)]
+    file = read(tmp_path, "time,price,amount\n" + "\n".join(rows) + "\n", options=ReadOptions(interval=MINUTE))
+    assert file.columns.values[4].tolist() == [300.0] * 3 and file.rejected == {}
 
 
 def test_binances_trades_without_a_header(tmp_path: Path) -> None:
@@ -219,6 +253,62 @@ def test_an_interval_that_the_rows_deny_is_refused(tmp_path: Path) -> None:
 def test_a_column_of_symbols_is_told(tmp_path: Path) -> None:
     rows = "".join(f"{line},BTCUSDT\n" for line in lines(random_walk(5), lambda ms: ms).splitlines())
     assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbols == ("BTCUSDT",)
+
+
+def test_an_index_without_a_name_shifts_nothing(tmp_path: Path) -> None:
+    candles = random_walk(20)
+    numbered = "".join(f"{number},{line}\n" for number, line in enumerate(lines(candles, lambda ms: ms).splitlines()))
+    assert candles_of(read(tmp_path, numbered)) == candles
+    trades = "".join(f"{i},{START_MS + 300 * i},100.5,1.5\n" for i in range(400))
+    assert len(read(tmp_path, trades, options=ReadOptions(interval=MINUTE)).columns) == 2
+    first_trades = "".join(f"{i},100.5,1.5,150,{START_MS + 300 * i},True,True\n" for i in range(400))
+    assert len(read(tmp_path, first_trades, options=ReadOptions(interval=MINUTE)).columns) == 2
+
+
+@pytest.mark.parametrize("form", ["parquet", "feather"])
+def test_an_index_of_times_in_an_arrow_file(tmp_path: Path, form: str) -> None:
+    pytest.importorskip("pyarrow", reason="the extra [arrow] is not installed")
+    candles = random_walk(20)
+    frame = pd.DataFrame(
+        [astuple(each) for each in candles], columns=["time", "open", "high", "low", "close", "volume"]
+    )
+    for index in ("time", ["volume", "time"]):
+        path = tmp_path / f"candles.{form}"
+        getattr(frame.set_index(index), f"to_{form}")(path)
+        assert candles_of(read_candle_table(path)) == candles
+
+
+def test_krakens_average_price_is_no_volume(tmp_path: Path) -> None:
+    candles = random_walk(20)
+    rows = "".join(
+        f"{c.open_time_ms // 1000},{c.open},{c.high},{c.low},{c.close},{(c.high + c.low) / 2},{c.volume},7\n"
+        for c in candles
+    )
+    assert candles_of(read(tmp_path, rows)) == candles
+
+
+def test_a_volume_that_is_nought_throughout_gives_way_to_the_other(tmp_path: Path) -> None:
+    rows = "".join(f"2020.01.02\t00:0{minute}:00\t1\t2\t0.5\t1.5\t10\t0\t3\n" for minute in range(5))
+    head = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n"
+    assert [candle.volume for candle in candles_of(read(tmp_path, head + rows))] == [10.0] * 5
+    none = rows.replace("\t10\t", "\t0\t")
+    assert [candle.volume for candle in candles_of(read(tmp_path, head + none))] == [0.0] * 5
+
+
+def test_other_peoples_names_and_shortened_numbers(tmp_path: Path) -> None:
+    days = "".join(f'"01/{day}/2020","1,500.5","1,000","2,000","900","1.25K","0.1%"\n' for day in (13, 14, 15))
+    file = read(tmp_path, '"Date","Price","Open","High","Low","Vol.","Change %"\n' + days)
+    assert candles_of(file)[0] == Candle(1_578_873_600_000, 1000.0, 2000.0, 900.0, 1500.5, 1250.0)
+    head = "timestamp,1. open,2. high,3. low,4. close,5. volume\n"
+    assert candles_of(read(tmp_path, head + lines(random_walk(5), lambda ms: ms))) == random_walk(5)
+
+
+@pytest.mark.parametrize("is_rounded", [True, False])
+def test_times_that_tell_no_candles_apart_are_refused(tmp_path: Path, is_rounded: bool) -> None:
+    several = [random_walk(40, seed=seed) for seed in (1, 2)]
+    text = "".join(lines(each, lambda ms: f"{ms / 1000:.6E}" if is_rounded else ms) for each in several[is_rounded:])
+    with pytest.raises(CandleFileError, match="have the time of another row"):
+        read(tmp_path, HEADER + text)
 
 
 @pytest.mark.needs_data

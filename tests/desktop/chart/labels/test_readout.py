@@ -3,6 +3,7 @@
 from dataclasses import replace
 from zoneinfo import ZoneInfo
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -11,6 +12,7 @@ from core.clock import ManualClock
 from core.events import ForecastMode
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from desktop import formatting
+from desktop.chart.data.holes import KnownHoles
 from desktop.chart.drawing.text import box_size
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
@@ -171,6 +173,21 @@ def test_a_candle_after_a_gap_says_what_is_missing(show_chart: ShowChart) -> Non
     assert "3 candles" in readout(chart)
     hover(chart, 79, chart.frame.price_at(300))
     assert "missing" not in readout(chart)
+
+
+def test_what_the_exchange_does_not_have_is_told_from_what_is_not_stored_yet(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100, skip=frozenset({80, 81, 82})))
+    first_ms = int(chart.model.time_at(79) or 0) + MINUTE_MS
+    hover(chart, 80, chart.frame.price_at(300))
+    assert "not stored" not in readout(chart), "nobody can be asked"
+    for absent, said in (
+        (0, ": not stored yet"),
+        (1, "has none of 1, the others are not"),
+        (3, ": the exchange has none"),
+    ):
+        chart.set_holes(KnownHoles(np.array([[first_ms, first_ms + absent * MINUTE_MS]])[:absent]))
+        settle(chart)
+        assert said in " ".join(readout(chart).split())
 
 
 def test_a_past_candle_tells_its_forecast_and_how_it_came_out(show_chart: ShowChart) -> None:

@@ -1,0 +1,59 @@
+"""A wait that is told can be counted down: what is said of it changes, and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.clock import ManualClock
+from core.market.candle import Market
+from core.market.feeds.backoff import Backoff
+from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.exchange import ExchangeFeed
+from core.market.feeds.trouble import VenueError
+from core.market.feeds.venue import Venue
+from core.market.feeds.words import wait_in_words
+from tests.support.candles import MINUTE, START_MS
+
+MARKET = Market("binance", "BTC/USDT", MINUTE)
+
+
+@given(st.integers(0, 20_000_000), st.integers(-5_000, 20_000_000))
+def test_only_the_wait_changes(wait_ms: int, later_ms: int) -> None:
+    trouble, offer = "Binance asks for a pause in 5 s. It is said twice.", " Next in your order is Kraken."
+    sentence = f"{trouble} Next try in {wait_in_words(wait_ms)}.{offer}"
+    status = FeedStatus(FeedState.RECONNECTING, sentence, START_MS, "kraken", START_MS + wait_ms)
+    left_ms = wait_ms - max(0, later_ms)
+    left = f"in {wait_in_words(left_ms)}." if left_ms > 0 else "now."
+    assert status.sentence_at(START_MS + later_ms) == f"{trouble} Next try {left}{offer}"
+
+
+def test_without_a_wait_the_sentence_stays() -> None:
+    assert FeedStatus(FeedState.LIVE, "Live in 5 s.", START_MS).sentence_at(START_MS + 9_000) == "Live in 5 s."
+
+
+@pytest.mark.parametrize("wait_s", [3.4996, 21.5, 119.9996, 700.0])
+def test_a_feed_tells_until_when_it_waits(wait_s: float) -> None:
+    def refuse() -> Venue:
+        raise VenueError("Binance asks for fewer requests (429).", wait_s=wait_s, is_asked=True, is_of_venue=True)
+
+    async def first_break() -> FeedStatus:
+        clock = ManualClock(START_MS)
+        backoff = Backoff(random=Random(1))
+        feed = ExchangeFeed(MARKET, clock, open_venue=refuse, backoff=backoff, fallback_venues=("binance", "kraken"))
+        try:
+            async for event in feed.events():
+                if isinstance(event, FeedStatus) and event.state is FeedState.RECONNECTING:
+                    return event
+        finally:
+            await feed.aclose()
+        raise AssertionError("no break was told")
+
+    told = asyncio.run(first_break())
+    assert told.until_ms == START_MS + round(1000.0 * wait_s)
+    assert told.sentence_at(START_MS) == told.sentence
+    assert "Next try in 1 s." in told.sentence_at(told.until_ms - 1_000) and "Kraken" in told.sentence
