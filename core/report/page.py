@@ -55,6 +55,8 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
         node("h2", "One candle ahead, by what the market was like"),
         _table(words.REGIME_HEADER, words.regimes(summary)),
         node("p", words.REGIMES_EXPLAINED, class_="lead"),
+        node("h2", "After a gap or a session break"),
+        node("p", words.after_gap(summary)),
         node("h2", "Skill further ahead"),
         _table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
         node("h2", "What the model adds further ahead"),

@@ -151,6 +151,22 @@ def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
+def after_gap(summary: dict[str, Any]) -> str:
+    """How the candles after a hole came out, which no other figure holds, in a sentence."""
+    of = summary["after_gap"]
+    if not of["n"]:
+        return "No judged candle came after a gap or a session break."
+    head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
+    if of["coverage_90"] is None:
+        return f"{head}; {NOT_ENOUGH} to say how they came out."
+    skills = "; ".join(
+        f"skill of the {name} {measured(of[name]['skill'], of[name]['skill_ci95'])}" for name in QUANTITIES
+    )
+    covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
+    hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
+    return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
+
+
 def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """What the model adds at each horizon, in the form of `horizons`."""
     return [

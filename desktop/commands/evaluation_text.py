@@ -30,6 +30,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print()
     console.print(_table(("One ahead, by regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
     console.print()
+    console.print(Text(words.after_gap(summary)))
     console.print(Text(words.online(summary)))
     for when, before, after, done in words.drifts(summary):
         console.print(Text(f"Drift at {when} UTC: loss {before} to {after}. {done}"))

@@ -21,6 +21,7 @@ def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
     return ScoredRows(
         target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
+        after_gap=np.zeros(n, dtype=np.bool_),
         loss=0.9 * reference[:, Quantity.CLOSE],
         range_loss=0.9 * reference[:, Quantity.RANGE],
         inside_50=generator.random(n) < 0.5,
@@ -80,6 +81,29 @@ def test_an_expert_that_is_silent_has_no_loss() -> None:
         else:
             assert not SPEAKS[expert, Quantity.CLOSE] and not SPEAKS[expert, Quantity.RANGE]
     assert by_name["reference"].close_skill == 0.0
+
+
+def test_directions_further_ahead_are_those_of_all_candles_until_the_target() -> None:
+    """By hand, candle by candle: from the last close that the forecast knew to the target's, and what it had seen."""
+    n, horizon = 400, 3
+    rows, known = scored(n, seed=8), origins(n)
+    known.closes[50:60] = known.closes[49]  # flat candles name no direction
+    found = assess(filled(rows), known, np.ones(n, dtype=np.bool_), Request(horizon))
+    right, turned, up = [], [], []
+    for place, hit in zip(range(1, n + 1), rows.direction_hit.tolist(), strict=True):
+        if hit < 0:
+            continue
+        right.append(hit == 1)
+        if place <= horizon:
+            continue
+        seen, last, came = (known.closes[place - back] for back in (horizon + 1, horizon, 0))
+        up.append(came > last)
+        if last != seen:
+            turned.append(came != last and (came > last) != (last > seen))
+    assert (found.direction.value, found.direction.n) == (np.mean(right), len(right))
+    assert (found.reverse_last.value, found.reverse_last.n) == (np.mean(turned), len(turned))
+    more = max(sum(up), len(up) - sum(up))
+    assert found.majority.n == len(up) and found.majority.value == pytest.approx(more / len(up), abs=0.03)
 
 
 def test_columns_keep_the_newest_in_order_whatever_the_pieces() -> None:
