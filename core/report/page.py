@@ -51,7 +51,7 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
         node("h2", "One candle ahead"),
         _table(("", *words.QUANTITIES), found),
         node("h2", "Direction and coverage"),
-        _table(None, [*words.direction(summary), *words.coverage(summary)]),
+        _table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]),
         node("h2", "One candle ahead, by what the market was like"),
         _table(words.REGIME_HEADER, words.regimes(summary)),
         node("p", words.REGIMES_EXPLAINED, class_="lead"),

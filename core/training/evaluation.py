@@ -155,10 +155,11 @@ def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: Flo
 def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
     """Of the 90 % band of the close; worst and best over every 500 candles in a row, None where there are fewer."""
     inside = np.array([score.inside_90 for score in scores], dtype=np.bool_)
-    windows = rolling_shares(inside, COVERAGE_WINDOW)
+    windows, overall = rolling_shares(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
     return {
         "nominal": NOMINAL_COVERAGE,
-        "overall": share(int(inside.sum()), inside.size).value,
+        "overall": overall.value,
+        "overall_ci95": _interval(overall),
         "worst_500": float(windows.min()) if windows.size else None,
         "best_500": float(windows.max()) if windows.size else None,
     }

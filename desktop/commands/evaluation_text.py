@@ -22,7 +22,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         _table(("One candle ahead", *words.QUANTITIES), [(of.name, *of.values) for of in words.findings(summary)])
     )
     console.print()
-    console.print(_table(None, [*words.direction(summary), *words.coverage(summary)]))
+    console.print(_table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]))
     console.print()
     console.print(
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))

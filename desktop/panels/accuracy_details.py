@@ -133,6 +133,8 @@ class AccuracyDetails(QWidget):
         self.group.addItem("All candles", OVERALL)
         self.group.setToolTip(paragraphs(_GROUP_MEANING))
         self.group.setAccessibleName("Candles that are judged")
+        for box in (self.horizon, self.group):  # what is offered is not known yet, and one may be longer than the first
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._n.setFont(tabular(self.font()))
         self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._waiting.setWordWrap(True)

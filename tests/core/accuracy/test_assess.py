@@ -4,47 +4,12 @@ import numpy as np
 import pytest
 
 from core.accuracy.assess import MOST_POINTS, assess, skill_at
-from core.accuracy.columns import Origins, ScoreColumns
 from core.accuracy.findings import Request
-from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS, pack_losses
-from core.forecast.quantities import LEVELS, QUANTITIES, Quantity
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS
+from core.forecast.quantities import Quantity
 from core.forecast.score import gain, skill
 from core.storage.scored import ScoredRows
-
-MINUTE_MS = 60_000
-
-
-def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
-    """Scores of a combination that loses nine tenths of what each expert does; close returns are standard normal."""
-    generator = np.random.default_rng(seed)
-    losses = generator.gamma(2.0, 1.0, (n, len(LOSS_ROWS), QUANTITIES))
-    reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
-    return ScoredRows(
-        target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
-        after_gap=np.zeros(n, dtype=np.bool_),
-        loss=0.9 * reference[:, Quantity.CLOSE],
-        range_loss=0.9 * reference[:, Quantity.RANGE],
-        inside_50=generator.random(n) < 0.5,
-        inside_90=generator.random(n) < 0.9,
-        direction_hit=generator.integers(-1, 2, n).astype(np.int8),
-        losses=tuple(pack_losses(each) for each in losses),
-        origin_close=np.full(n, 100.0),
-        close=np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
-        regime=np.full(n, -1, dtype=np.int8),
-    )
-
-
-def filled(*parts: ScoredRows, capacity: int = 50_000) -> ScoreColumns:
-    columns = ScoreColumns(capacity)
-    for part in parts:
-        columns.append(part)
-    return columns
-
-
-def origins(n: int, seed: int = 1) -> Origins:
-    known = Origins()
-    known.append(MINUTE_MS * np.arange(n + 1), 100.0 * np.exp(np.random.default_rng(seed).normal(size=n + 1)))
-    return known
+from tests.core.accuracy.rigs import MINUTE_MS, filled, origins, scored
 
 
 def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:

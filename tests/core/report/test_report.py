@@ -169,6 +169,25 @@ def test_direction_and_coverage_are_told_with_n(run: Recorded) -> None:
     assert f"{100.0 * of['accuracy']:.1f} %" in told["Direction right"] and f"n = {of['n']}" in told["Direction right"]
     assert f"n = {of['majority_n']}" in told["Majority, in hindsight"]
     assert words.NOT_ENOUGH in told["Worst 500 in a row"]
+    low, high = run.summary["coverage"]["overall_ci95"]
+    assert low < run.summary["coverage"]["overall"] < high
+    assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = {run.summary['judged']})" in told["90 % band covers"]
+
+
+@pytest.mark.parametrize(
+    ("chance", "n", "said"),
+    [
+        (0.2173, 479, "p = 0.2173 (n = 479); not proven"),
+        (0.0499, 479, "p = 0.0499 (n = 479); the losses differ"),
+        (0.01, 120, "p = 0.0100 (n = 120); not proven"),
+        (1e-9, 7_997, "p below 0.0001 (n = 7,997); the losses differ"),
+        (None, 12, words.NOT_ENOUGH),
+    ],
+)
+def test_what_chance_explains_is_told_in_words(run: Recorded, chance: float | None, n: int, said: str) -> None:
+    summary = {**run.summary, "diebold_mariano_p": chance, "judged": n}
+    assert said in dict(words.difference(summary))["Diebold-Mariano, close"]
+    assert said in Tree(page(summary, run.course)).text
 
 
 def test_too_few_candles_are_said_and_nothing_is_made_up(short: Recorded) -> None:
