@@ -19,7 +19,7 @@ from core.accuracy.findings import (
 from core.events import Estimate
 from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
 from core.forecast.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, gain, mean, rolling_shares, share, skill
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, gain, mean, rolling_shares, share_of, skill
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
@@ -39,10 +39,10 @@ def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
     return HorizonSkill(
         horizon=horizon,
         n=len(losses),
-        close=skill(close.shown, close.reference),
-        range=skill(spread.shown, spread.reference),
-        model_gain_close=gain(close.shown, close.without, close.reference),
-        model_gain_range=gain(spread.shown, spread.without, spread.reference),
+        close=skill(close.shown, close.reference, horizon),
+        range=skill(spread.shown, spread.reference, horizon),
+        model_gain_close=gain(close.shown, close.without, close.reference, horizon),
+        model_gain_range=gain(spread.shown, spread.without, spread.reference, horizon),
     )
 
 
@@ -52,24 +52,26 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
     close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _NAMES)
     inside_90 = columns["inside_90"][rows]
     worst, best = _extremes(inside_90)
-    hits, reverse_last, majority = _directions(columns, origins, rows)
+    hits, reverse_last, majority = _directions(columns, origins, rows, request.horizon)
     outcome, known = _outcomes(columns, origins, rows)
     quantiles = columns["close"][rows][known]
     targets = columns["target_open_time_ms"][rows]
     return HorizonAccuracy(
         request=request,
         n=len(losses),
-        close=_quantity(close),
-        range=_quantity(spread),
+        close=_quantity(close, request.horizon),
+        range=_quantity(spread, request.horizon),
         experts=_experts(close, spread, losses),
         direction=hits,
         reverse_last=reverse_last,
         majority=majority,
-        coverage_50=_share(columns["inside_50"][rows]),
-        coverage_90=_share(inside_90),
+        coverage_50=share_of(columns["inside_50"][rows], request.horizon),
+        coverage_90=share_of(inside_90, request.horizon),
         worst_500=worst,
         best_500=best,
-        reliability=tuple(mean(column) for column in (outcome[:, None] <= quantiles).astype(np.float64).T),
+        reliability=tuple(
+            mean(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
+        ),
         coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
         no_change_curve=_errors(targets[known], outcome),
@@ -106,16 +108,16 @@ def _quantity_losses(columns: ScoreColumns, losses: NDArray[np.float32], rows: R
     return _Losses(shown, losses[:, :, quantity].astype(np.float64), quantity)
 
 
-def _quantity(of: _Losses) -> QuantityAccuracy:
+def _quantity(of: _Losses, horizon: int) -> QuantityAccuracy:
     best = of.best_baseline
     return QuantityAccuracy(
         n=of.shown.size,
         loss=float(of.shown.mean()) if of.shown.size else None,
-        skill=skill(of.shown, of.reference),
+        skill=skill(of.shown, of.reference, horizon),
         best_baseline=None if best is None else EXPERTS[best],
-        skill_vs_best=skill(of.shown, of.of(REFERENCE if best is None else best)),
+        skill_vs_best=skill(of.shown, of.of(REFERENCE if best is None else best), horizon),
         skill_without_model=skill(of.without, of.reference).value,
-        model_gain=gain(of.shown, of.without, of.reference),
+        model_gain=gain(of.shown, of.without, of.reference, horizon),
     )
 
 
@@ -147,29 +149,31 @@ def _mean_and_skill(lost: FloatArray | None, reference: FloatArray) -> tuple[flo
     return float(lost.mean()), 1.0 - float(lost.sum()) / total if total > 0.0 else None
 
 
-def _share(hits: NDArray[np.bool_]) -> Estimate:
-    return share(int(hits.sum()), hits.size)
-
-
 def _extremes(inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
     windows = rolling_shares(inside, COVERAGE_WINDOW)
     return (float(windows.min()), float(windows.max())) if windows.size else (None, None)
 
 
-def _directions(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[Estimate, Estimate, Estimate]:
-    """Of the forecast, of "reverse last", and of the direction that was more frequent; flat candles left out."""
-    hit = columns["direction_hit"][rows]
-    moved = hit >= 0
-    places = np.searchsorted(origins.open_time_ms, columns["target_open_time_ms"][rows][moved])
-    places = places[(places >= 2) & (places < origins.open_time_ms.size)]
-    moves = np.sign(np.diff(np.log(origins.closes))) if origins.closes.size else np.empty(0)
-    came, before = moves[places - 1], moves[places - 2]
+def _directions(
+    columns: ScoreColumns, origins: Origins, rows: Rows, horizon: int
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Of the forecast, of "reverse last", and of the direction that was more frequent; flat ones left out.
+
+    A direction is that from the forecast's last close to the target's. "Reverse last" names the opposite of the last
+    candle that the forecast had seen.
+    """
+    moved = rows.copy()
+    moved[rows] = columns["direction_hit"][rows] >= 0
+    places = np.searchsorted(origins.open_time_ms, columns["target_open_time_ms"][moved])
+    places = places[(places > horizon) & (places < origins.open_time_ms.size)]
+    came = np.sign(origins.closes[places] - origins.closes[places - horizon])
+    before = np.sign(origins.closes[places - horizon] - origins.closes[places - horizon - 1])
     was_moving = before != 0.0
-    frequent = max(int((came > 0.0).sum()), int((came < 0.0).sum()))
+    frequent = 1.0 if (came > 0.0).sum() >= (came < 0.0).sum() else -1.0
     return (
-        share(int((hit == 1).sum()), int(moved.sum())),
-        _share(came[was_moving] == -before[was_moving]),
-        share(frequent, came.size),
+        share_of(columns["direction_hit"][moved] == 1, horizon),
+        share_of(came[was_moving] == -before[was_moving], horizon),
+        share_of(came == frequent, horizon),
     )
 
 

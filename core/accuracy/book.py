@@ -9,7 +9,7 @@ import numpy as np
 
 from core.accuracy.assess import Rows, assess, groups_of, skill_at
 from core.accuracy.columns import Origins, ScoreColumns
-from core.accuracy.findings import OVERALL, Request, RunAccuracy
+from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.storage.runs import RunStore
 from core.storage.scored import REGIMES, ScoredReader
 from core.training.judged import judged_from
@@ -59,12 +59,9 @@ class AccuracyBook:
 
     def find(self, request: Request) -> RunAccuracy:
         """What has been read says this. A horizon or a group that there is not is answered with no candle."""
-        counted = {horizon: self._counted(horizon) for horizon in self._columns}
         chosen = self._columns.get(request.horizon, ScoreColumns(1))
-        rows = counted.get(request.horizon, np.empty(0, dtype=np.bool_))
-        groups = groups_of(chosen["regime"][rows], REGIMES)
         table = [
-            skill_at(columns, counted[horizon] & self._in_group(columns, request.group), horizon)
+            skill_at(columns, self._counted(columns, request.group), horizon)
             for horizon, columns in self._columns.items()
         ]
         return RunAccuracy(
@@ -72,9 +69,9 @@ class AccuracyBook:
             left_out=int(np.searchsorted(self._origins.open_time_ms, self._from_ms)),
             most=self._most,
             is_whole=self.has_read_all,
-            groups=(OVERALL, *groups),
+            groups=self._groups(chosen),
             horizons=tuple(table),
-            chosen=assess(chosen, self._origins, rows & self._in_group(chosen, request.group), request),
+            chosen=assess(chosen, self._origins, self._counted(chosen, request.group), request),
         )
 
     def _read_origins(self) -> Iterable[None]:
@@ -89,16 +86,17 @@ class AccuracyBook:
     def _from_ms(self) -> int:
         return judged_from(self._origins.open_time_ms)
 
-    def _counted(self, horizon: int) -> Rows:
-        """Which of a horizon's scores `evaluate` would judge, of the newest that are looked at: [n]."""
-        columns = self._columns[horizon]
+    def _counted(self, columns: ScoreColumns, group: str) -> Rows:
+        """Which of a horizon's scores `evaluate` would judge in this group, of the newest that are looked at: [n]."""
         counts: Rows = columns["target_open_time_ms"] >= self._from_ms
         counts[: max(len(columns) - self._most, 0)] = False
+        counts &= columns["after_gap"] if group == AFTER_GAP else ~columns["after_gap"]
+        if group not in (OVERALL, AFTER_GAP):
+            counts &= columns["regime"] == (REGIMES.index(group) if group in REGIMES else len(REGIMES))
         return counts
 
-    def _in_group(self, columns: ScoreColumns, group: str) -> Rows:
-        if group == OVERALL:
-            return np.ones(len(columns), dtype=np.bool_)
-        place = REGIMES.index(group) if group in REGIMES else len(REGIMES)
-        in_group: Rows = columns["regime"] == place
-        return in_group
+    def _groups(self, columns: ScoreColumns) -> tuple[str, ...]:
+        """Those that at least one score is in."""
+        regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIMES)
+        after_gap = (AFTER_GAP,) if bool(self._counted(columns, AFTER_GAP).any()) else ()
+        return (OVERALL, *regimes, *after_gap)

@@ -16,6 +16,7 @@ _PACKED = len(LOSS_ROWS) * QUANTITIES * _LOSS.itemsize
 _ROOM = 1024
 _SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
     "target_open_time_ms": (np.int64, ()),
+    "after_gap": (np.bool_, ()),
     "loss": (np.float64, ()),
     "range_loss": (np.float64, ()),
     "inside_50": (np.bool_, ()),

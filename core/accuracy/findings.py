@@ -12,6 +12,8 @@ from core.forecast.quantities import FloatArray
 
 OVERALL = "overall"
 """The group of all candles that count."""
+AFTER_GAP = "after a gap"
+"""The group of those that count nowhere else: a hole or a session break lies between forecast and target."""
 
 
 @dataclass(frozen=True, slots=True)

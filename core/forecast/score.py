@@ -40,35 +40,55 @@ def share(hits: int, n: int) -> Estimate:
     return Estimate(value, max(centre - margin, 0.0), min(centre + margin, 1.0), n)
 
 
-def mean(values: FloatArray) -> Estimate:
-    """A mean with its block bootstrap 95 % interval. values: [n], in time order."""
+def share_of(hits: NDArray[np.bool_], horizon: int) -> Estimate:
+    """The share of hits [n], in time order, of forecasts of `horizon` candles.
+
+    Those of several candles overlap, so neighbours hit and miss together: their interval is the bootstrap's, and never
+    narrower than Wilson's.
+    """
+    found = share(int(hits.sum()), hits.size)
+    if horizon == 1 or found.low is None or found.high is None:
+        return found
+    drawn = mean(hits.astype(np.float64), horizon)
+    assert drawn.low is not None and drawn.high is not None
+    return Estimate(found.value, min(found.low, drawn.low), max(found.high, drawn.high), found.n)
+
+
+def mean(values: FloatArray, horizon: int = 1) -> Estimate:
+    """A mean with its block bootstrap 95 % interval. values: [n], in time order, of forecasts of `horizon` candles."""
     n = values.shape[0]
     if n < FEWEST_FOR_AN_ESTIMATE:
         return Estimate(None, None, None, n)
-    draws = _block_sums(values[None, :])[0] / n
+    draws = _block_sums(values[None, :], horizon)[0] / n
     low, high = np.quantile(draws, (0.025, 0.975))
     return Estimate(float(values.mean()), float(low), float(high), n)
 
 
-def skill(loss: FloatArray, reference: FloatArray) -> Estimate:
-    """1 - sum of losses / sum of the reference's, with its block bootstrap 95 % interval. Both [n], in time order."""
+def skill(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
+    """1 - sum of losses / sum of the reference's, with its block bootstrap 95 % interval.
+
+    Both [n], in time order, of forecasts of `horizon` candles.
+    """
     n = loss.shape[0]
     total = float(reference.sum())
     if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
         return Estimate(None, None, None, n)
-    sums = _block_sums(np.stack([loss, reference]))
+    sums = _block_sums(np.stack([loss, reference]), horizon)
     draws = 1.0 - sums[0] / np.maximum(sums[1], np.finfo(np.float64).tiny)
     low, high = np.quantile(draws, (0.025, 0.975))
     return Estimate(1.0 - float(loss.sum()) / total, float(low), float(high), n)
 
 
-def gain(loss: FloatArray, without: FloatArray, reference: FloatArray) -> Estimate:
-    """The skill of `loss` minus that of `without`, with its block bootstrap 95 % interval. All [n], in time order."""
+def gain(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
+    """The skill of `loss` minus that of `without`, with its block bootstrap 95 % interval.
+
+    All [n], in time order, of forecasts of `horizon` candles.
+    """
     n = loss.shape[0]
     total = float(reference.sum())
     if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
         return Estimate(None, None, None, n)
-    spared, sums = _block_sums(np.stack([without - loss, reference]))
+    spared, sums = _block_sums(np.stack([without - loss, reference]), horizon)
     draws = spared / np.maximum(sums, np.finfo(np.float64).tiny)
     low, high = np.quantile(draws, (0.025, 0.975))
     return Estimate(float((without - loss).sum()) / total, float(low), float(high), n)
@@ -102,13 +122,14 @@ def rolling_shares(hits: NDArray[np.bool_], window: int) -> FloatArray:
     return shares
 
 
-def _block_sums(series: FloatArray) -> FloatArray:
+def _block_sums(series: FloatArray, horizon: int) -> FloatArray:
     """Sums over resampled series [row, n] to [row, resample], the same blocks for every row.
 
-    Circular block bootstrap (Politis and Romano, 1992), blocks of about twice the cube root of n.
+    Circular block bootstrap (Politis and Romano, 1992), blocks of about twice the cube root of n; of twice the horizon
+    where that is more, since forecasts of h candles overlap with h - 1 others.
     """
     n = series.shape[1]
-    length = max(1, round(2.0 * n ** (1.0 / 3.0)))
+    length = max(1, min(max(round(2.0 * n ** (1.0 / 3.0)), 2 * horizon), n // 4))
     blocks = -(-n // length)
     running = np.concatenate([np.zeros((series.shape[0], 1)), np.cumsum(np.tile(series, 2), axis=1)], axis=1)
     starts = np.random.default_rng(_SEED).integers(0, n, size=(_RESAMPLES, blocks))

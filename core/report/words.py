@@ -120,10 +120,21 @@ def coverage(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """How often the close fell into its 90 % band."""
     of, n = summary["coverage"], summary["judged"]
     return [
-        (f"{share(of['nominal'], 0)} band covers", _with_n(of["overall"], n)),
+        (f"{share(of['nominal'], 0)} band covers", _with_n(of["overall"], n, of["overall_ci95"])),
         ("Worst 500 in a row", _window(of["worst_500"], n)),
         ("Best 500 in a row", _window(of["best_500"], n)),
     ]
+
+
+def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Whether chance alone explains how the close's losses differ from the reference's."""
+    chance, n = summary["diebold_mariano_p"], summary["judged"]
+    if chance is None:
+        return [("Diebold-Mariano, close", f"{NOT_ENOUGH} (n = {n:,})")]
+    told = "p below 0.0001" if chance < 1e-4 else f"p = {chance:.4f}"
+    is_proven = chance < 0.05 and n >= FEWEST_FOR_AN_EDGE
+    proves = "the losses differ from those of “no change”" if is_proven else "not proven that the losses differ"
+    return [("Diebold-Mariano, close", f"{told} (n = {n:,}); {proves}")]
 
 
 def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -144,11 +155,27 @@ def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
         (
             f"{name}, {share(of['share'], 0)}",
             *(measured(of[quantity]["skill"], of[quantity]["skill_ci95"]) for quantity in QUANTITIES),
-            share(of["coverage_90"]),
+            _covered(of["coverage_90"], of["coverage_90_ci95"]),
             f"{of['n']:,}",
         )
         for name, of in summary["regimes"].items()
     ]
+
+
+def after_gap(summary: dict[str, Any]) -> str:
+    """How the candles after a hole came out, which no other figure holds, in a sentence."""
+    of = summary["after_gap"]
+    if not of["n"]:
+        return "No judged candle came after a gap or a session break."
+    head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
+    if of["coverage_90"] is None:
+        return f"{head}; {NOT_ENOUGH} to say how they came out."
+    skills = "; ".join(
+        f"skill of the {name} {measured(of[name]['skill'], of[name]['skill_ci95'])}" for name in QUANTITIES
+    )
+    covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
+    hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
+    return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
 
 
 def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -249,6 +276,13 @@ def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str
         return f"{NOT_ENOUGH} (n = {n:,})"
     interval = "" if ci95 is None else f"95 %: {100.0 * ci95[0]:.1f} to {100.0 * ci95[1]:.1f}, "
     return f"{share(value)} ({interval}n = {n:,})"
+
+
+def _covered(value: float | None, ci95: list[float] | None) -> str:
+    """A share with its interval, where n stands beside it."""
+    if value is None or ci95 is None:
+        return NOT_ENOUGH
+    return f"{share(value)} ({100.0 * ci95[0]:.1f} to {100.0 * ci95[1]:.1f})"
 
 
 def _window(value: float | None, n: int) -> str:

@@ -24,12 +24,12 @@ _CLOSE_BYTES = len(QUANTILE_LEVELS) * FLOAT.itemsize
 
 # CROSS JOIN: the scores are the outer loop.
 _SCORED = f"""
-SELECT s.target_open_time_ms, s.loss, s.range_loss, s.inside_50, s.inside_90, s.direction_hit, s.expert_losses,
-    f.origin_close, substr(f.quantiles, 1, {_CLOSE_BYTES}), {{regimes}}
+SELECT s.target_open_time_ms, s.after_gap, s.loss, s.range_loss, s.inside_50, s.inside_90, s.direction_hit,
+    s.expert_losses, f.origin_close, substr(f.quantiles, 1, {_CLOSE_BYTES}), {{regimes}}
 FROM scores AS s CROSS JOIN forecasts AS f
     ON f.run_id = s.run_id AND f.origin_open_time_ms = s.origin_open_time_ms AND f.horizon = s.horizon
 {{join}}
-WHERE s.run_id = ? AND s.horizon = ? AND s.target_open_time_ms > ? AND s.mode = ? AND s.after_gap = 0
+WHERE s.run_id = ? AND s.horizon = ? AND s.target_open_time_ms > ? AND s.mode = ?
 AND {NEWEST_VERSION}
 ORDER BY s.target_open_time_ms LIMIT ?
 """
@@ -48,12 +48,14 @@ WHERE run_id = ? AND horizon = 1 AND origin_open_time_ms > ? ORDER BY origin_ope
 class ScoredRows:
     """n scores of one horizon, ascending by target.
 
-    direction_hit: 1 hit, 0 missed, -1 not counted. losses: [n], packed (`core.forecast.experts.pack_losses`).
+    after_gap: a hole lies before the target. direction_hit: 1 hit, 0 missed, -1 not counted. losses: [n], packed
+    (`core.forecast.experts.pack_losses`).
     close: [n, level], the quantiles of the close return that were shown. regime: [n], the place in REGIMES of the one
     that was likeliest where the forecast was made; -1 where none is known.
     """
 
     target_open_time_ms: NDArray[np.int64]
+    after_gap: NDArray[np.bool_]
     loss: NDArray[np.float64]
     range_loss: NDArray[np.float64]
     inside_50: NDArray[np.bool_]
@@ -81,8 +83,7 @@ class ScoredReader:
         self._sql = _SCORED.format(regimes=regimes, join=_CONDITIONS if has_regimes else "")
 
     def scores(self, horizon: int, after_ms: int, most: int) -> ScoredRows:
-        """The first `most` scores of targets that opened after this time, each in its newest version; those with a
-        hole before their target are left out."""
+        """The first `most` scores of targets that opened after this time, each in its newest version."""
         wanted = (self._run_id, horizon, after_ms, self._own_mode.value, most)
         return _to_columns(select(self._db, self._sql, wanted))
 
@@ -99,10 +100,11 @@ class ScoredReader:
 
 
 def _to_columns(rows: Sequence[Row]) -> ScoredRows:
-    columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [()] * 12
-    target, loss, range_loss, in_50, in_90, hit, losses, origin_close, close, *regimes = columns
+    columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [()] * 13
+    target, after_gap, loss, range_loss, in_50, in_90, hit, losses, origin_close, close, *regimes = columns
     return ScoredRows(
         target_open_time_ms=np.array(target, dtype=np.int64),
+        after_gap=np.array(after_gap, dtype=np.bool_),
         loss=np.array(loss, dtype=np.float64),
         range_loss=np.array(range_loss, dtype=np.float64),
         inside_50=np.array(in_50, dtype=np.bool_),

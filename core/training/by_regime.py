@@ -41,11 +41,14 @@ def by_regime(scores: Sequence[StoredScore]) -> tuple[RegimeScores, ...]:
     for score in scores:
         name = UNKNOWN if score.regime is None else score.regime.likeliest.value
         groups.setdefault(name, []).append(score)
-    return tuple(_of_group(name, group, len(scores)) for name, group in groups.items())
+    return tuple(of_group(name, group, len(scores)) for name, group in groups.items())
 
 
-def _of_group(name: str, scores: Sequence[StoredScore], total: int) -> RegimeScores:
-    """The bootstrap takes blocks of scores that follow each other in the group, though others lay between them."""
+def of_group(name: str, scores: Sequence[StoredScore], total: int) -> RegimeScores:
+    """How these came out, of `total` scores.
+
+    The bootstrap takes blocks of scores that follow each other in the group, though others lay between them.
+    """
     losses = ("loss", "reference_loss", "range_loss", "range_reference_loss")
     close, close_reference, spread, spread_reference = (
         np.array([getattr(score, loss) for score in scores], dtype=np.float64) for loss in losses

@@ -94,4 +94,4 @@ def _observed(
     came = closes[np.searchsorted(opened, rows.target_open_time_ms[counts])]
     outcome = np.log(came / rows.origin_close[counts])
     below = outcome[:, None] <= rows.quantiles[counts][:, Quantity.CLOSE]
-    return tuple(mean(column) for column in below.astype(np.float64).T)
+    return tuple(mean(column, horizon) for column in below.astype(np.float64).T)

@@ -24,7 +24,7 @@ from core.forecast.score import (
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
-from core.training.by_regime import RegimeScores, by_regime
+from core.training.by_regime import RegimeScores, by_regime, of_group
 from core.training.judged import JUDGED_QUANTITIES, Judged, judged, judged_from
 from core.training.online import gains
 
@@ -39,9 +39,10 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
     return {
         "interval": str(run.market.interval),
         "judged": len(first.scores),
-        "pinball": _pinball(first),
-        "horizons": {str(horizon): _pinball(those) for horizon, those in by_horizon.items()},
+        "pinball": _pinball(first, 1),
+        "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
         "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
+        "after_gap": _after_gap(judged(reader, run, 1, from_ms, after_gap=True), len(first.scores)),
         "online": _online(first, run),
         "drifts": _drifts(reader),
         "direction": _direction(first.scores, opened, closes),
@@ -51,10 +52,10 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
     }
 
 
-def _pinball(those: Judged) -> dict[str, Any]:
-    _, *online = gains(those.beside_twin())
+def _pinball(those: Judged, horizon: int) -> dict[str, Any]:
+    _, *online = gains(those.beside_twin(), horizon)
     return {
-        name: {**_pinball_of(those, quantity), **_online_gain(found)}
+        name: {**_pinball_of(those, quantity, horizon), **_online_gain(found)}
         for (name, quantity), found in zip(JUDGED_QUANTITIES.items(), online, strict=True)
     }
 
@@ -76,14 +77,14 @@ def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
     return [{name: getattr(drift, name) for name in names} for drift in reader.drifts()]
 
 
-def _pinball_of(those: Judged, quantity: Quantity) -> dict[str, Any]:
+def _pinball_of(those: Judged, quantity: Quantity, horizon: int) -> dict[str, Any]:
     """Mean losses, and what they say of each other; all None where nothing was judged."""
     shown, reference = those.shown(quantity), those.lost_by(REFERENCE, quantity)
     without, means, best = those.lost_without_model(quantity), those.means(quantity), those.best_baseline(quantity)
     named = None if best is None else EXPERTS[best]
-    overall, spared = skill(shown, reference), gain(shown, without, reference)
-    against_best = skill(shown, those.lost_by(REFERENCE if best is None else best, quantity))
-    quarters = _of_quarters(shown, reference)
+    overall, spared = skill(shown, reference, horizon), gain(shown, without, reference, horizon)
+    against_best = skill(shown, those.lost_by(REFERENCE if best is None else best, quantity), horizon)
+    quarters = _of_quarters(shown, reference, horizon)
     return {
         "n": len(those.scores),
         "combination": _mean(shown),
@@ -120,10 +121,15 @@ def _regime(scores: RegimeScores) -> dict[str, Any]:
     }
 
 
-def _of_quarters(shown: FloatArray, reference: FloatArray) -> list[Estimate]:
+def _after_gap(those: Judged, others: int) -> dict[str, Any]:
+    """One candle ahead, of the candles after a hole or a session break, which no other figure holds."""
+    return _regime(of_group("after a gap", those.scores, others + len(those.scores)))
+
+
+def _of_quarters(shown: FloatArray, reference: FloatArray, horizon: int) -> list[Estimate]:
     """The skill of each quarter of the candles, in time order."""
     quarters = zip(np.array_split(shown, 4), np.array_split(reference, 4), strict=True)
-    return [skill(loss, against) for loss, against in quarters]
+    return [skill(loss, against, horizon) for loss, against in quarters]
 
 
 def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: FloatArray) -> dict[str, Any]:
@@ -149,10 +155,11 @@ def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: Flo
 def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
     """Of the 90 % band of the close; worst and best over every 500 candles in a row, None where there are fewer."""
     inside = np.array([score.inside_90 for score in scores], dtype=np.bool_)
-    windows = rolling_shares(inside, COVERAGE_WINDOW)
+    windows, overall = rolling_shares(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
     return {
         "nominal": NOMINAL_COVERAGE,
-        "overall": share(int(inside.sum()), inside.size).value,
+        "overall": overall.value,
+        "overall_ci95": _interval(overall),
         "worst_500": float(windows.min()) if windows.size else None,
         "best_500": float(windows.max()) if windows.size else None,
     }

@@ -68,11 +68,12 @@ def judged_from(opened: NDArray[np.int64]) -> int:
     return int(opened[WARM_UP]) if has_warm_up else int(opened[0]) if opened.size else 0
 
 
-def judged(reader: RecordReader, run: Run, horizon: int, from_ms: int) -> Judged:
+def judged(reader: RecordReader, run: Run, horizon: int, from_ms: int, *, after_gap: bool = False) -> Judged:
+    """after_gap: those instead whose target comes after a hole or a session break, which count nowhere else."""
     scores, losses = [], []
     for score in reader.scores(horizon=horizon):
         everyone = unpack_losses(score.expert_losses)
-        is_own = score.mode is own_mode_of(run.market) and not score.after_gap
+        is_own = score.mode is own_mode_of(run.market) and score.after_gap == after_gap
         if is_own and everyone is not None and score.target_open_time_ms >= from_ms:
             scores.append(score)
             losses.append(everyone)

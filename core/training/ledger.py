@@ -156,7 +156,8 @@ def _is_above(scores: Sequence[StoredScore]) -> bool:
     newest = scores[-SCORE_WINDOW:]
     if len(newest) < FEWEST_FOR_AN_EDGE:
         return False
-    close = skill(*_columns(newest, "loss", "reference_loss"))
+    loss, reference_loss = _columns(newest, "loss", "reference_loss")
+    close = skill(loss, reference_loss)
     return close.low is not None and close.low > 0.0
 
 

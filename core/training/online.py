@@ -49,13 +49,13 @@ class OnlineLedger:
         return OnlineGain(*self._known, age=age, needed=needed)
 
 
-def gains(losses: FloatArray) -> tuple[Estimate, Estimate, Estimate]:
+def gains(losses: FloatArray, horizon: int = 1) -> tuple[Estimate, Estimate, Estimate]:
     """Both in equal parts, close, range. losses: [n, 4] in time order: model and twin for the close, for the range."""
     close, close_twin, spread, spread_twin = losses.T
-    parts = skill(close, close_twin), skill(spread, spread_twin)
+    parts = skill(close, close_twin, horizon), skill(spread, spread_twin, horizon)
     n = losses.shape[0]
     if any(part.value is None for part in parts):
         return Estimate(None, None, None, n), *parts
     close_unit, spread_unit = close_twin.mean(), spread_twin.mean()
-    both = skill(close / close_unit + spread / spread_unit, close_twin / close_unit + spread_twin / spread_unit)
-    return both, *parts
+    twins = close_twin / close_unit + spread_twin / spread_unit
+    return skill(close / close_unit + spread / spread_unit, twins, horizon), *parts

@@ -22,7 +22,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         _table(("One candle ahead", *words.QUANTITIES), [(of.name, *of.values) for of in words.findings(summary)])
     )
     console.print()
-    console.print(_table(None, [*words.direction(summary), *words.coverage(summary)]))
+    console.print(_table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]))
     console.print()
     console.print(
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
@@ -30,6 +30,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print()
     console.print(_table(("One ahead, by regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
     console.print()
+    console.print(Text(words.after_gap(summary)))
     console.print(Text(words.online(summary)))
     for when, before, after, done in words.drifts(summary):
         console.print(Text(f"Drift at {when} UTC: loss {before} to {after}. {done}"))

@@ -288,7 +288,8 @@ class AccuracyPanel(Panel):
         self._count.setToolTip(
             paragraphs(
                 f"Of all {format_count(own.scored)} scored forecasts of this run, {format_count(own.live_scored)} were "
-                "live: committed before anyone could know how their candle would close."
+                "live: committed before anyone could know how their candle would close.\n"
+                "Candles after a gap or a session break are not among the newest: the other tabs show them as a group."
             )
         )
         share = own.model_weight

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from core.accuracy.findings import OVERALL, Request, RunAccuracy
+from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.events import ExpertShares
 from desktop.formatting import format_count
 from desktop.icons import tabular
@@ -18,7 +18,8 @@ from desktop.theme import Palette, Theme
 
 _GROUP_MEANING = (
     "Which candles are judged: all of them, or those whose forecast was made while the market was in one regime. "
-    "A forecast belongs to the regime that was the likeliest one from the candles before."
+    "A forecast belongs to the regime that was the likeliest one from the candles before. Candles after a gap or a "
+    "session break are a group of their own, and in no other: more time lies before them than the forecast is about."
 )
 _WAITING = "The scores are being read …"
 
@@ -111,11 +112,11 @@ class AccuracyDetails(QWidget):
         set_text(self._n, f"n = {format_count(n)}")
         first = f"The first {format_count(found.left_out)} candles are not judged: the reference looks back on as many."
         every = "All candles are judged while there are few; from 1,300 on, the first 1,000 are not."
+        which = "those across a gap alone" if found.chosen.request.group == AFTER_GAP else "without those across a gap"
         self._n.setToolTip(
             paragraphs(
-                f"{first if found.left_out else every}\nOf the run's own forecasts, without those across a hole, at "
-                f"most the newest {format_count(found.most)} of each horizon are looked at here. Brackets hold 95 % "
-                "intervals."
+                f"{first if found.left_out else every}\nOf the run's own forecasts, {which}, at most the newest "
+                f"{format_count(found.most)} of each horizon are looked at here. Brackets hold 95 % intervals."
             )
         )
 
@@ -132,6 +133,8 @@ class AccuracyDetails(QWidget):
         self.group.addItem("All candles", OVERALL)
         self.group.setToolTip(paragraphs(_GROUP_MEANING))
         self.group.setAccessibleName("Candles that are judged")
+        for box in (self.horizon, self.group):  # what is offered is not known yet, and one may be longer than the first
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._n.setFont(tabular(self.font()))
         self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._waiting.setWordWrap(True)

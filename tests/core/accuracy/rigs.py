@@ -1,4 +1,4 @@
-"""Sessions whose scores are read for the Accuracy dock."""
+"""What the Accuracy dock is told: sessions whose scores are read, and scores that were made up."""
 
 from __future__ import annotations
 
@@ -6,14 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from sqlite_utils import Database
 
 from core.accuracy.book import AccuracyBook
+from core.accuracy.columns import Origins, ScoreColumns
 from core.accuracy.findings import Request, RunAccuracy
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, pack_losses
+from core.forecast.quantities import LEVELS, QUANTITIES, Quantity
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.scored import ScoredRows
 
 HORIZONS = 3
+MINUTE_MS = 60_000
 
 
 @contextmanager
@@ -30,3 +36,36 @@ def read_all(book: AccuracyBook, request: Request | None = None) -> RunAccuracy:
         for _ in book.read_on(horizon):
             pass
     return book.find(request or Request())
+
+
+def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
+    """Scores of a combination that loses nine tenths of what each expert does; close returns are standard normal."""
+    generator = np.random.default_rng(seed)
+    losses = generator.gamma(2.0, 1.0, (n, len(LOSS_ROWS), QUANTITIES))
+    reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
+    return ScoredRows(
+        target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
+        after_gap=np.zeros(n, dtype=np.bool_),
+        loss=0.9 * reference[:, Quantity.CLOSE],
+        range_loss=0.9 * reference[:, Quantity.RANGE],
+        inside_50=generator.random(n) < 0.5,
+        inside_90=generator.random(n) < 0.9,
+        direction_hit=generator.integers(-1, 2, n).astype(np.int8),
+        losses=tuple(pack_losses(each) for each in losses),
+        origin_close=np.full(n, 100.0),
+        close=np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
+        regime=np.full(n, -1, dtype=np.int8),
+    )
+
+
+def filled(*parts: ScoredRows, capacity: int = 50_000) -> ScoreColumns:
+    columns = ScoreColumns(capacity)
+    for part in parts:
+        columns.append(part)
+    return columns
+
+
+def origins(n: int, seed: int = 1) -> Origins:
+    known = Origins()
+    known.append(MINUTE_MS * np.arange(n + 1), 100.0 * np.exp(np.random.default_rng(seed).normal(size=n + 1)))
+    return known

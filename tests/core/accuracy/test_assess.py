@@ -4,46 +4,12 @@ import numpy as np
 import pytest
 
 from core.accuracy.assess import MOST_POINTS, assess, skill_at
-from core.accuracy.columns import Origins, ScoreColumns
 from core.accuracy.findings import Request
-from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS, pack_losses
-from core.forecast.quantities import LEVELS, QUANTITIES, Quantity
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS
+from core.forecast.quantities import Quantity
 from core.forecast.score import gain, skill
 from core.storage.scored import ScoredRows
-
-MINUTE_MS = 60_000
-
-
-def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
-    """Scores of a combination that loses nine tenths of what each expert does; close returns are standard normal."""
-    generator = np.random.default_rng(seed)
-    losses = generator.gamma(2.0, 1.0, (n, len(LOSS_ROWS), QUANTITIES))
-    reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
-    return ScoredRows(
-        target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
-        loss=0.9 * reference[:, Quantity.CLOSE],
-        range_loss=0.9 * reference[:, Quantity.RANGE],
-        inside_50=generator.random(n) < 0.5,
-        inside_90=generator.random(n) < 0.9,
-        direction_hit=generator.integers(-1, 2, n).astype(np.int8),
-        losses=tuple(pack_losses(each) for each in losses),
-        origin_close=np.full(n, 100.0),
-        close=np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
-        regime=np.full(n, -1, dtype=np.int8),
-    )
-
-
-def filled(*parts: ScoredRows, capacity: int = 50_000) -> ScoreColumns:
-    columns = ScoreColumns(capacity)
-    for part in parts:
-        columns.append(part)
-    return columns
-
-
-def origins(n: int, seed: int = 1) -> Origins:
-    known = Origins()
-    known.append(MINUTE_MS * np.arange(n + 1), 100.0 * np.exp(np.random.default_rng(seed).normal(size=n + 1)))
-    return known
+from tests.core.accuracy.rigs import MINUTE_MS, filled, origins, scored
 
 
 def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:
@@ -80,6 +46,29 @@ def test_an_expert_that_is_silent_has_no_loss() -> None:
         else:
             assert not SPEAKS[expert, Quantity.CLOSE] and not SPEAKS[expert, Quantity.RANGE]
     assert by_name["reference"].close_skill == 0.0
+
+
+def test_directions_further_ahead_are_those_of_all_candles_until_the_target() -> None:
+    """By hand, candle by candle: from the last close that the forecast knew to the target's, and what it had seen."""
+    n, horizon = 400, 3
+    rows, known = scored(n, seed=8), origins(n)
+    known.closes[50:60] = known.closes[49]  # flat candles name no direction
+    found = assess(filled(rows), known, np.ones(n, dtype=np.bool_), Request(horizon))
+    right, turned, up = [], [], []
+    for place, hit in zip(range(1, n + 1), rows.direction_hit.tolist(), strict=True):
+        if hit < 0:
+            continue
+        right.append(hit == 1)
+        if place <= horizon:
+            continue
+        seen, last, came = (known.closes[place - back] for back in (horizon + 1, horizon, 0))
+        up.append(came > last)
+        if last != seen:
+            turned.append(came != last and (came > last) != (last > seen))
+    assert (found.direction.value, found.direction.n) == (np.mean(right), len(right))
+    assert (found.reverse_last.value, found.reverse_last.n) == (np.mean(turned), len(turned))
+    more = max(sum(up), len(up) - sum(up))
+    assert found.majority.n == len(up) and found.majority.value == pytest.approx(more / len(up), abs=0.03)
 
 
 def test_columns_keep_the_newest_in_order_whatever_the_pieces() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from core.accuracy.assess import ERROR_WINDOW
 from core.accuracy.book import AccuracyBook
-from core.accuracy.findings import OVERALL, QuantityAccuracy, Request
+from core.accuracy.findings import AFTER_GAP, OVERALL, QuantityAccuracy, Request
 from core.events import QUANTILE_LEVELS, Estimate
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -93,7 +93,7 @@ def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str]) -> Non
     with database(root) as db:
         regimes = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["regimes"]
         book = AccuracyBook(db, run_id, HORIZONS)
-        groups = read_all(book).groups[1:]
+        groups = [group for group in read_all(book).groups[1:] if group != AFTER_GAP]
         found = {group: book.find(Request(1, group)).chosen for group in groups}
     assert set(groups) == {name for name, of in regimes.items() if of["n"]} and len(groups) > 1
     for name, of in found.items():
@@ -104,6 +104,40 @@ def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str]) -> Non
         assert of.range.skill.value == pytest.approx(expected["range"]["skill"], abs=1e-7)
         assert of.coverage_90.value == expected["coverage_90"]
         assert (of.direction.value, of.direction.n) == (expected["direction"], expected["direction_n"])
+
+
+def test_candles_after_a_gap_are_told_apart_as_evaluate_does_and_count_nowhere_else(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path, SETTINGS)
+    rigs.feed(session, without(random_walk(240, seed=6), *range(4, 236, 6)))
+    run_id = session.status().run_id
+    session.close()
+    with database(tmp_path) as db:
+        evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
+        book = AccuracyBook(db, run_id, HORIZONS)
+        found = read_all(book, Request(1, AFTER_GAP))
+        nearly_all = book.find(Request(3, AFTER_GAP))
+        others = book.find(Request())
+    apart, expected = found.chosen, evaluated["after_gap"]
+    assert AFTER_GAP in found.groups and apart.n == expected["n"] == 39
+    assert apart.n + others.chosen.n == 200 and others.chosen.n == evaluated["judged"]
+    assert expected["share"] == pytest.approx(39 / 200)
+    for name, of in (("close", apart.close), ("range", apart.range)):
+        assert of.skill.value == pytest.approx(expected[name]["skill"], abs=1e-6)
+    assert (apart.coverage_90.value, apart.direction.n) == (expected["coverage_90"], expected["direction_n"])
+    assert nearly_all.chosen.n > 2 * apart.n, "further ahead more of them have a gap before them"
+    with database(tmp_path) as db:
+        scores = [score for score in RecordReader(db, run_id).scores() if score.after_gap]
+    assert expected["coverage_90"] == pytest.approx(np.mean([score.inside_90 for score in scores]))
+
+
+def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    rigs.feed(session, random_walk(50))
+    run_id = session.status().run_id
+    session.close()
+    with database(tmp_path) as db:
+        assert AFTER_GAP not in read_all(AccuracyBook(db, run_id, HORIZONS)).groups
+        assert evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["after_gap"]["n"] == 0
 
 
 def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:

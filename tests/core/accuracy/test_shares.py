@@ -22,6 +22,6 @@ def test_the_trainer_tells_how_the_forecast_is_mixed(tmp_path: Path) -> None:
     for of_horizon in shares.shares:
         for quantity, of_quantity in enumerate(of_horizon):
             assert sum(of_quantity) == pytest.approx(1.0)
-            assert [share == 0.0 for share in of_quantity] == [not SPEAKS[expert, quantity] for expert in range(8)]
+            assert [share == 0.0 for share in of_quantity] == (~SPEAKS[:, quantity]).tolist()
     assert shares.shares[0][0][0] == weight
     assert shares != before

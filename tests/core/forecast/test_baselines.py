@@ -35,6 +35,23 @@ def test_stored_numbers() -> None:
     assert quantiles[Quantity.CLOSE].tolist() == pytest.approx(stored, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("quantity", "horizon", "stored"),
+    [
+        (Quantity.CLOSE, 1, (-1.6921928942, -1.2628534761, -0.6294083532, 0.0651104221, 0.6887795427, 1.3051869131)),
+        (Quantity.CLOSE, 3, (-1.6200361579, -1.1721263603, -0.5998649742, 0.0559665232, 0.7027682873, 1.3502159229)),
+        (Quantity.RANGE, 1, (-0.9125997497, -0.6783337952, -0.2834350294, 0.0687687196, 0.3636767793, 0.5912541018)),
+    ],
+)
+def test_stored_numbers_of_a_full_window(quantity: Quantity, horizon: int, stored: tuple[float, ...]) -> None:
+    """Worked out by the definition alone, with pandas; 1,400 candles, of which the first 400 must have no say."""
+    history = History(MINUTE, 2048, 3)
+    for candle in random_walk(1400, seed=21):
+        history.append(candle)
+    quantiles = ReferenceForecast(history).quantiles()[horizon - 1, quantity, : len(stored)]
+    assert quantiles.tolist() == pytest.approx(stored, rel=1e-6)
+
+
 @pytest.mark.parametrize("count", [1, 2, 5, 29, 31])
 def test_it_speaks_from_the_first_candle_on(count: int) -> None:
     history = History(MINUTE, 2048, 8)

@@ -52,6 +52,34 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 180 <= hits <= 199
 
 
+def test_overlapping_forecasts_have_wider_intervals_and_those_cover_too() -> None:
+    """Losses of forecasts of 40 candles, each of which shares 39 of them with the one before it."""
+    generator, horizon = np.random.default_rng(8), 40
+    hits, taken_as_single = 0, 0
+    for _ in range(100):
+        noise = np.convolve(generator.normal(size=839), np.ones(horizon), "valid") / horizon**0.5
+        values = 1.0 + 0.5 * noise
+        wide, narrow = score.mean(values, horizon), score.mean(values)
+        assert None not in (wide.low, wide.high, narrow.low, narrow.high)
+        hits += wide.low <= 1.0 <= wide.high
+        taken_as_single += narrow.low <= 1.0 <= narrow.high
+    assert hits >= 82 and hits > taken_as_single + 10, (hits, taken_as_single)
+
+
+@pytest.mark.parametrize("horizon", [1, 8, 64])
+def test_a_share_of_overlapping_forecasts_is_never_surer_than_that_of_single_ones(horizon: int) -> None:
+    """Runs of hits and misses, and one of hits alone, of which a bootstrap by itself would be certain."""
+    runs = np.repeat(np.random.default_rng(9).random(30) < 0.6, 12)
+    for hits in (runs, np.ones(40, dtype=np.bool_)):
+        single, found = score.share(int(hits.sum()), hits.size), score.share_of(hits, horizon)
+        assert None not in (single.low, single.high, found.low, found.high)
+        assert (found.value, found.n) == (single.value, single.n)
+        assert found.low <= single.low <= single.high <= found.high
+    several = score.share_of(runs, horizon)
+    assert (several == score.share(int(runs.sum()), runs.size)) == (horizon == 1)
+    assert score.share_of(np.ones(7, dtype=np.bool_), horizon).value is None
+
+
 def test_a_reference_without_loss_gives_no_skill() -> None:
     assert score.skill(np.ones(100), np.zeros(100)).value is None
 

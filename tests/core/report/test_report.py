@@ -132,6 +132,20 @@ def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Rec
     assert "not measured" in words.online({**run.summary, "online": {**of, "gain": None, "twin_age": 0}})
 
 
+def test_candles_after_a_gap_are_told_apart_with_n_and_intervals(run: Recorded) -> None:
+    assert run.summary["after_gap"]["n"] == 0
+    assert "No judged candle came after a gap" in Tree(page(run.summary, run.course)).text
+    found = {"skill": -0.02, "skill_ci95": [-0.05, 0.01]}
+    of = run.summary["after_gap"] | {"n": 48, "close": found, "range": {**found, "skill": 0.1}}
+    of |= {"coverage_90": 0.5, "coverage_90_ci95": [0.36, 0.64], "direction": 0.52, "direction_ci95": [0.4, 0.65]}
+    told = Tree(page({**run.summary, "after_gap": of | {"direction_n": 44}}, run.course)).text
+    for text in ("48, in none of the other figures", "-2.00 % (-5.00 to +1.00)", "50.0 % (95 %: 36.0 to 64.0, n = 48)"):
+        assert text in told
+    assert "n = 44" in told and "skill of the range +10.00 %" in told
+    few = words.after_gap({**run.summary, "after_gap": {**run.summary["after_gap"], "n": 5}})
+    assert "session break: 5" in few and words.NOT_ENOUGH in few
+
+
 def test_drifts_are_listed_or_said_to_be_none(run: Recorded) -> None:
     assert run.summary["drifts"] == [] and "No drift was found" in page(run.summary, run.course)
     drift = {"candle_open_time_ms": 1_584_000_000_000, "step": 900, "candles": 37, "loss_before": 0.1234}
@@ -155,6 +169,25 @@ def test_direction_and_coverage_are_told_with_n(run: Recorded) -> None:
     assert f"{100.0 * of['accuracy']:.1f} %" in told["Direction right"] and f"n = {of['n']}" in told["Direction right"]
     assert f"n = {of['majority_n']}" in told["Majority, in hindsight"]
     assert words.NOT_ENOUGH in told["Worst 500 in a row"]
+    low, high = run.summary["coverage"]["overall_ci95"]
+    assert low < run.summary["coverage"]["overall"] < high
+    assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = {run.summary['judged']})" in told["90 % band covers"]
+
+
+@pytest.mark.parametrize(
+    ("chance", "n", "said"),
+    [
+        (0.2173, 479, "p = 0.2173 (n = 479); not proven"),
+        (0.0499, 479, "p = 0.0499 (n = 479); the losses differ"),
+        (0.01, 120, "p = 0.0100 (n = 120); not proven"),
+        (1e-9, 7_997, "p below 0.0001 (n = 7,997); the losses differ"),
+        (None, 12, words.NOT_ENOUGH),
+    ],
+)
+def test_what_chance_explains_is_told_in_words(run: Recorded, chance: float | None, n: int, said: str) -> None:
+    summary = {**run.summary, "diebold_mariano_p": chance, "judged": n}
+    assert said in dict(words.difference(summary))["Diebold-Mariano, close"]
+    assert said in Tree(page(summary, run.course)).text
 
 
 def test_too_few_candles_are_said_and_nothing_is_made_up(short: Recorded) -> None:

@@ -7,12 +7,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QComboBox, QLabel
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QStyle, QStyleOptionComboBox
 from pytestqt.qtbot import QtBot
 
-from core.accuracy.findings import OVERALL, HorizonAccuracy, Request, RunAccuracy
+from core.accuracy.assess import assess, skill_at
+from core.accuracy.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy
 from core.events import ForecastMode, ForecastScored, TrainerStatus
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -25,6 +27,8 @@ from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
 from desktop.panels.base import Refresher
 from desktop.state import RunState
 from desktop.theme import Mode, Theme
+from tests.core.accuracy.rigs import filled, origins
+from tests.core.accuracy.rigs import scored as made_up
 from tests.core.training import rigs
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
@@ -215,6 +219,42 @@ def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, 
             QApplication.sendPostedEvents()
             keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
             assert cut_texts(dock.panel) == []
+
+
+def room_for_text(box: QComboBox) -> int:
+    options = QStyleOptionComboBox()
+    box.initStyleOption(options)
+    place = QStyle.SubControl.SC_ComboBoxEditField
+    return box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, options, place, box).width()
+
+
+def test_few_candles_after_gaps_further_ahead_are_not_cut_either(theme: Theme, qtbot: QtBot) -> None:
+    """The longest words: more than one candle ahead, and intervals beside 0 that so few candles do not prove."""
+    columns, rows = filled(made_up(900)), np.arange(900) % 23 == 0
+    request = Request(8, AFTER_GAP)
+    found = RunAccuracy(
+        run_id="made up",
+        left_out=0,
+        most=900,
+        is_whole=True,
+        groups=(OVERALL, "volatile", AFTER_GAP),
+        horizons=tuple(skill_at(columns, rows, horizon) for horizon in range(1, 9)),
+        chosen=assess(columns, origins(900), rows, request),
+    )
+    details = AccuracyDetails(theme)
+    qtbot.addWidget(details)
+    details.resize(368, 640)
+    details.show()
+    details.show_found(found, None, None)
+    for box, wanted in ((details.horizon, request.horizon), (details.group, request.group)):
+        box.setCurrentIndex(box.findData(wanted))
+        QApplication.sendPostedEvents()
+        assert room_for_text(box) >= box.fontMetrics().horizontalAdvance(box.currentText())
+    assert details.request == request and details.group.currentText() == "After a gap"
+    skill = details.pages["Skill"]
+    assert isinstance(skill, SkillPage)
+    assert "no proof" in skill.cells["Against “no change”"][0][2].text()
+    assert cut_texts(details) == []
 
 
 def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot) -> None:

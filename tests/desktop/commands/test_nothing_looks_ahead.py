@@ -1,0 +1,79 @@
+"""From the file to the record: whatever stands in the file after a candle, what was forecast until then is the same."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.market.candle import Candle
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from tests.core.training.rigs import newest_run
+from tests.support import commands
+from tests.support.candles import random_walk
+
+COUNT = 64
+
+
+def written(path: Path, candles: list[Candle]) -> Path:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("timestamp", "open", "high", "low", "close", "volume"))
+        rows.writerows((each.open_time_ms, each.open, each.high, each.low, each.close, each.volume) for each in candles)
+    return path
+
+
+def corrupted(candles: list[Candle], moment: int) -> list[Candle]:
+    """Another market after the candle at `moment`: it begins with a price nobody believes, has a hole, ends earlier."""
+    other = [
+        replace(theirs, open_time_ms=ours.open_time_ms, volume=9.0 * theirs.volume)
+        for ours, theirs in zip(candles, random_walk(len(candles), seed=77), strict=True)
+    ]
+    unlikely = {name: 20.0 * getattr(other[moment + 1], name) for name in ("open", "high", "low", "close")}
+    other[moment + 1] = replace(other[moment + 1], **unlikely)
+    del other[moment + 3]
+    return [*candles[: moment + 1], *other[moment + 1 : -2]]
+
+
+def said_until(root: Path, end_ms: int) -> dict[str, list[object]]:
+    """All that is in the record of the candles until then: forecasts, conditions, everyone's losses."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        reader = RecordReader(db, newest_run(db))
+        opened = [int(each) for each in reader.origins()[0] if each <= end_ms]
+        rows = [row for origin in opened for row in reader.forecasts_of(origin)]
+        scores = [score for horizon in (1, 8) for score in reader.scores(horizon=horizon)]
+        return {
+            "origins": list(opened),
+            "quantiles": [np.concatenate([row.quantiles.ravel(), row.experts.ravel()]).tolist() for row in rows],
+            "conditions": [reader.conditions_of(origin) for origin in opened],
+            "losses": [
+                (score.horizon, score.target_open_time_ms, score.loss, score.expert_losses)
+                for score in scores
+                if score.target_open_time_ms <= end_ms
+            ],
+        }
+    finally:
+        db.close()
+
+
+@pytest.mark.parametrize("moment", [37, 55])
+def test_no_forecast_depends_on_what_stands_later_in_the_file(tmp_path: Path, moment: int) -> None:
+    candles = random_walk(COUNT, seed=12)
+    told = {}
+    for name, given in (("true", candles), ("corrupted", corrupted(candles, moment))):
+        file, root = written(tmp_path / f"{name}.csv", given), tmp_path / name
+        market = ("--feed", "replay", "--file", str(file), "--interval", "1m", "--speed", "0")
+        commands.run_json(
+            "headless", *market, "--seed", "4", "--device", "cpu", "--data-dir", str(root), timeout_s=400.0
+        )
+        told[name] = said_until(root, candles[moment].open_time_ms), said_until(root, candles[-1].open_time_ms)
+    (honest, whole), (other, of_another_market) = told["true"], told["corrupted"]
+    assert len(honest["origins"]) == moment + 1 and len(honest["quantiles"]) == 8 * (moment + 1)
+    assert honest == other
+    assert whole["quantiles"] != of_another_market["quantiles"]
