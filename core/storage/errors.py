@@ -11,7 +11,7 @@ class StorageError(Exception):
 
 
 class CorruptDatabaseError(StorageError):
-    """The file is not a database, or is damaged. `database.open_or_recover` sets such a file aside."""
+    """The file is not a database, or is damaged. `recovering.open_or_recover` sets such a file aside."""
 
 
 class NewerDatabaseError(StorageError):

@@ -53,6 +53,11 @@ class DataFolder:
         return self.root / "symbols"
 
     @property
+    def backups(self) -> Path:
+        """Verified copies of the database; a folder each."""
+        return self.root / "backups"
+
+    @property
     def quarantine(self) -> Path:
         """Damaged files are moved here, never deleted."""
         return self.root / "quarantine"
