@@ -112,9 +112,11 @@ def last_written_ms(database: Path) -> int | None:
     moments = []
     for ending in ("", "-wal"):
         try:
-            moments.append(database.with_name(database.name + ending).stat().st_mtime_ns // 1_000_000)
+            status = database.with_name(database.name + ending).stat()
         except OSError:
             continue
+        if status.st_size or not ending:  # an empty log is what a reader leaves
+            moments.append(status.st_mtime_ns // 1_000_000)
     return max(moments, default=None)
 
 
@@ -145,9 +147,9 @@ def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on
     temporary = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.backups))
 
     def go_on(_status: int, left: int, total: int) -> None:
+        on_progress(total - left, total)
         if is_cancelled():
             raise BackupCancelled
-        on_progress(total - left, total)
         clock.sleep_s(_PAUSE_S)
 
     try:

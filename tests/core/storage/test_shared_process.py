@@ -11,6 +11,7 @@ import pytest
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.recovering import open_or_recover
 from tests.core.storage.samples import MARKET, candle
 
 ROOT = Path(__file__).parents[3]
@@ -19,7 +20,6 @@ import sys
 from pathlib import Path
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.storage.recovering import open_or_recover
 from tests.core.storage.samples import MARKET
 db = open_database(Path(sys.argv[1]))
 print(CandleStore(db).count(MARKET))
