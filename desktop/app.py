@@ -34,6 +34,7 @@ from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
+from desktop.backup_watch import BackupWatch
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.checkpoints.tools import CheckpointTools
@@ -66,6 +67,8 @@ _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the one that was asked for."""
+_BACKUP = "backup"
+"""The banner's key of why no backup was made."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -117,6 +120,10 @@ class Application(QObject):
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self.machine = MachineWatch(self)
         self.machine.told.connect(self.window.machine.show_reading)
+        self.backups = BackupWatch(context.folder, lambda: self.window.settings.backups, self._clock, self)
+        self.backups.progressed.connect(self.state.apply)
+        self.backups.failed.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_BACKUP))
+        self.backups.made.connect(lambda: self.window.banner.withdraw(_BACKUP))
         self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
         self.accuracy = AccuracyWatch(
             self.state, context.folder.database, lambda: self.window.settings.model.horizons, self
@@ -163,6 +170,8 @@ class Application(QObject):
         history = self.charting.history
         history.cancel()
         self.training_break.close()
+        if not self.backups.close():
+            _log.error("The backup that was under way did not end in time.")
         if not self.machine.close():
             _log.error("The thread that looks at the machine did not end in time.")
         await self.watching.close()
@@ -196,6 +205,7 @@ class Application(QObject):
             self.window.tell(str(error), Severity.ERROR, key="database")
             self.chart.set_empty_text(str(error))
             return
+        self.backups.start()
         if self._context.is_first_start:
             welcome = WelcomeDialog(self.window.settings, self.window)
             welcome.chosen.connect(self._on_welcome)
