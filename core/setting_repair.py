@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,8 +10,11 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from core.storage.durable import write_durably
+
 LARGEST_BYTES = 1_000_000
 """A settings file of all that can be set has a few thousand."""
+_MOST_KEPT_BYTES = 16_000_000
 _MOST_WARNINGS = 50
 _LONGEST_NAME = 80
 
@@ -31,6 +35,19 @@ def read_json(path: Path) -> object:
         raise ValueError("it is not text") from error
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def keep_copy(path: Path, folder: Path) -> Path | None:
+    """Keep a file that is not understood, once for each content. None where that cannot be done."""
+    try:
+        data = path.read_bytes()[:_MOST_KEPT_BYTES]
+        kept = folder / f"{path.stem}-{hashlib.sha256(data).hexdigest()[:8]}{path.suffix}"
+        if not kept.exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            write_durably(kept, data)
+    except OSError:
+        return None
+    return kept
 
 
 def validated(adapter: TypeAdapter[T], data: dict[str, Any], default: T) -> tuple[T, tuple[str, ...]]:

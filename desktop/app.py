@@ -149,6 +149,8 @@ class Application(QObject):
         self.window.show()
 
     def _tell_of_settings(self) -> None:
+        if self._context.folder_notice is not None:
+            self.window.tell(self._context.folder_notice, Severity.WARNING, key="folder")
         if self._context.is_safe_mode:
             text = "Safe mode: default settings and layout, and the CPU. Nothing that is changed here is saved."
             self.window.tell(text, Severity.INFO, key="settings")

@@ -35,7 +35,7 @@ from core.storage.backup_record import (
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
-from core.storage.soundness import is_newer, pages_of, steps_of, tables_of
+from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tables_of
 
 _PAGES = 256
 _PAUSE_S = 0.005
@@ -83,9 +83,10 @@ def make_backup(
             backup = _made(folder, clock, is_cancelled, on_progress)
             _forget_old(folder.backups, keep)
             return backup
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         known = explain(error, folder.database) or StorageError(f"No backup could be made ({error}).")
-        raise _damaged(folder, str(error)) if isinstance(known, CorruptDatabaseError) else known from error
+        is_damage = isinstance(known, CorruptDatabaseError) or not isinstance(error, sqlite3.Error)
+        raise _damaged(folder, str(error)) if is_damage else known from error
     except OSError as error:
         raise StorageError(
             f"No backup could be written to {folder.backups} ({error.strerror or error}). The former ones are as they "
@@ -220,7 +221,7 @@ def _fault(copy: sqlite3.Connection, rows: dict[str, int]) -> str | None:
         if is_newer(steps_of(copy)):
             return "a newer version of Ghostcandle wrote it"
         odd = same_rows(rows, _counted(copy))
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         return str(error)
     return None if odd is None else f"its table '{odd}' has other rows"
 
@@ -228,7 +229,7 @@ def _fault(copy: sqlite3.Connection, rows: dict[str, int]) -> str | None:
 def _damage(source: sqlite3.Connection) -> str | None:
     try:
         return pages_of(source, is_thorough=True) or tables_of(source)
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         return str(error)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError, explain
 from core.storage.migrations import STEPS, schema
-from core.storage.soundness import is_foreign, pages_of, steps_of
+from core.storage.soundness import UNREADABLE, is_foreign, pages_of, steps_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -127,9 +127,9 @@ def _check(db: Database, path: Path, is_thorough: bool) -> None:
         fault = pages_of(db.conn, is_thorough)
         if fault is None and is_foreign(db.conn):
             fault = "nothing in it tells which version wrote it"
-        if fault is None:
-            steps_of(db.conn) if db.table_names() else None
-    except sqlite3.Error as error:
+        if fault is None and db.table_names():
+            steps_of(db.conn)
+    except UNREADABLE as error:
         if (known := explain(error, path)) is not None:
             raise known from error
         fault = str(error)

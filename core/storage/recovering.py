@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,7 +18,7 @@ from core.storage.database import open_database, select
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
-from core.storage.soundness import beginning_of, is_newer, tables_of
+from core.storage.soundness import UNREADABLE, beginning_of, is_newer, tables_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -137,17 +136,18 @@ def _opened(folder: DataFolder, quick_check: bool) -> Database:
     path = folder.database
     try:
         db = open_database(path, quick_check=quick_check, is_thorough=damage_found(folder.backups))
-    except sqlite3.Error as error:
+    except UNREADABLE as error:
         raise StorageError(
             f"The database {path} could not be brought up to date ({error}); it was left as it is. "
             "`ghostcandle backups restore` puts the newest backup in its place."
         ) from error
     try:
-        if (fault := tables_of(db.conn)) is not None:
-            raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
-    except BaseException:
+        fault = tables_of(db.conn)
+    except UNREADABLE as error:
+        fault = str(error)
+    if fault is not None:
         db.close()
-        raise
+        raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
     return db
 
 

@@ -12,6 +12,8 @@ from core.storage.migrations import STEPS, schema
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
+"""What reading a damaged file may raise: its texts, and the messages about them, need be no texts at all."""
 _MAGIC = b"SQLite format 3\0"
 _MIGRATIONS = "_sqlite_migrations"
 
@@ -36,7 +38,7 @@ def beginning_of(path: Path) -> str | None:
 def pages_of(connection: sqlite3.Connection, is_thorough: bool) -> str | None:
     """What SQLite finds wrong in the pages, None where nothing is. Thorough: indexes are held against their tables.
 
-    Raises sqlite3.Error where it cannot even look.
+    Raises one of UNREADABLE where it cannot even look.
     """
     pragma = "integrity_check" if is_thorough else "quick_check"
     findings = [str(row[0]) for row in connection.execute(f"PRAGMA {pragma}(1)")]
