@@ -53,7 +53,8 @@ def keep_copy(path: Path, folder: Path) -> Path | None:
 def validated(adapter: TypeAdapter[T], data: dict[str, Any], default: T) -> tuple[T, tuple[str, ...]]:
     """Build the tree without what is wrong in the data. Returns it with a warning for each key that was dropped."""
     try:
-        remaining: dict[str, Any] = json.loads(json.dumps(data))
+        text = json.dumps(data, ensure_ascii=False)
+        remaining: dict[str, Any] = json.loads(text.encode("utf-8", errors="replace"))  # halves of letters are no text
     except (ValueError, TypeError, RecursionError):
         return default, ("The settings are nested too deeply, or hold what no file can; defaults are used.",)
     warnings: list[str] = []

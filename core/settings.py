@@ -29,7 +29,7 @@ ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
 """An exchange's ccxt id."""
 
-_CONFIG = ConfigDict(extra="forbid")
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 def _indicator(data: dict[str, Any]) -> dict[str, Any]:

@@ -48,6 +48,7 @@ from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
 from desktop.history_visits import HistoryVisits
+from desktop.layouts.on_screen import ScreenKeeper
 from desktop.layouts.store import LayoutStore
 from desktop.library import Library
 from desktop.machine_watch import MachineWatch
@@ -85,9 +86,9 @@ class Application(QObject):
         self.theme.apply_to(qt)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)
-        layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
+        self._layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
         self.window = MainWindow(
-            self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, layout
+            self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, self._layout
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self.charting = ChartEnsemble(
@@ -132,6 +133,7 @@ class Application(QObject):
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
+        self.screens = ScreenKeeper(self)
         self._first_paint = FirstPaint(self.window, self)
 
     @property
@@ -147,8 +149,11 @@ class Application(QObject):
         self._first_paint.happened.connect(self._begin)
         self._first_paint.happened.connect(self.machine.start)
         self.window.show()
+        self.screens.bring_back()
 
     def _tell_of_settings(self) -> None:
+        if self._layout is not None and self._layout.notice is not None:
+            self.window.tell(self._layout.notice, Severity.WARNING, key="layout")
         if self._context.folder_notice is not None:
             self.window.tell(self._context.folder_notice, Severity.WARNING, key="folder")
         if self._context.is_safe_mode:
@@ -168,6 +173,7 @@ class Application(QObject):
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
         self.history_visits.close()
+        self.screens.close()
         self.accuracy.close()
         history = self.charting.history
         history.cancel()

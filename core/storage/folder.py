@@ -27,7 +27,7 @@ class DataFolder:
     @property
     def layout(self) -> Path:
         """The window's geometry and docks."""
-        return self.root / "layout.ini"
+        return self.root / "layout.json"
 
     @property
     def logs(self) -> Path:

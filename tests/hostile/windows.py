@@ -22,7 +22,7 @@ SMALL = {
 }
 """Settings of a run that is quick to begin."""
 TRACEBACK = "Traceback (most recent call last)"
-_PATIENCE_S = 60.0
+_PATIENCE_S = 120.0
 
 
 class Window:
