@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
+import threading
 import traceback
 from collections.abc import Callable, Sequence
 
@@ -14,6 +16,7 @@ from core.market.candle import Candle
 from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
 from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
+from core.storage.backups import BackupCancelled, is_due, make_backup
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
@@ -22,6 +25,9 @@ from core.storage.holes import HoleStore
 from core.training.drive import Inbox, TrainingDriver
 from core.training.hosts import host_maker
 from core.training.spec import SessionSpec
+
+_FIRST_BACKUP_S, _LOOK_FOR_BACKUP_S, _AFTER_A_FAILURE_S = 120.0, 60.0, 3600.0
+_log = logging.getLogger("ghostcandle")
 
 
 class HeadlessRun:
@@ -41,19 +47,24 @@ class HeadlessRun:
         self._on_batch = on_batch
         self._on_feed = on_feed
         self._inbox = Inbox()
+        self._ending = threading.Event()
         self.failure: str | None = None
 
     async def run(self) -> None:
         """Until the feed has ended and every candle is taken, or `stop`. `failure` then says what went wrong."""
         driver = asyncio.create_task(asyncio.to_thread(self._drive))
         pipeline = asyncio.create_task(self._feed_candles())
+        backups = asyncio.create_task(self._back_up())
         try:
             await asyncio.shield(driver)
         finally:
             self._inbox.stop()
+            self._ending.set()
+            backups.cancel()
             pipeline.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await pipeline
+            for task in (pipeline, backups):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
             await driver
 
     def stop(self) -> None:
@@ -71,6 +82,26 @@ class HeadlessRun:
             self.failure = str(error)
         finally:
             self._inbox.feed_ended()
+
+    async def _back_up(self) -> None:
+        """When one is due. What stands against it is logged, and tried again in an hour: the run goes on."""
+        folder, settings = DataFolder(self._spec.root), self._spec.settings.backups
+        await asyncio.sleep(_FIRST_BACKUP_S)
+        while True:
+            wait_s = _LOOK_FOR_BACKUP_S
+            try:
+                if is_due(folder, settings.every_hours, self._clock.now_ms()):
+                    stop = self._ending.is_set
+                    await asyncio.to_thread(make_backup, folder, self._clock, settings.keep, is_cancelled=stop)
+            except BackupCancelled:
+                return
+            except StorageError as error:
+                _log.warning("%s", error)
+                wait_s = _AFTER_A_FAILURE_S
+            except Exception:
+                _log.exception("the database could not be backed up")
+                wait_s = _AFTER_A_FAILURE_S
+            await asyncio.sleep(wait_s)
 
     def _drive(self) -> None:
         try:

@@ -7,18 +7,18 @@ default is used, and `load` says so.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
 from core.indicators.spec import IndicatorSpec
 from core.market import time_zones
 from core.market.fallback import next_venue
 from core.market.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
+from core.setting_repair import read_json, validated
 from core.storage.durable import write_durably
 
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
@@ -29,7 +29,7 @@ ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
 """An exchange's ccxt id."""
 
-_CONFIG = ConfigDict(extra="forbid")
+_CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 def _indicator(data: dict[str, Any]) -> dict[str, Any]:
@@ -255,6 +255,16 @@ class CheckpointSettings:
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class BackupSettings:
+    """Verified copies of the database, with the checkpoints that it would go on from."""
+
+    every_hours: int = Field(
+        default=6, ge=0, le=8760, description="Hours between backups, where anything was written; 0: none is made."
+    )
+    keep: int = Field(default=3, ge=1, le=100, description="How many of the newest are kept, and the fullest beside.")
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class AppearanceSettings:
     """How the window looks."""
 
@@ -372,6 +382,7 @@ class Settings:
     gradients: GradientSettings = field(default_factory=GradientSettings)
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
+    backups: BackupSettings = field(default_factory=BackupSettings)
     chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
     watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)
@@ -392,57 +403,20 @@ def from_dict(data: object) -> tuple[Settings, tuple[str, ...]]:
     """Build settings from plain data. Returns them with one warning for each key that was dropped."""
     if not isinstance(data, dict):
         return Settings(), ("The settings are not a table of names and values; defaults are used.",)
-    remaining: dict[str, Any] = json.loads(json.dumps(data))
-    warnings: list[str] = []
-    while True:
-        try:
-            return _ADAPTER.validate_python(remaining), tuple(warnings)
-        except ValidationError as error:
-            for problem in error.errors():
-                path = [str(part) for part in problem["loc"]]
-                if _drop(remaining, path):
-                    warnings.append(f"Setting '{'.'.join(path)}' was dropped: {sentence_of(problem)}.")
-
-
-def sentence_of(problem: Mapping[str, Any]) -> str:
-    """What pydantic found, without its prefix for our own rules."""
-    return str(problem["msg"]).removeprefix("Value error, ")
+    return validated(_ADAPTER, data, Settings())
 
 
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     """Read the file at `path`. A missing file gives defaults without a word, a broken one with a warning."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        return from_dict(read_json(path))
     except FileNotFoundError:
         return Settings(), ()
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         return Settings(), (f"{path.name} cannot be read ({error}); defaults are used.",)
-    return from_dict(data)
 
 
 def save(settings: Settings, path: Path) -> None:
     """Write the file in one piece: a reader sees the old settings or the new ones. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_durably(path, f"{json.dumps(to_dict(settings), indent=2)}\n".encode())
-
-
-def _drop(tree: dict[str, Any], path: list[str]) -> bool:
-    """Remove the deepest existing key on `path`. False when another problem removed it already."""
-    node: Any = tree
-    parent: Any = None
-    name: str | int = ""
-    for part in path:
-        place: str | int = int(part) if isinstance(node, list) and part.isdigit() else part
-        if not _has(node, place):
-            break
-        parent, name, node = node, place, node[place]
-    if parent is None:
-        return False
-    del parent[name]
-    return True
-
-
-def _has(node: object, place: str | int) -> bool:
-    if isinstance(node, list):
-        return isinstance(place, int) and place < len(node)
-    return isinstance(node, dict) and place in node

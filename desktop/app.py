@@ -34,6 +34,7 @@ from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
+from desktop.backup_watch import BackupWatch
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.checkpoints.tools import CheckpointTools
@@ -47,6 +48,7 @@ from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
 from desktop.history_visits import HistoryVisits
+from desktop.layouts.on_screen import ScreenKeeper
 from desktop.layouts.store import LayoutStore
 from desktop.library import Library
 from desktop.machine_watch import MachineWatch
@@ -66,6 +68,8 @@ _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the one that was asked for."""
+_BACKUP = "backup"
+"""The banner's key of why no backup was made."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -82,9 +86,9 @@ class Application(QObject):
         self.theme.apply_to(qt)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)
-        layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
+        self._layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
         self.window = MainWindow(
-            self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, layout
+            self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, self._layout
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self.charting = ChartEnsemble(
@@ -117,6 +121,10 @@ class Application(QObject):
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
         self.machine = MachineWatch(self)
         self.machine.told.connect(self.window.machine.show_reading)
+        self.backups = BackupWatch(context.folder, lambda: self.window.settings.backups, self._clock, self)
+        self.backups.progressed.connect(self.state.apply)
+        self.backups.failed.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_BACKUP))
+        self.backups.made.connect(lambda: self.window.banner.withdraw(_BACKUP))
         self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
         self.accuracy = AccuracyWatch(
             self.state, context.folder.database, lambda: self.window.settings.model.horizons, self
@@ -125,6 +133,7 @@ class Application(QObject):
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
+        self.screens = ScreenKeeper(self)
         self._first_paint = FirstPaint(self.window, self)
 
     @property
@@ -140,8 +149,13 @@ class Application(QObject):
         self._first_paint.happened.connect(self._begin)
         self._first_paint.happened.connect(self.machine.start)
         self.window.show()
+        self.screens.bring_back()
 
     def _tell_of_settings(self) -> None:
+        if self._layout is not None and self._layout.notice is not None:
+            self.window.tell(self._layout.notice, Severity.WARNING, key="layout")
+        if self._context.folder_notice is not None:
+            self.window.tell(self._context.folder_notice, Severity.WARNING, key="folder")
         if self._context.is_safe_mode:
             text = "Safe mode: default settings and layout, and the CPU. Nothing that is changed here is saved."
             self.window.tell(text, Severity.INFO, key="settings")
@@ -159,10 +173,13 @@ class Application(QObject):
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
         self.history_visits.close()
+        self.screens.close()
         self.accuracy.close()
         history = self.charting.history
         history.cancel()
         self.training_break.close()
+        if not self.backups.close():
+            _log.error("The backup that was under way did not end in time.")
         if not self.machine.close():
             _log.error("The thread that looks at the machine did not end in time.")
         await self.watching.close()
@@ -196,6 +213,7 @@ class Application(QObject):
             self.window.tell(str(error), Severity.ERROR, key="database")
             self.chart.set_empty_text(str(error))
             return
+        self.backups.start()
         if self._context.is_first_start:
             welcome = WelcomeDialog(self.window.settings, self.window)
             welcome.chosen.connect(self._on_welcome)

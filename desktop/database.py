@@ -23,10 +23,13 @@ class WindowDatabase:
         self._db: Database | None = None
 
     def open(self) -> str | None:
-        """Open it, or set a damaged one aside and begin anew; then the sentence for the user. Raises StorageError."""
-        from core.storage.database import open_or_recover  # noqa: PLC0415 - after the first paint
+        """Open it, or its newest verified backup in place of a damaged one: then the sentence for the user.
 
-        opened = open_or_recover(self._folder.database, quarantine=self._folder.quarantine)
+        Raises StorageError.
+        """
+        from core.storage.recovering import open_or_recover  # noqa: PLC0415 - after the first paint
+
+        opened = open_or_recover(self._folder)
         self._db = opened.db
         return opened.notice
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import reason_text
-from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, look_into, read_whole
+from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, look_into, read_plain, read_whole
 from core.market.candle import Interval
 from core.storage.durable import write_durably
 
@@ -159,11 +159,7 @@ def _names(folder: Path) -> set[str]:
 
 def _card(path: Path) -> Card:
     try:
-        if path.stat().st_size > _LARGEST_CARD:
-            raise BadFileError(f"{path.name} is larger than any card can be.")
-        return Card.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise BadFileError(f"{path.name} cannot be read ({error.strerror or error}).") from error
+        return Card.model_validate_json(read_plain(path, _LARGEST_CARD, "card"))
     except (ValidationError, RecursionError) as error:
         raise BadFileError(f"{path.name} is not a checkpoint's card: {_what(error)}.") from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,6 +27,7 @@ _PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
 PICKLE_SUFFIXES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".npy", ".npz"})
 """Files that are, or may hold, pickles."""
 _FLOATS: dict[str, np.dtype[Any]] = {"F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
+_FLOAT_KINDS = frozenset({*_FLOATS, "BF16"})
 _BFLOAT_EXPONENT = 0x7F80
 
 
@@ -37,17 +39,31 @@ def read_whole(path: Path, sha256: str | None = None) -> bytes:
     """The bytes of a weight file. Raises BadFileError where it cannot be read, is a pickle, or was altered."""
     if path.suffix.lower() in PICKLE_SUFFIXES:
         raise BadFileError(f"{path.name} may be a pickle; such files can run code and are never loaded.")
-    try:
-        if path.stat().st_size > LARGEST_BYTES:
-            raise BadFileError(f"{path.name} is larger than any checkpoint can be.")
-        data = path.read_bytes()
-    except OSError as error:
-        raise BadFileError(f"{path.name} cannot be read ({error.strerror or error}).") from error
+    data = read_plain(path, LARGEST_BYTES, "checkpoint")
     if data.startswith(_PICKLE_STARTS) and data[_HEADER_AT : _HEADER_AT + 1] != b"{":
         raise BadFileError(f"{path.name} is a pickle or a zip; such files can run code and are never loaded.")
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
         raise BadFileError(f"{path.name} was altered or cut short: its sha256 is not the recorded one.")
     return data
+
+
+def read_plain(path: Path, most_bytes: int, what: str) -> bytes:
+    """The bytes of a file that is one: no link out of its folder, no pipe that never ends. Raises BadFileError.
+
+    what: what the file is said to be, for the sentence.
+    """
+    try:
+        found = path.lstat()
+        if stat.S_ISLNK(found.st_mode):
+            raise BadFileError(f"{path.name} is a link, which may lead anywhere; only files themselves are read.")
+        if not stat.S_ISREG(found.st_mode):
+            raise BadFileError(f"{path.name} is no plain file, so it cannot be read.")
+        if found.st_size > most_bytes:
+            raise BadFileError(f"{path.name} is larger than any {what} can be.")
+        with path.open("rb") as file:
+            return file.read(most_bytes)
+    except OSError as error:
+        raise BadFileError(f"{path.name} cannot be read ({error.strerror or error}).") from error
 
 
 def verify(path: Path, sha256: str) -> str:
@@ -76,7 +92,11 @@ def look_into(data: bytes, name: str) -> dict[str, Any]:
     for key, each in tensors:
         if len(each["shape"]) > _MOST_DIMENSIONS:
             raise BadFileError(f"{name} holds a tensor of {len(each['shape'])} dimensions.")
-        if key.startswith("model.") and not _is_finite(each["dtype"], each["data"]):
+        if not key.startswith("model."):
+            continue
+        if each["dtype"] not in _FLOAT_KINDS:
+            raise BadFileError(f"{name} holds weights that are no floating-point numbers ({each['dtype']}).")
+        if not _is_finite(each["dtype"], each["data"]):
             raise BadFileError(f"{name} holds weights that are not finite.")
     return description
 

@@ -22,7 +22,7 @@ def log_to_file(path: Path) -> logging.Handler:
     logger.setLevel(logging.INFO)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handler: logging.Handler = RotatingFileHandler(path, maxBytes=_FILE_BYTES, backupCount=_FILES_KEPT, delay=True)
+        handler: logging.Handler = _PatientHandler(path, maxBytes=_FILE_BYTES, backupCount=_FILES_KEPT, delay=True)
     except OSError:
         handler = logging.NullHandler()
     handler.setFormatter(_UtcFormatter(_FORMAT))
@@ -37,6 +37,14 @@ def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
     handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
     logging.getLogger(LOGGER_NAME).addHandler(handler)
     return handler
+
+
+class _PatientHandler(RotatingFileHandler):
+    """A disk that is full costs lines of the log; a traceback on stderr for each would help nobody."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        if not isinstance(sys.exception(), OSError):
+            super().handleError(record)
 
 
 class _UtcFormatter(logging.Formatter):

@@ -1,4 +1,4 @@
-"""Opening the database, writing to it in one piece, and setting a damaged one aside.
+"""Opening the database, and writing to it in one piece. What a start does about a damaged one: `recovering`.
 
 A connection belongs to the thread that opened it; whoever opens one closes it.
 """
@@ -10,35 +10,31 @@ import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.clock import Clock, SystemClock
 from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError, explain
 from core.storage.migrations import STEPS, schema
+from core.storage.soundness import UNREADABLE, is_foreign, pages_of, steps_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BUSY_TIMEOUT_MS = 10_000
 _WAL_RETRY_S = 0.02
-_MAGIC = b"SQLite format 3\0"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenedDatabase:
-    """`notice` is a sentence for the user where a damaged file was set aside, else None."""
-
-    db: Database
-    notice: str | None
 
 
 def open_database(
-    path: Path, *, readonly: bool = False, quick_check: bool = False, busy_timeout_ms: int = BUSY_TIMEOUT_MS
+    path: Path,
+    *,
+    readonly: bool = False,
+    quick_check: bool = False,
+    is_thorough: bool = False,
+    busy_timeout_ms: int = BUSY_TIMEOUT_MS,
 ) -> Database:
     """Open the file, creating it and bringing its schema up to date unless `readonly`.
+
+    quick_check: look through its pages before; is_thorough: and hold its indexes against its tables.
 
     Raises StorageError (CorruptDatabaseError, NewerDatabaseError) with a sentence for the user.
     """
@@ -47,7 +43,7 @@ def open_database(
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
         try:
-            return _prepare(connection, path, readonly, quick_check)
+            return _prepare(connection, path, readonly, quick_check, is_thorough)
         except BaseException:
             connection.close()
             raise
@@ -56,45 +52,6 @@ def open_database(
         if known is None:
             raise
         raise known from error
-
-
-def open_or_recover(
-    path: Path, *, clock: Clock | None = None, quarantine: Path | None = None, quick_check: bool = True
-) -> OpenedDatabase:
-    """Open the file; one that is damaged is moved to `quarantine` (default: its own folder) and a new one begun.
-
-    Only the owner of the data folder may call this, and before its process has any connection to the file: a file must
-    not be moved from under another process, and looking into it by ourselves lets go of this process's locks.
-    """
-    try:
-        _refuse_other_content(path)
-        return OpenedDatabase(open_database(path, quick_check=quick_check), None)
-    except CorruptDatabaseError as damage:
-        now_ms = (clock or SystemClock()).now_ms()
-        kept = set_aside(path, now_ms, quarantine or path.parent)
-        notice = f"{damage} It was kept as {kept}, and a new, empty database was started."
-        return OpenedDatabase(open_database(path), notice)
-
-
-def set_aside(path: Path, now_ms: int, folder: Path) -> Path:
-    """Move a database with its -wal and -shm to a dated name in `folder`. Returns where. Raises StorageError."""
-    moment = datetime.fromtimestamp(now_ms / 1000, tz=UTC).strftime("%Y%m%dT%H%M%S")
-    target = folder / f"{path.stem}-{moment}{path.suffix}"
-    number = 1
-    while target.exists():
-        number += 1
-        target = folder / f"{path.stem}-{moment}-{number}{path.suffix}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for ending in ("", "-wal", "-shm"):
-            source = path.with_name(path.name + ending)
-            if source.exists():
-                source.rename(target.with_name(target.name + ending))
-    except OSError as error:
-        raise StorageError(
-            f"The damaged database {path} cannot be moved away ({error.strerror}). Move it yourself, then start again."
-        ) from error
-    return target
 
 
 @contextmanager
@@ -144,14 +101,16 @@ def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connec
     )
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, quick_check: bool) -> Database:
+def _prepare(
+    connection: sqlite3.Connection, path: Path, readonly: bool, quick_check: bool, is_thorough: bool
+) -> Database:
     from sqlite_utils import Database  # noqa: PLC0415 - it imports pandas: 0.3 s, not before the first paint
 
     db = Database(connection, execute_plugins=False)
+    if quick_check or is_thorough:
+        _check(db, path, is_thorough)
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")
-    if quick_check:
-        _check(db, path)
     _refuse_newer_schema(db, path)
     if readonly:
         _refuse_older_schema(db, path)
@@ -162,26 +121,20 @@ def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, quick_c
     return db
 
 
-def _refuse_other_content(path: Path) -> None:
-    """SQLite deletes a -wal that it finds beside a file that is no database; so look before it does.
-
-    Only while this process has no connection to the file: closing any handle of a file drops all POSIX locks that the
-    process holds on it (sqlite.org/howtocorrupt.html, 2.2). Another process that closes its connection then believes
-    that it is the last, and deletes the -wal under our feet.
-    """
+def _check(db: Database, path: Path, is_thorough: bool) -> None:
+    """Before any statement of ours: whatever SQLite says against the file then is damage, or the machine's."""
     try:
-        with path.open("rb") as file:
-            beginning = file.read(len(_MAGIC))
-    except OSError:
-        return  # there is none yet, or SQLite will say what is wrong with it
-    if beginning and beginning != _MAGIC:
-        raise CorruptDatabaseError(f"The database {path} is damaged (it does not begin as a database does).")
-
-
-def _check(db: Database, path: Path) -> None:
-    findings = [str(row[0]) for row in db.conn.execute("PRAGMA quick_check(1)")]
-    if findings != ["ok"]:
-        raise CorruptDatabaseError(f"The database {path} is damaged ({findings[0]}).")
+        fault = pages_of(db.conn, is_thorough)
+        if fault is None and is_foreign(db.conn):
+            fault = "nothing in it tells which version wrote it"
+        if fault is None and db.table_names():
+            steps_of(db.conn)
+    except UNREADABLE as error:
+        if (known := explain(error, path)) is not None:
+            raise known from error
+        fault = str(error)
+    if fault is not None:
+        raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
 
 
 def _refuse_readonly_file(path: Path) -> None:

@@ -29,10 +29,10 @@ def write_pieces_durably(path: Path, pieces: Iterable[bytes]) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name durable. Windows has no such call, and does it by itself."""
     if os.name == "nt":
         return

@@ -11,14 +11,14 @@ class StorageError(Exception):
 
 
 class CorruptDatabaseError(StorageError):
-    """The file is not a database, or is damaged. `database.open_or_recover` sets such a file aside."""
+    """The file is not a database, or is damaged. `recovering.open_or_recover` sets such a file aside."""
 
 
 class NewerDatabaseError(StorageError):
     """A later version of Ghostcandle has written the file; this one must not touch it."""
 
 
-def explain(error: sqlite3.Error, path: Path) -> StorageError | None:
+def explain(error: Exception, path: Path) -> StorageError | None:
     """The sentence for an error that comes from the machine, or None for one that only a mistake in the code causes."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:

@@ -27,7 +27,7 @@ class DataFolder:
     @property
     def layout(self) -> Path:
         """The window's geometry and docks."""
-        return self.root / "layout.ini"
+        return self.root / "layout.json"
 
     @property
     def logs(self) -> Path:
@@ -51,6 +51,11 @@ class DataFolder:
     def symbols(self) -> Path:
         """The lists of the exchanges' markets."""
         return self.root / "symbols"
+
+    @property
+    def backups(self) -> Path:
+        """Verified copies of the database; a folder each."""
+        return self.root / "backups"
 
     @property
     def quarantine(self) -> Path:

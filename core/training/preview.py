@@ -8,7 +8,13 @@ from core.storage.weights import CheckpointError
 from core.training.keeper import CheckpointKeeper
 from core.training.opening import build_engine
 from core.training.session import TrainingSession
-from core.training.snapshot import learned_of, require_sound_weights
+from core.training.snapshot import (
+    learned_of,
+    refused_where_odd,
+    require_finite,
+    require_sound_learning,
+    require_sound_weights,
+)
 
 _SEED = 0
 """All that is drawn with it is replaced by the checkpoint's weights."""
@@ -22,7 +28,10 @@ def preview(
         tensors, metadata = keeper.load(checkpoint_id)
         engine = build_engine(settings, session.engine.device, _SEED)
         require_sound_weights(engine, tensors)
-        engine.restore(tensors, metadata["engine"])
+        require_sound_learning(session, tensors)
+        with refused_where_odd():
+            require_finite(metadata["engine"])
+            engine.restore(tensors, metadata["engine"])
     except CheckpointError as error:
         return CheckpointForecast(session.run_id, checkpoint_id, None, str(error))
     made = session.forecast_beside(engine, learned_of(tensors), int(metadata["step"]), checkpoint_id)

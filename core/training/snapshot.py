@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,6 +19,8 @@ from core.training.engine.engine import TrainingEngine, part_of
 from core.training.session import TrainingSession
 
 SCHEMA = 5
+_CHECKED = frozenset({"forecaster", "average", "clip"})
+_NEEDED = frozenset({"forecaster"})
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -62,6 +68,21 @@ def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) ->
         raise CheckpointError("The checkpoint holds weights that are not finite.")
 
 
+def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor]) -> None:
+    """Raise CheckpointError where expert weights, calibration, averages or clip statistics have another form than this
+    session's, or are not finite: NumPy would stretch one number over an array, and a NaN would stay for ever."""
+    present = session.engine.tensors() | _tensors("forecaster", session.forecaster.state())
+    for name, tensor in present.items():
+        part = name.split(".")[0]
+        found = tensors.get(name)
+        if part not in _CHECKED or (found is None and part not in _NEEDED):
+            continue
+        if found is None or found.shape != tensor.shape or found.is_floating_point() != tensor.is_floating_point():
+            raise CheckpointError(f"The checkpoint's {name} does not have the form that this run's has.")
+        if found.is_floating_point() and not bool(torch.isfinite(found).all()):
+            raise CheckpointError(f"The checkpoint's {name} is not finite.")
+
+
 def learned_of(tensors: dict[str, Tensor]) -> dict[str, NDArray[np.generic]]:
     """What the forecaster had learned: expert weights and calibration."""
     return _arrays(tensors, "forecaster")
@@ -74,8 +95,20 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     the session is unchanged then.
     """
     require_sound_weights(session.engine, tensors)
-    session.forecaster.restore(learned_of(tensors))
-    return session.engine.restore(tensors, metadata["engine"])
+    require_sound_learning(session, tensors)
+    engine = session.engine
+    learned = session.forecaster.state()
+    before = {name: tensor.detach().clone() for name, tensor in engine.tensors().items()}
+    scalars = copy.deepcopy(engine.scalars())
+    try:
+        with refused_where_odd():
+            require_finite(metadata["engine"])
+            session.forecaster.restore(learned_of(tensors))
+            return engine.restore(tensors, metadata["engine"])
+    except CheckpointError:
+        session.forecaster.restore(learned)
+        engine.restore(before, scalars)
+        raise
 
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
@@ -104,6 +137,25 @@ def describe_model(model: ModelSettings) -> dict[str, Any]:
         "horizons": model.horizons,
         "activation": model.activation,
     }
+
+
+@contextmanager
+def refused_where_odd() -> Iterator[None]:
+    """What a state of another form raises while it is taken becomes a CheckpointError."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RuntimeError) as error:
+        raise CheckpointError(
+            f"The checkpoint's state is not of the form that this version reads ({type(error).__name__}: {error})."
+        ) from error
+
+
+def require_finite(state: object) -> None:
+    """Raise ValueError for a number in it, however deep, that is none."""
+    if isinstance(state, float) and not math.isfinite(state):
+        raise ValueError("a number in it is not finite")
+    for inner in state.values() if isinstance(state, dict) else state if isinstance(state, list) else ():
+        require_finite(inner)
 
 
 def _tensors(prefix: str, arrays: dict[str, NDArray[np.generic]]) -> dict[str, Tensor]:

@@ -25,6 +25,7 @@ _COMMANDS = {
     "backfill": ("desktop.commands.backfill", "backfill", "Fetch what is missing of a market's history."),
     "metrics": ("desktop.commands.metrics", "metrics", "Show what a run has achieved so far."),
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
+    "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),
     "bench": ("desktop.commands.bench", "bench", "Measure how fast the parts are on this machine."),
     "doctor": ("desktop.commands.doctor_command", "doctor", "Check this machine, and say what to do."),
     "selftest": (

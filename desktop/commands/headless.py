@@ -14,8 +14,9 @@ from core.headless import HeadlessRun
 from core.market.candle import Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.storage.candles import CandleStore
-from core.storage.database import open_database, open_or_recover
+from core.storage.database import open_database
 from core.storage.ownership import own
+from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
 from core.training.spec import SessionSpec
 from core.training.summary import summarise
@@ -41,7 +42,7 @@ def headless(context: Context) -> None:
 def run_headless(context: Context) -> dict[str, Any]:
     """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences."""
     with own(context.folder, "headless"):
-        opened = open_or_recover(context.folder.database, quarantine=context.folder.quarantine)
+        opened = open_or_recover(context.folder)
         opened.db.close()
         with TerminalProgress(is_shown=not context.as_json) as progress:
             if opened.notice is not None:

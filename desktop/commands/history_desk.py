@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from core.market.history.importing import HistoryWriter
 from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
-from core.storage.database import open_database, open_or_recover
+from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
 from core.storage.ownership import FolderInUse, own
+from core.storage.recovering import open_or_recover
 from desktop.commands.progress import TerminalProgress
 
 _WINDOW = "window"
@@ -48,7 +49,7 @@ def history_desk(folder: DataFolder, role: str, title: str, progress: TerminalPr
             stack.callback(db.close)
             yield HistoryDesk(CandleStore(db), HoleStore(db), through, through.show)
         else:
-            opened = open_or_recover(folder.database, quarantine=folder.quarantine)
+            opened = open_or_recover(folder)
             if opened.notice is not None:
                 progress.say(opened.notice)
             stack.callback(opened.db.close)

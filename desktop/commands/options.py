@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import json
 import logging
 import os
 import sys
+import tempfile
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ from pydantic import ValidationError
 from core import settings as settings_file
 from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
+from core.setting_repair import keep_copy
 from core.settings import Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.commands.errors import UserError
@@ -53,6 +57,8 @@ class Context:
     """Settings and layout are the defaults, and stay as they are on disk."""
     warnings: tuple[str, ...] = ()
     """What was wrong in the settings file."""
+    folder_notice: str | None = None
+    """Why another data folder is used than the one that was asked for."""
 
 
 def common_options(command: Command) -> Command:
@@ -97,12 +103,21 @@ def run_options(command: Command) -> Command:
 
 def with_context(command: Command) -> Command:
     """Hand the command a `Context` and what else it declared, and turn every expected failure into one sentence."""
+    return _handing(command, _context)
 
+
+def with_some_context(command: Command) -> Command:
+    """The same, for a window: it opens also where the data folder cannot be written, on a temporary one."""
+    return _handing(command, _context_somewhere)
+
+
+def _handing(command: Command, make_context: Callable[[dict[str, Any], ExitStack], Context]) -> Command:
     @functools.wraps(command)
     def wrapped(**options: Any) -> None:
         own = {name: value for name, value in options.items() if name not in _SHARED}
         try:
-            command(_context(options), **own)
+            with ExitStack() as stack:
+                command(make_context(options, stack), **own)
         except expected_errors() as error:
             report_failure(str(error), bool(options.get("as_json")))
             sys.exit(getattr(error, "exit_code", 1))
@@ -149,13 +164,34 @@ def data_folder(chosen: Path | None) -> DataFolder:
     return DataFolder(chosen or (Path(named) if named else user_data_path("ghostcandle", appauthor=False)))
 
 
-def _context(options: dict[str, Any]) -> Context:
+def _context_somewhere(options: dict[str, Any], stack: ExitStack) -> Context:
+    from core.storage.errors import StorageError  # noqa: PLC0415 - not needed for --help
+
+    try:
+        return _context(options, stack)
+    except StorageError as error:
+        try:
+            root = stack.enter_context(tempfile.TemporaryDirectory(prefix="ghostcandle-", ignore_cleanup_errors=True))
+        except OSError:
+            raise error from None
+        wanted = data_folder(options.get("data_dir"))
+        temporary = DataFolder(Path(root))
+        with contextlib.suppress(OSError):
+            temporary.settings.write_bytes(wanted.settings.read_bytes())
+        context = _context({**options, "data_dir": temporary.root}, stack)
+        sentence = f"{error} Until then this window keeps what it stores in a temporary folder: it is gone at its end."
+        return dataclasses.replace(context, folder_notice=sentence, is_first_start=False)
+
+
+def _context(options: dict[str, Any], stack: ExitStack) -> Context:
     folder = data_folder(options.get("data_dir"))
     folder.ensure()
     log_to_file(folder.logs / WINDOW_FILE)
     log_to_stderr()
     is_new = not folder.settings.exists() and not folder.database.exists()
     settings, warnings = settings_file.load(folder.settings)
+    if warnings:
+        warnings = _with_copy(folder, warnings)
     for warning in warnings:
         _log.warning("%s", warning)
     overlaid = _overlaid(settings, options)
@@ -169,6 +205,15 @@ def _context(options: dict[str, Any]) -> Context:
         is_first_start=is_new and overlaid == Settings(),
         warnings=warnings,
     )
+
+
+def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]:
+    """What was dropped would be gone with the next change of a setting: so the file is kept as it is."""
+    kept = keep_copy(folder.settings, folder.quarantine)
+    if kept is None:
+        return warnings
+    first, *others = warnings
+    return (f"{first} The file as it was is kept as {kept}.", *others)
 
 
 def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:

@@ -10,7 +10,7 @@ import click
 
 from core.storage.ownership import own
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_context
+from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_some_context
 
 _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
@@ -23,7 +23,7 @@ _UNSEEN = frozenset({"offscreen", "minimal"})
 @run_options
 @common_options
 @click.option("--safe-mode", is_flag=True, help="Default settings and layout, and the CPU; nothing of it is saved.")
-@with_context
+@with_some_context
 def run(context: Context, safe_mode: bool) -> None:
     """Open the window (the default command).
 

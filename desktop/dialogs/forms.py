@@ -22,7 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings import OWN_DIALOG, sentence_of
+from core.setting_repair import sentence_of
+from core.settings import OWN_DIALOG
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 

@@ -23,11 +23,13 @@ _TITLES = {
     "duty_percent": "Share of the time (%)",
     "ema_decay": "Decay of averaged weights",
     "error_strip": "Forecast errors",
+    "every_hours": "Hours between",
     "every_steps": "Steps between",
     "hang_seconds": "Seconds of silence",
     "hindsight_horizon": "Hindsight, in candles",
     "host": "Runs in",
     "initialisation": "First weights",
+    "keep": "How many are kept",
     "keep_every_steps": "Keep one in so many steps",
     "keep_hours": "Keep those younger than (hours)",
     "layers": "Number of layers",
@@ -60,7 +62,7 @@ def title(name: str) -> str:
 
 def effect(group: str, name: str) -> str:
     """When a change of this setting takes effect, in words."""
-    if group in ("appearance", "chart", "notifications") or (group, name) in _AT_ONCE or name in _RULES:
+    if group in ("appearance", "backups", "chart", "notifications") or (group, name) in _AT_ONCE or name in _RULES:
         return "at once"
     if group == "model":
         return "when training is started again, as a new run"

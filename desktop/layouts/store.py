@@ -1,15 +1,47 @@
-"""Where the window and its docks were, and layouts that were kept by name: in one file of the data folder."""
+"""Where the window and its docks were, and layouts that were kept by name: in one file of the data folder.
+
+JSON with what Qt saved as base64, not QSettings: reading a QSettings file can unpickle what is in it, and so run it.
+"""
 
 from __future__ import annotations
 
+import binascii
+import json
+from base64 import b64decode, b64encode
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QSettings
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as validated_dataclass
+from PySide6.QtCore import QByteArray, QCoreApplication
 from PySide6.QtWidgets import QMainWindow
+
+from core.setting_repair import keep_copy, read_json
+from core.storage.durable import write_durably
 
 LAYOUT_VERSION = 4
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
-_LAST, _NAMED = "window", "layouts"
+_CONFIG = ConfigDict(extra="forbid")
+
+
+@validated_dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class _Layouts:
+    """The file. Everything that Qt saved is base64."""
+
+    version: int = LAYOUT_VERSION
+    geometry: str = ""
+    docks: str = ""
+    kept: dict[str, str] = field(default_factory=dict)
+
+
+_LAYOUTS = TypeAdapter(_Layouts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    layouts: _Layouts
+    fault: str | None
+    """What is wrong with the file, in words."""
 
 
 class LayoutStore:
@@ -17,76 +49,97 @@ class LayoutStore:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.notice: str | None = None
+        """What became of a file that could not be used, for the user; None where all was well."""
 
     def restore(self, window: QMainWindow) -> bool:
-        """Put the window and its docks where they were. False where there is nothing to restore, or Qt refuses it.
+        """Put the window and its docks where they were. False where there is nothing to restore, or Qt refuses it;
+        `notice` then says so where there was something.
 
         Call it once all docks exist.
         """
-        settings = self._open()
-        geometry, docks = settings.value(f"{_LAST}/geometry"), settings.value(f"{_LAST}/docks")
-        if not isinstance(geometry, QByteArray) or not isinstance(docks, QByteArray):
+        found = self._read()
+        if found.fault is not None:
+            self._set_aside(found.fault)
             return False
-        return window.restoreGeometry(geometry) and window.restoreState(docks, LAYOUT_VERSION)
+        layouts = found.layouts
+        geometry, docks = _decoded(layouts.geometry), _decoded(layouts.docks)
+        if geometry.isEmpty() or docks.isEmpty():
+            return False
+        if layouts.version != LAYOUT_VERSION:
+            self.notice = _tr("The layout was kept by another version of Ghostcandle; the default one is shown.")
+            return False
+        if window.restoreGeometry(geometry) and window.restoreState(docks, LAYOUT_VERSION):
+            return True
+        self._set_aside(_tr("what it says of the panels cannot be used"))
+        return False
 
     def save(self, window: QMainWindow) -> bool:
         """Write where they are now. False where the file cannot be written; nothing else depends on it."""
-        settings = self._open()
-        settings.setValue(f"{_LAST}/geometry", window.saveGeometry())
-        settings.setValue(f"{_LAST}/docks", window.saveState(LAYOUT_VERSION))
-        settings.sync()
-        return settings.status() is QSettings.Status.NoError
+        geometry, docks = _encoded(window.saveGeometry()), _encoded(window.saveState(LAYOUT_VERSION))
+        return self._write(replace(self._read().layouts, version=LAYOUT_VERSION, geometry=geometry, docks=docks))
 
     def forget(self) -> None:
         """Start with the default layout next time; what was kept by name stays."""
-        settings = self._open()
-        settings.remove(_LAST)
-        settings.sync()
+        self._write(replace(self._read().layouts, geometry="", docks=""))
 
     def names(self) -> tuple[str, ...]:
         """The layouts that a user keeps, in the order of their names."""
-        return tuple(sorted(self._read(), key=str.casefold))
+        return tuple(sorted(self._read().layouts.kept, key=str.casefold))
 
     def keep(self, window: QMainWindow, name: str) -> bool:
         """Keep where the docks are now under this name, instead of what had it. False where that cannot be written."""
-        kept = self._read()
-        kept[name] = window.saveState(LAYOUT_VERSION)
-        return self._write(kept)
+        return self._write_kept(self._read().layouts, name, window.saveState(LAYOUT_VERSION))
 
     def apply(self, window: QMainWindow, name: str) -> bool:
         """Put the docks where the layout of this name has them. False where there is none, or it is of other docks."""
-        docks = self._read().get(name)
-        return docks is not None and window.restoreState(docks, LAYOUT_VERSION)
+        docks = self._read().layouts.kept.get(name)
+        return docks is not None and window.restoreState(_decoded(docks), LAYOUT_VERSION)
 
     def drop(self, name: str) -> bool:
         """Forget a layout that was kept. False where that cannot be written."""
-        kept = self._read()
-        kept.pop(name, None)
-        return self._write(kept)
+        layouts = self._read().layouts
+        return self._write(replace(layouts, kept={each: kept for each, kept in layouts.kept.items() if each != name}))
 
-    def _read(self) -> dict[str, QByteArray]:
-        settings = self._open()
-        kept = {}
-        for index in range(settings.beginReadArray(_NAMED)):
-            settings.setArrayIndex(index)
-            docks = settings.value("docks")
-            if isinstance(docks, QByteArray):
-                kept[str(settings.value("name"))] = docks
-        settings.endArray()
-        return kept
+    def _write_kept(self, layouts: _Layouts, name: str, docks: QByteArray) -> bool:
+        return self._write(replace(layouts, kept={**layouts.kept, name: _encoded(docks)}))
 
-    def _write(self, kept: dict[str, QByteArray]) -> bool:
-        """As an array, because a name may have any characters, which a key may not."""
-        settings = self._open()
-        settings.remove(_NAMED)
-        settings.beginWriteArray(_NAMED, len(kept))
-        for index, (name, docks) in enumerate(kept.items()):
-            settings.setArrayIndex(index)
-            settings.setValue("name", name)
-            settings.setValue("docks", docks)
-        settings.endArray()
-        settings.sync()
-        return settings.status() is QSettings.Status.NoError
+    def _read(self) -> _Read:
+        try:
+            return _Read(_LAYOUTS.validate_python(read_json(self._path)), None)
+        except FileNotFoundError:
+            return _Read(_Layouts(), None)
+        except ValidationError as error:
+            return _Read(_Layouts(), error.errors()[0]["msg"])
+        except ValueError as error:
+            return _Read(_Layouts(), str(error))
 
-    def _open(self) -> QSettings:
-        return QSettings(str(self._path), QSettings.Format.IniFormat)
+    def _write(self, layouts: _Layouts) -> bool:
+        try:
+            write_durably(self._path, json.dumps(asdict(layouts), indent=2).encode() + b"\n")
+        except (OSError, ValueError):
+            return False
+        return True
+
+    def _set_aside(self, fault: str) -> None:
+        """The next layout is written over it, so a copy is kept: layouts with names may be in it."""
+        kept = keep_copy(self._path, self._path.parent / "quarantine")
+        where = "" if kept is None else _tr(" The file as it was is kept as {kept}.").format(kept=kept)
+        told = _tr("The layout in {file} cannot be read ({fault}); the default one is shown.")
+        self.notice = told.format(file=self._path.name, fault=fault) + where
+
+
+def _encoded(data: QByteArray) -> str:
+    return b64encode(data.data()).decode()
+
+
+def _decoded(text: str) -> QByteArray:
+    """Nothing for what is no base64: Qt refuses that like any other rubbish."""
+    try:
+        return QByteArray(b64decode(text, validate=True))
+    except (binascii.Error, ValueError):
+        return QByteArray(b"?") if text else QByteArray()
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("LayoutStore", text)

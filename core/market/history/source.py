@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -24,7 +25,10 @@ def require_readable(path: Path) -> None:
     try:
         if path.is_dir():
             raise CandleFileError(f"{path} is a folder; name a candle file in it.")
-        size = path.stat().st_size
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise CandleFileError(f"{path} is a pipe or a device, no file; save what it holds, and name that.")
+        size = found.st_size
         with path.open("rb") as file:
             file.read(1)
     except FileNotFoundError as error:

@@ -15,10 +15,11 @@ from sqlite_utils import Database
 
 from core.clock import ManualClock
 from core.storage.candles import CandleStore
-from core.storage.database import open_database, open_or_recover, write
+from core.storage.database import open_database, write
 from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError
 from core.storage.folder import DataFolder
 from core.storage.migrations import STEPS, schema
+from core.storage.recovering import open_or_recover
 from tests.core.storage.samples import MARKET, candle
 
 TABLES = {"markets", "candles", "runs", "steps", "forecasts", "scores", "checkpoints", "incidents"}
@@ -94,7 +95,7 @@ def test_a_newer_schema_is_refused_and_left_alone(folder: DataFolder, readonly: 
     with pytest.raises(NewerDatabaseError, match="newer version"):
         open_database(folder.database, readonly=readonly)
     with pytest.raises(NewerDatabaseError):
-        open_or_recover(folder.database)
+        open_or_recover(folder)
     assert folder.database.read_bytes() == before
 
 
@@ -203,14 +204,14 @@ def damage_a_filled_one(path: Path) -> None:
 def test_a_damaged_file_is_set_aside_and_a_new_one_started(folder: DataFolder, spoil: Callable[[Path], None]) -> None:
     spoil(folder.database)
     spoiled = folder.database.read_bytes()
-    opened = open_or_recover(folder.database, clock=ManualClock(NOON_MS), quarantine=folder.quarantine)
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS))
     with opened.db as db:
         assert CandleStore(db).save(MARKET, [candle(1)]) == 1
     kept = folder.quarantine / "ghostcandle-20251129T120000.sqlite3"
     assert kept.read_bytes() == spoiled
     assert opened.notice is not None
     assert str(kept) in opened.notice
-    again = open_or_recover(folder.database)
+    again = open_or_recover(folder)
     with again.db as db:
         assert again.notice is None
         assert CandleStore(db).count(MARKET) == 1
@@ -221,20 +222,22 @@ def test_the_log_and_the_index_beside_it_go_along_and_nothing_is_overwritten(fol
     for _ in range(2):
         for path in (folder.database, *beside):
             write_text(path)
-        open_or_recover(folder.database, clock=ManualClock(NOON_MS), quarantine=folder.quarantine).db.close()
+        open_or_recover(folder, clock=ManualClock(NOON_MS)).db.close()
     stem = "ghostcandle-20251129T120000"
     expected = {f"{stem}{number}.sqlite3{ending}" for number in ("", "-2") for ending in ("", "-wal", "-shm")}
     assert {path.name for path in folder.quarantine.iterdir()} == expected
 
 
 def test_what_a_killed_writer_left_in_its_log_is_not_lost(folder: DataFolder, tmp_path: Path) -> None:
-    copy = tmp_path / "copy.sqlite3"
+    elsewhere = DataFolder(tmp_path / "elsewhere")
+    elsewhere.ensure()
+    copy = elsewhere.database
     with open_database(folder.database) as db:
         CandleStore(db).save(MARKET, [candle(number) for number in range(10)])
         for ending in ("", "-wal"):  # as they lie on the disk while the connection is open
             shutil.copy(f"{folder.database}{ending}", f"{copy}{ending}")
     assert Path(f"{copy}-wal").stat().st_size > 0
-    opened = open_or_recover(copy)
+    opened = open_or_recover(elsewhere)
     with opened.db as db:
         assert opened.notice is None
         assert CandleStore(db).count(MARKET) == 10

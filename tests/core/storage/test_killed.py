@@ -8,10 +8,11 @@ import pytest
 from sqlite_utils import Database
 
 from core.storage.candles import CandleStore
-from core.storage.database import open_database, open_or_recover
+from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record import Fenced, TrainingRecord
 from core.storage.records import Counts
+from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
 from tests.core.storage.processes import Child, child
 from tests.core.storage.samples import HORIZONS, MARKET, create_run, forecasts, open_record, step
@@ -56,7 +57,7 @@ def test_a_writer_killed_inside_its_transaction_leaves_none_of_it(folder: DataFo
     with child(children.stop_inside_a_transaction, folder.database, run.run_id, fence) as writer:
         assert writer.receive() == "inside"
         assert log.stat().st_size > 500_000
-    with open_or_recover(folder.database).db as opened:
+    with open_or_recover(folder).db as opened:
         record = open_record(opened, run)
         assert record.reader.counts().forecasts == 0
         with record.write():
@@ -106,6 +107,6 @@ def test_an_import_that_is_killed_in_its_middle_stores_nothing(folder: DataFolde
     with child(children.be_killed_while_saving_columns, folder.database, 120_000) as writer:
         assert writer.receive() == 50_000
         assert log.stat().st_size > 500_000
-    with open_or_recover(folder.database).db as opened:
+    with open_or_recover(folder).db as opened:
         assert CandleStore(opened).count(MARKET) == 0
         assert CandleStore(opened).save(MARKET, []) == 0

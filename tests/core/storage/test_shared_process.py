@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from core.storage.candles import CandleStore
-from core.storage.database import open_database, open_or_recover
+from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.recovering import open_or_recover
 from tests.core.storage.samples import MARKET, candle
 
 ROOT = Path(__file__).parents[3]
@@ -37,7 +38,7 @@ def counted_elsewhere(path: Path) -> int:
 def test_a_second_connection_of_this_process_lets_no_other_delete_the_log(tmp_path: Path, readonly: bool) -> None:
     folder = DataFolder(tmp_path)
     folder.ensure()
-    window = open_or_recover(folder.database).db
+    window = open_or_recover(folder).db
     try:
         CandleStore(window).save(MARKET, [candle(1)])
         open_database(folder.database, readonly=readonly).close()  # as the worker does when it begins, or ends

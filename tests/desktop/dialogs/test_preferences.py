@@ -145,6 +145,7 @@ def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesD
         "Gradients",
         "Recovery",
         "Checkpoints",
+        "Backups",
         "Chart",
         "Appearance",
         "Notifications",

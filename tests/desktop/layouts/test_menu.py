@@ -16,7 +16,7 @@ from tests.desktop.conftest import MakeBench
 
 @pytest.fixture
 def store(tmp_path: Path) -> LayoutStore:
-    return LayoutStore(tmp_path / "layout.ini")
+    return LayoutStore(tmp_path / "layout.json")
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_layout_without_a_name_is_not_kept_and_that_is_said(window: MainWindow
 
 
 def test_one_of_other_docks_changes_nothing_and_says_why(window: MainWindow, store: LayoutStore) -> None:
-    store._write({"Old": window.saveState(1)})
+    store._write_kept(store._read().layouts, "Old", window.saveState(1))
     before = window.saveState()
     choose(window, "Old")
     assert window.saveState() == before and "another version" in window.banner.text.text()

@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from desktop.actions import ActionId
-from desktop.layouts.store import LayoutStore
+from desktop.layouts.store import LAYOUT_VERSION, LayoutStore
 from tests.desktop.conftest import MakeBench
 
 
 def test_size_and_docks_come_back(make_bench: MakeBench, tmp_path: Path) -> None:
-    store = LayoutStore(tmp_path / "layout.ini")
+    store = LayoutStore(tmp_path / "layout.json")
     first = make_bench(layout_store=store).window
     first.resize(780, 700)  # the offscreen screen is 800 x 800
     first.docks[ActionId.SHOW_LOSS].close()
@@ -19,27 +21,31 @@ def test_size_and_docks_come_back(make_bench: MakeBench, tmp_path: Path) -> None
     assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
 
 
-def test_a_broken_file_gives_the_default_layout(make_bench: MakeBench, tmp_path: Path) -> None:
-    path = tmp_path / "layout.ini"
-    path.write_bytes(b"\x00\xffnot a layout [window]\ndocks=@ByteArray(rubbish)\ngeometry=@ByteArray(more)")
-    window = make_bench(layout_store=LayoutStore(path)).window
+def test_a_broken_file_gives_the_default_layout_says_so_and_is_kept(make_bench: MakeBench, tmp_path: Path) -> None:
+    path = tmp_path / "layout.json"
+    path.write_bytes(b"\x00\xffnot a layout")
+    store = LayoutStore(path)
+    window = make_bench(layout_store=store).window
     assert all(not dock.isHidden() for dock in window.docks.values())
+    assert store.notice is not None and "cannot be read" in store.notice
+    (kept,) = (tmp_path / "quarantine").iterdir()
+    assert str(kept) in store.notice and kept.read_bytes() == path.read_bytes()
 
 
-def test_a_layout_of_another_version_is_not_taken(make_bench: MakeBench, tmp_path: Path) -> None:
-    path = tmp_path / "layout.ini"
+@pytest.mark.parametrize("version", [LAYOUT_VERSION - 1, LAYOUT_VERSION + 1])
+def test_a_layout_of_another_version_is_not_taken(make_bench: MakeBench, tmp_path: Path, version: int) -> None:
+    store = LayoutStore(tmp_path / "layout.json")
     window = make_bench().window
-    settings = LayoutStore(path)._open()
-    settings.setValue("window/geometry", window.saveGeometry())
-    settings.setValue("window/docks", window.saveState(999))
-    settings.sync()
-    assert LayoutStore(path).restore(window) is False
+    assert store.save(window)
+    path = tmp_path / "layout.json"
+    path.write_text(path.read_text().replace(f'"version": {LAYOUT_VERSION}', f'"version": {version}'))
+    assert store.restore(window) is False and "another version" in (store.notice or "")
 
 
 def test_a_folder_that_cannot_be_written_is_no_error(make_bench: MakeBench, tmp_path: Path) -> None:
     blocker = tmp_path / "file"
     blocker.write_text("in the way")
-    assert LayoutStore(blocker / "layout.ini").save(make_bench().window) is False
+    assert LayoutStore(blocker / "layout.json").save(make_bench().window) is False
 
 
 def test_reset_brings_closed_and_floating_docks_back(make_bench: MakeBench) -> None:

@@ -1,0 +1,134 @@
+"""What a backup says of itself: a folder with a copy of the database, checkpoint files, and a record of both."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as validated_dataclass
+
+from core.storage.durable import write_durably
+
+DATABASE, RECORD, CHECKPOINTS = "database.sqlite3", "backup.json", "checkpoints"
+UNFINISHED = ".making-"
+_LARGEST_RECORD = 4_000_000
+_PIECE_BYTES = 1 << 20
+_CONFIG = ConfigDict(extra="forbid")
+
+_Count = Annotated[int, Field(ge=0, lt=2**53)]
+_Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_File = Annotated[str, Field(pattern=r"^[^\x00-\x1f\\]{1,500}$")]
+_Kept = Annotated[str, Field(pattern=r"^[0-9]{6}\.safetensors$")]
+
+
+@validated_dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class KeptFile:
+    """A checkpoint's weights. file: as the table names it; kept_as: its name in the backup."""
+
+    file: _File
+    kept_as: _Kept
+    sha256: _Sha256
+
+
+@validated_dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class Record:
+    """What was true of the copy when it was verified. rows: of each table."""
+
+    form: Literal[1] = 1
+    made_at_ms: _Count
+    size_bytes: _Count
+    sha256: _Sha256
+    steps: tuple[str, ...]
+    rows: dict[str, _Count]
+    checkpoints: tuple[KeptFile, ...] = ()
+
+
+_RECORDS = TypeAdapter(Record)
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that has a record. Whether it still is as it was recorded, `verify` tells."""
+
+    folder: Path
+    record: Record = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def database(self) -> Path:
+        return self.folder / DATABASE
+
+    @property
+    def rows(self) -> int:
+        """Of all tables."""
+        return sum(self.record.rows.values())
+
+    def weights(self, kept: KeptFile) -> Path:
+        """Where the backup has this checkpoint's file."""
+        return self.folder / CHECKPOINTS / kept.kept_as
+
+
+def folder_name(at_ms: int) -> str:
+    """``2026-11-21T15-00-00Z``: it sorts by time, and every file system takes it."""
+    return f"{datetime.fromtimestamp(at_ms / 1000.0, tz=UTC):%Y-%m-%dT%H-%M-%SZ}"
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Raises OSError."""
+    write_durably(folder / RECORD, _RECORDS.dump_json(record, indent=2) + b"\n")
+
+
+def list_backups(folder: Path) -> tuple[Backup, ...]:
+    """All that have a record, the newest first. What is unfinished, or has none, is not among them."""
+    try:
+        inside = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
+    except OSError:
+        return ()
+    read = [(path, _read_record(path / RECORD)) for path in inside]
+    found = [Backup(path, record) for path, record in read if record is not None]
+    return tuple(sorted(found, key=lambda backup: (backup.record.made_at_ms, backup.name), reverse=True))
+
+
+def verify(backup: Backup) -> str | None:
+    """None where the copy is, byte for byte, what was checked when it was made; else what is wrong with it."""
+    try:
+        if backup.database.stat().st_size != backup.record.size_bytes:
+            return "its size is not the recorded one"
+        if sha256_of(backup.database) != backup.record.sha256:
+            return "it was altered: its sha256 is not the recorded one"
+    except OSError as error:
+        return f"it cannot be read ({error.strerror or error})"
+    return None
+
+
+def sha256_of(path: Path) -> str:
+    """Of the file's bytes, in lower-case hex. Raises OSError."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def same_rows(one: Mapping[str, int], other: Mapping[str, int]) -> str | None:
+    """The first table that has not the same number of rows in both; None where all have."""
+    odd = sorted(table for table in one.keys() | other.keys() if one.get(table) != other.get(table))
+    return odd[0] if odd else None
+
+
+def _read_record(path: Path) -> Record | None:
+    try:
+        if path.stat().st_size > _LARGEST_RECORD:
+            return None
+        record: Any = _RECORDS.validate_json(path.read_bytes())
+    except (OSError, ValidationError, RecursionError):
+        return None
+    return record if isinstance(record, Record) else None

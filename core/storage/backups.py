@@ -1,0 +1,309 @@
+"""Making backups of the database while it is written to: copied in pieces, verified, and only then given their name.
+
+With the copy go the checkpoint files that it would go on from, as hard links where the disk can: a copy whose runs had
+no weights any more would have lost what was learned.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from core.clock import Clock
+from core.storage.backup_record import (
+    CHECKPOINTS,
+    DATABASE,
+    UNFINISHED,
+    Backup,
+    KeptFile,
+    Record,
+    folder_name,
+    list_backups,
+    same_rows,
+    sha256_of,
+    write_record,
+)
+from core.storage.durable import sync_folder
+from core.storage.errors import CorruptDatabaseError, StorageError, explain
+from core.storage.folder import DataFolder
+from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tables_of
+
+_PAGES = 256
+_PAUSE_S = 0.005
+"""After each piece: others are to get at the disk."""
+_MARGIN_BYTES = 32_000_000
+_DAMAGE = "damage-found.txt"
+_RESUMED_FROM = """
+SELECT file, sha256 FROM checkpoints WHERE is_deleted = 0 AND sequence IN (
+    SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id
+    UNION SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 AND is_known_good = 1 GROUP BY run_id
+    UNION SELECT sequence FROM (
+        SELECT run_id, sequence, MAX(skill) FROM checkpoints
+        WHERE is_deleted = 0 AND is_known_good = 1 AND ABS(skill) <= 1.7976931348623157e308 GROUP BY run_id
+    )
+) ORDER BY sequence
+"""
+_log = logging.getLogger("ghostcandle")
+
+Progress = Callable[[int, int], object]
+
+
+class BackupCancelled(Exception):  # noqa: N818 - what was asked for, no error
+    """The backup was given up because somebody asked for that; nothing of it is left."""
+
+
+def make_backup(
+    folder: DataFolder,
+    clock: Clock,
+    keep: int,
+    *,
+    is_cancelled: Callable[[], bool] = lambda: False,
+    on_progress: Progress = lambda done, total: None,
+) -> Backup:
+    """Copy the database as it is at one moment, prove the copy whole, give it its name, and forget old ones.
+
+    Slow, so not for a thread that paints. Others may read and write meanwhile. on_progress: pages of the database.
+    Raises BackupCancelled, and StorageError, with nothing left behind and no former backup touched; a
+    CorruptDatabaseError where the database itself is damaged, which the next start will look into.
+    """
+    try:
+        folder.backups.mkdir(exist_ok=True)
+        with _alone(folder.backups):
+            _remove_unfinished(folder.backups)
+            _require_space(folder)
+            backup = _made(folder, clock, is_cancelled, on_progress)
+            _forget_old(folder.backups, keep)
+            return backup
+    except UNREADABLE as error:
+        known = explain(error, folder.database) or StorageError(f"No backup could be made ({error}).")
+        is_damage = isinstance(known, CorruptDatabaseError) or not isinstance(error, sqlite3.Error)
+        raise _damaged(folder, str(error)) if is_damage else known from error
+    except OSError as error:
+        raise StorageError(
+            f"No backup could be written to {folder.backups} ({error.strerror or error}). The former ones are as they "
+            "were. Free some space, or open the folder's rights."
+        ) from error
+
+
+def is_due(folder: DataFolder, every_hours: int, now_ms: int) -> bool:
+    """Whether the newest backup is that old, and anything was written since. Zero hours: never."""
+    written_ms = last_written_ms(folder.database)
+    if every_hours <= 0 or written_ms is None:
+        return False
+    newest = next(iter(list_backups(folder.backups)), None)
+    if newest is None:
+        return True
+    made_ms = newest.record.made_at_ms
+    # A clock that was set back must not end backups: one from the future is as old as can be.
+    is_old = now_ms - made_ms >= every_hours * 3_600_000 or made_ms > now_ms
+    return is_old and (written_ms > made_ms or made_ms > now_ms)
+
+
+def last_written_ms(database: Path) -> int | None:
+    """When the database or its log was last written to; None where there is none."""
+    moments = []
+    for ending in ("", "-wal"):
+        try:
+            status = database.with_name(database.name + ending).stat()
+        except OSError:
+            continue
+        if status.st_size or not ending:  # an empty log is what a reader leaves
+            moments.append(status.st_mtime_ns // 1_000_000)
+    return max(moments, default=None)
+
+
+def damage_found(backups: Path) -> bool:
+    """Whether a backup has found the database damaged: the next start is to look thoroughly."""
+    return (backups / _DAMAGE).exists()
+
+
+def damage_answered(backups: Path) -> None:
+    """The database was looked into; what was found is history."""
+    (backups / _DAMAGE).unlink(missing_ok=True)
+
+
+@contextmanager
+def _alone(backups: Path) -> Iterator[None]:
+    lock = FileLock(backups / ".lock", blocking=False, thread_local=False, fallback_to_soft=False)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise StorageError("Another backup of this data folder is being made. Wait for it, then try again.") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on_progress: Progress) -> Backup:
+    temporary = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.backups))
+
+    def go_on(_status: int, left: int, total: int) -> None:
+        on_progress(total - left, total)
+        if is_cancelled():
+            raise BackupCancelled
+        clock.sleep_s(_PAUSE_S)
+
+    try:
+        record = _copied(folder, temporary / DATABASE, clock, go_on)
+        write_record(temporary, record)
+        sync_folder(temporary)
+        target = _free_name(folder.backups, record.made_at_ms)
+        temporary.rename(target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    sync_folder(folder.backups)
+    return Backup(target, record)
+
+
+def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int, int, int], None]) -> Record:
+    with closing(_read_only(folder.database)) as source:
+        # One reading transaction: writers go on in the log, and no step begins anew because of them.
+        source.execute("BEGIN")
+        rows = _counted(source)
+        made_at_ms = clock.now_ms()
+        with closing(sqlite3.connect(target, isolation_level=None)) as copy:
+            copy.execute("PRAGMA synchronous = OFF")  # `_sync` does it once, at the end
+            source.backup(copy, pages=_PAGES, progress=go_on)
+            copy.execute("PRAGMA journal_mode = DELETE")  # in one file, without a log beside it
+        _sync(target)
+        steps = _verified(folder, source, target, rows)
+        kept = tuple(_kept_checkpoints(folder, source, target.parent / CHECKPOINTS))
+    return Record(
+        made_at_ms=made_at_ms,
+        size_bytes=target.stat().st_size,
+        sha256=sha256_of(target),
+        steps=steps,
+        rows=rows,
+        checkpoints=kept,
+    )
+
+
+def _verified(folder: DataFolder, source: sqlite3.Connection, target: Path, rows: dict[str, int]) -> tuple[str, ...]:
+    """Read the copy from the disk as a reader would. Returns its schema's steps. Raises StorageError."""
+    with closing(sqlite3.connect(f"{target.as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
+        fault = _fault(copy, rows)
+        if fault is None:
+            return steps_of(copy)
+    if (damage := _damage(source)) is not None:
+        raise _damaged(folder, damage)
+    raise StorageError(
+        f"The copy of the database in {folder.backups} was not what was written ({fault}), so it was thrown away; the "
+        "former backups stay. Check the disk."
+    )
+
+
+def _damaged(folder: DataFolder, damage: str) -> CorruptDatabaseError:
+    """Leaves a word for the next start, which looks thoroughly then."""
+    with contextlib.suppress(OSError):
+        (folder.backups / _DAMAGE).write_text(damage, encoding="utf-8")
+    return CorruptDatabaseError(
+        f"The database {folder.database} is damaged ({damage}), so it was not backed up; the former backups stay. "
+        "Close Ghostcandle and start it again: the newest verified backup then takes its place."
+    )
+
+
+def _fault(copy: sqlite3.Connection, rows: dict[str, int]) -> str | None:
+    try:
+        fault = pages_of(copy, is_thorough=True) or tables_of(copy)
+        if fault is not None:
+            return fault
+        if is_newer(steps_of(copy)):
+            return "a newer version of Ghostcandle wrote it"
+        odd = same_rows(rows, _counted(copy))
+    except UNREADABLE as error:
+        return str(error)
+    return None if odd is None else f"its table '{odd}' has other rows"
+
+
+def _damage(source: sqlite3.Connection) -> str | None:
+    try:
+        return pages_of(source, is_thorough=True) or tables_of(source)
+    except UNREADABLE as error:
+        return str(error)
+
+
+def _kept_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path) -> Iterator[KeptFile]:
+    """Of every run the newest, the newest known good and the best; one that is not whole is left out, and said."""
+    into.mkdir()
+    for number, (file, sha256) in enumerate(source.execute(_RESUMED_FROM).fetchall()):
+        kept = KeptFile(file=str(file), kept_as=f"{number:06}.safetensors", sha256=str(sha256))
+        try:
+            link_or_copy(folder.absolute(kept.file), into / kept.kept_as)
+            if sha256_of(into / kept.kept_as) == kept.sha256:
+                yield kept
+                continue
+        except FileNotFoundError:  # cleaned up since: the next one of its run is in the next backup
+            continue
+        (into / kept.kept_as).unlink()
+        _log.warning("%s is not whole, so it is not in the backup.", kept.file)
+
+
+def link_or_copy(path: Path, target: Path) -> None:
+    """The same file under a second name; a copy where the disk has no such names. Raises OSError."""
+    try:
+        os.link(path, target)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        shutil.copyfile(path, target)
+        _sync(target)
+
+
+def _forget_old(backups: Path, keep: int) -> None:
+    """Keep the newest ones, and the fullest: one that holds more than all of those is worth more than its age."""
+    known = list_backups(backups)
+    newest, older = known[:keep], known[keep:]
+    fullest = max(older, key=lambda backup: backup.rows, default=None)
+    if fullest is not None and fullest.rows <= max(backup.rows for backup in newest):
+        fullest = None
+    for backup in older:
+        if backup is not fullest:
+            shutil.rmtree(backup.folder, ignore_errors=True)
+
+
+def _remove_unfinished(backups: Path) -> None:
+    for path in backups.glob(f"{UNFINISHED}*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _require_space(folder: DataFolder) -> None:
+    sizes = [path.stat().st_size for path in folder.root.glob(f"{folder.database.name}*") if path.is_file()]
+    needed, free = sum(sizes) + _MARGIN_BYTES, shutil.disk_usage(folder.backups).free
+    if free < needed:
+        raise StorageError(
+            f"No backup was made: it needs {needed / 1e6:,.0f} MB and its disk has {free / 1e6:,.0f} MB free. "
+            "The former ones are as they were. Free some space."
+        )
+
+
+def _free_name(backups: Path, at_ms: int) -> Path:
+    name, number = folder_name(at_ms), 1
+    while (target := backups / (name if number == 1 else f"{name}-{number}")).exists():
+        number += 1
+    return target
+
+
+def _counted(connection: sqlite3.Connection) -> dict[str, int]:
+    sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+    names = [str(row[0]) for row in connection.execute(sql)]
+    return {name: int(connection.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0]) for name in names}
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10.0, isolation_level=None)
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())

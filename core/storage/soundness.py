@@ -1,0 +1,96 @@
+"""Whether a database is whole: its pages, the version that wrote it, and that it has the tables it should have."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.storage.migrations import STEPS, schema
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
+"""What reading a damaged file may raise: its texts, and the messages about them, need be no texts at all."""
+_MAGIC = b"SQLite format 3\0"
+_MIGRATIONS = "_sqlite_migrations"
+
+
+def beginning_of(path: Path) -> str | None:
+    """What is wrong with the first bytes of a file, None where nothing is, or there is no file.
+
+    Only while this process has no connection to it: closing any handle of a file drops all POSIX locks that the process
+    holds on it (sqlite.org/howtocorrupt.html, 2.2). Another process that closes its connection then believes that it is
+    the last, and deletes the -wal under our feet.
+    """
+    try:
+        with path.open("rb") as file:
+            beginning = file.read(len(_MAGIC))
+    except OSError:
+        return None  # there is none yet, or SQLite will say what is wrong with it
+    if not beginning:
+        return "it is empty"
+    return None if beginning == _MAGIC else "it does not begin as a database does"
+
+
+def pages_of(connection: sqlite3.Connection, is_thorough: bool) -> str | None:
+    """What SQLite finds wrong in the pages, None where nothing is. Thorough: indexes are held against their tables.
+
+    Raises one of UNREADABLE where it cannot even look.
+    """
+    pragma = "integrity_check" if is_thorough else "quick_check"
+    findings = [str(row[0]) for row in connection.execute(f"PRAGMA {pragma}(1)")]
+    return None if findings == ["ok"] else findings[0] if findings else "it cannot be read"
+
+
+def tables_of(connection: sqlite3.Connection) -> str | None:
+    """What a database lacks that all the steps of its schema make; None where nothing is missing.
+
+    A flipped bit in a name is no damage to SQLite: it is another table.
+    """
+    found = _columns(connection)
+    for table, columns in _expected().items():
+        if table not in found:
+            return f"it has no table '{table}'"
+        if missing := columns - found[table]:
+            return f"its table '{table}' has no column '{min(missing)}'"
+    return None
+
+
+def is_foreign(connection: sqlite3.Connection) -> bool:
+    """There are tables, but no record of the steps that made them: nothing of ours can be told of it."""
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return bool(names) and _MIGRATIONS not in names
+
+
+def steps_of(connection: sqlite3.Connection) -> tuple[str, ...]:
+    """The names of the schema's steps that were applied."""
+    sql = f"SELECT name FROM {_MIGRATIONS} WHERE migration_set = 'ghostcandle' ORDER BY rowid"
+    return tuple(str(row[0]) for row in connection.execute(sql))
+
+
+def is_newer(steps: tuple[str, ...]) -> bool:
+    """A later version has applied steps that this one does not know."""
+    return not {step.__name__ for step in STEPS}.issuperset(steps)
+
+
+def _expected() -> dict[str, set[str]]:
+    from sqlite_utils import Database  # noqa: PLC0415 - see database._prepare
+
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        db: Database = Database(connection, execute_plugins=False)
+        schema().apply(db)
+        return _columns(connection)
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    sql = (
+        "SELECT tables.name, columns.name FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns "
+        "WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    )
+    found: dict[str, set[str]] = {}
+    for table, column in connection.execute(sql):
+        found.setdefault(str(table), set()).add(str(column))
+    return found

@@ -1,0 +1,120 @@
+"""`ghostcandle backups list|make|verify|restore`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from core.clock import SystemClock
+from core.storage.backup_record import Backup, list_backups, verify
+from core.storage.backups import make_backup
+from core.storage.ownership import own
+from core.storage.recovering import Restored, moment, restore, what_is_missing
+from desktop.commands.errors import UserError
+from desktop.commands.options import Context, common_options, print_json, with_context
+
+
+@click.group()
+def backups() -> None:
+    """List, make and verify backups of the database, and go back to one."""
+
+
+@backups.command("list")
+@common_options
+@with_context
+def list_(context: Context) -> None:
+    """All backups, the newest first."""
+    known = list_backups(context.folder.backups)
+    if context.as_json:
+        print_json({"backups": [_facts(backup) for backup in known]})
+    else:
+        _print_table(known)
+
+
+@backups.command("make")
+@common_options
+@with_context
+def make(context: Context) -> None:
+    """Make one now. A window or a run may be open meanwhile."""
+    if not context.folder.database.exists():
+        raise UserError(f"There is no database at {context.folder.database} yet, so there is nothing to back up.")
+    made = make_backup(context.folder, SystemClock(), context.settings.backups.keep)
+    if context.as_json:
+        print_json(_facts(made))
+    else:
+        click.echo(f"{made.folder}: verified, {made.record.size_bytes / 1e6:.1f} MB, {made.rows:,} rows.")
+
+
+@backups.command("verify")
+@common_options
+@with_context
+def verify_(context: Context) -> None:
+    """Hold every backup against its recorded size and sha256. Exit code 1 if one is not what it was."""
+    known = list_backups(context.folder.backups)
+    faults = {backup.name: fault for backup in known if (fault := verify(backup)) is not None}
+    if context.as_json:
+        print_json({"ok": not faults, "checked": len(known), "problems": faults})
+    else:
+        for name, fault in faults.items():
+            click.echo(f"{name}: {fault}")
+        click.echo(f"{len(known) - len(faults)} of {len(known)} backups are whole.")
+    if faults:
+        raise SystemExit(1)
+
+
+@backups.command("restore")
+@click.argument("name", required=False)
+@common_options
+@with_context
+def restore_(context: Context, name: str | None) -> None:
+    """Put a backup (the newest, unless NAME is given) in the place of the database, which is kept in quarantine.
+
+    Close the window first.
+    """
+    with own(context.folder, "backups"):
+        restored = restore(context.folder, _chosen(context, name), SystemClock().now_ms())
+    if context.as_json:
+        print_json(_told(restored))
+        return
+    click.echo(f"The backup of {moment(restored.backup.record.made_at_ms)} is the database now.")
+    if restored.kept is not None:
+        click.echo(f"The former one was kept as {restored.kept}.")
+    click.echo(what_is_missing(restored))
+
+
+def _chosen(context: Context, name: str | None) -> Backup:
+    known = list_backups(context.folder.backups)
+    found = [backup for backup in known if name in (None, backup.name)]
+    if not found:
+        which = "no backup yet" if name is None else f"no backup '{name}'"
+        raise UserError(f"There is {which} in {context.folder.backups}. See: ghostcandle backups list")
+    return found[0]
+
+
+def _facts(backup: Backup) -> dict[str, Any]:
+    facts = dataclasses.asdict(backup.record)
+    return {"name": backup.name, "folder": str(backup.folder), **facts}
+
+
+def _told(restored: Restored) -> dict[str, Any]:
+    return {
+        "restored": restored.backup.name,
+        "kept": None if restored.kept is None else str(restored.kept),
+        "lost_from_ms": None if restored.lost_until_ms is None else restored.backup.record.made_at_ms,
+        "lost_until_ms": restored.lost_until_ms,
+    }
+
+
+def _print_table(known: tuple[Backup, ...]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for title in ("Backup", "Made", "Size", "Rows", "Checkpoints"):
+        table.add_column(title, justify="left" if title in ("Backup", "Made") else "right")
+    for backup in known:
+        record = backup.record
+        size = f"{record.size_bytes / 1e6:.1f} MB"
+        table.add_row(backup.name, moment(record.made_at_ms), size, f"{backup.rows:,}", f"{len(record.checkpoints)}")
+    Console().print(table if known else "No backup yet.")

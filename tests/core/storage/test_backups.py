@@ -1,0 +1,292 @@
+"""Backups: made while others write, believed only when they were read back, and put in place when they are needed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.clock import ManualClock, SystemClock
+from core.commands import SaveCheckpoint
+from core.storage.backup_record import RECORD, list_backups, verify
+from core.storage.backups import BackupCancelled, is_due, make_backup
+from core.storage.candles import CandleStore
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.errors import CorruptDatabaseError, StorageError
+from core.storage.folder import DataFolder
+from core.storage.recovering import open_or_recover, restore
+from tests.core.storage.samples import MARKET, candle
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+
+NOON_MS = 1_764_417_600_000
+HOUR_MS = 3_600_000
+
+
+def fill(folder: DataFolder, first: int, last: int) -> None:
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, [candle(number) for number in range(first, last)])
+
+
+def count(folder: DataFolder) -> int:
+    with closing(open_database(folder.database, readonly=True)) as db:
+        return CandleStore(db).count(MARKET)
+
+
+def spoil(path: Path) -> None:
+    with path.open("rb+") as file:
+        file.seek(-4096, os.SEEK_END)
+        file.write(b"\xa5" * 4096)
+
+
+def test_a_backup_is_the_database_at_one_moment_while_another_connection_writes(folder: DataFolder) -> None:
+    """The writer commits between any two pieces: without one reading transaction the copy would begin anew each ti"""
+    fill(folder, 0, 100_000)
+    reached: list[int] = []
+    with closing(open_database(folder.database)) as writer:
+
+        def write_on(done: int, total: int) -> None:
+            CandleStore(writer).save(MARKET, [candle(100_000 + len(reached))])
+            reached.append(done)
+
+        backup = make_backup(folder, SystemClock(), keep=3, on_progress=write_on)
+    assert len(reached) > 2 and reached == sorted(reached), "it was copied in pieces, and never began anew"
+    assert backup.record.rows["candles"] == 100_000 and count(folder) == 100_000 + len(reached)
+    assert verify(backup) is None
+    assert {path.name for path in backup.folder.iterdir()} == {"database.sqlite3", "backup.json", "checkpoints"}
+
+
+def test_a_copy_that_the_disk_spoiled_replaces_nothing(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(folder, 0, 5_000)
+    first = make_backup(folder, ManualClock(NOON_MS), keep=1)
+    real = os.fsync
+
+    def forgetful(handle: int) -> None:
+        """A disk that says yes and wrote something else."""
+        real(handle)
+        name = str(Path(f"/proc/self/fd/{handle}").readlink())
+        if name.endswith("database.sqlite3"):
+            monkeypatch.setattr(os, "fsync", real)
+            spoil(Path(name))
+
+    monkeypatch.setattr(os, "fsync", forgetful)
+    with pytest.raises(StorageError, match="not what was written") as told:
+        make_backup(folder, ManualClock(NOON_MS + HOUR_MS), keep=1)
+    assert not isinstance(told.value, CorruptDatabaseError), "the database itself is whole"
+    assert list_backups(folder.backups) == (first,) and verify(first) is None
+    assert [path for path in folder.backups.iterdir() if path.name.startswith(".making")] == []
+
+
+def test_a_damaged_database_is_not_backed_up_and_the_next_start_restores(folder: DataFolder) -> None:
+    """An index that lacks a row is no damage to a quick look: only the backup finds it, and the start believes it."""
+    fill(folder, 0, 3_000)
+    first = make_backup(folder, ManualClock(NOON_MS), keep=3)
+    with closing(sqlite3.connect(folder.database)) as db:
+        db.execute("CREATE INDEX spoiled ON candles (close)")
+        db.execute("PRAGMA writable_schema = ON")
+        db.execute(
+            "UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM sqlite_master WHERE name = 'markets') "
+            "WHERE name = 'spoiled'"
+        )
+        db.commit()
+    with pytest.raises(CorruptDatabaseError, match="former backups stay"):
+        make_backup(folder, ManualClock(NOON_MS + HOUR_MS), keep=3)
+    assert list_backups(folder.backups) == (first,)
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS + 2 * HOUR_MS))
+    opened.db.close()
+    assert opened.notice is not None and "took its place" in opened.notice and count(folder) == 3_000
+    again = open_or_recover(folder)
+    again.db.close()
+    assert again.notice is None
+
+
+def test_cancelled_means_nothing_is_left(folder: DataFolder) -> None:
+    fill(folder, 0, 20_000)
+    asked = threading.Event()
+    with pytest.raises(BackupCancelled):
+        make_backup(
+            folder,
+            SystemClock(),
+            3,
+            is_cancelled=asked.is_set,
+            on_progress=lambda done, total: asked.set(),
+        )
+    assert list_backups(folder.backups) == ()
+    assert [path.name for path in folder.backups.iterdir()] == [".lock"]
+
+
+def test_what_a_killed_backup_left_is_removed_by_the_next(folder: DataFolder) -> None:
+    fill(folder, 0, 10)
+    half = folder.backups / ".making-killed"
+    half.mkdir(parents=True)
+    (half / "database.sqlite3").write_bytes(b"SQLite format 3\0")
+    assert list_backups(folder.backups) == ()
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    assert not half.exists()
+
+
+def test_the_newest_are_kept_and_the_fullest(folder: DataFolder) -> None:
+    fill(folder, 0, 500)
+    full = make_backup(folder, ManualClock(NOON_MS), 2)
+    folder.database.unlink()
+    for hour in range(1, 5):
+        fill(folder, 0, hour)
+        made = make_backup(folder, ManualClock(NOON_MS + hour * HOUR_MS), 2)
+    kept = list_backups(folder.backups)
+    assert kept[0] == made and len(kept) == 3 and kept[-1] == full
+    fill(folder, 0, 900)
+    make_backup(folder, ManualClock(NOON_MS + 9 * HOUR_MS), 2)
+    assert full not in list_backups(folder.backups), "a newer one holds more"
+
+
+@pytest.mark.parametrize(("hours", "due"), [(0, False), (1, True), (3, True), (4, False)])
+def test_one_is_due_when_the_newest_is_that_old(folder: DataFolder, hours: int, due: bool) -> None:
+    fill(folder, 0, 1)
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    os.utime(folder.database, (NOON_MS / 1000 + 60, NOON_MS / 1000 + 60))
+    assert is_due(folder, hours, NOON_MS + 3 * HOUR_MS) is due
+
+
+def test_none_is_due_where_nothing_was_written_or_is_there(folder: DataFolder) -> None:
+    assert not is_due(folder, 1, NOON_MS)
+    fill(folder, 0, 1)
+    assert is_due(folder, 1, NOON_MS), "there is none yet"
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    os.utime(folder.database, (NOON_MS / 1000 - 60, NOON_MS / 1000 - 60))
+    assert not is_due(folder, 1, NOON_MS + 9 * HOUR_MS)
+    assert is_due(folder, 1, NOON_MS - 9 * HOUR_MS), "a clock that was set back does not end backups"
+
+
+def test_two_at_a_time_are_one_too_many(folder: DataFolder) -> None:
+    fill(folder, 0, 2_000)
+    told: list[str] = []
+
+    def meanwhile(done: int, total: int) -> None:
+        if not told:
+            with pytest.raises(StorageError) as refused:
+                make_backup(folder, SystemClock(), 3)
+            told.append(str(refused.value))
+
+    make_backup(folder, SystemClock(), 3, on_progress=meanwhile)
+    assert "Another backup" in told[0] and len(list_backups(folder.backups)) == 1
+
+
+def flip_a_bit(backups: Path) -> None:
+    path = next(backups.iterdir()) / "database.sqlite3"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+SPOILED: dict[str, Callable[[Path], object]] = {
+    "one bit": flip_a_bit,
+    "cut": lambda newest: os.truncate(newest / "database.sqlite3", 5_000),
+    "gone": lambda newest: (newest / "database.sqlite3").unlink(),
+    "no record": lambda newest: (newest / RECORD).unlink(),
+    "a record of nonsense": lambda newest: (newest / RECORD).write_text("[" * 50_000),
+    "a record of another form": lambda newest: (newest / RECORD).write_text('{"form": 2}'),
+}
+
+
+@pytest.mark.parametrize("what", SPOILED)
+def test_a_spoiled_backup_is_passed_over_for_an_older_one(folder: DataFolder, what: str) -> None:
+    fill(folder, 0, 100)
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    fill(folder, 100, 200)
+    newest = make_backup(folder, ManualClock(NOON_MS + HOUR_MS), 3)
+    SPOILED[what](newest.folder if what != "one bit" else _only(newest.folder))
+    spoil(folder.database)
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS + 2 * HOUR_MS))
+    opened.db.close()
+    assert count(folder) == 100 and opened.notice is not None
+    assert ("Passed over" in opened.notice) is ("record" not in what)
+
+
+def _only(folder: Path) -> Path:
+    """A folder in which `flip_a_bit` finds this backup alone."""
+    inside = folder.parent / f"{folder.name}.alone"
+    inside.mkdir()
+    (inside / folder.name).symlink_to(folder)
+    return inside
+
+
+def test_a_lost_database_comes_back_whatever_lies_beside_its_name(folder: DataFolder) -> None:
+    """As after a recovery that was killed in its middle: the log of the former one must not be played into the copy."""
+    fill(folder, 0, 50)
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, [candle(number) for number in range(50, 90)])
+        log = folder.database.with_name(folder.database.name + "-wal")
+        kept = log.read_bytes()
+    assert kept
+    folder.database.unlink()
+    log.write_bytes(kept)
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS + HOUR_MS))
+    opened.db.close()
+    assert opened.notice is not None and "is gone" in opened.notice and count(folder) == 50
+    assert [path.name[-4:] for path in folder.quarantine.iterdir()] == ["-wal"]
+
+
+def test_the_notice_says_from_when_to_when(folder: DataFolder) -> None:
+    fill(folder, 0, 50)
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    spoil(folder.database)
+    os.utime(folder.database, (NOON_MS / 1000 + 1_800, NOON_MS / 1000 + 1_800))
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS + HOUR_MS))
+    opened.db.close()
+    assert opened.notice is not None
+    first, last = opened.notice.split("between ")[1].split(" is missing")[0].split(" and ")
+    assert first[14:19] == "00:00" and last[14:19] == "30:00" and first[:10] == "2025-11-29"
+
+
+def test_a_full_disk_at_the_restore_leaves_all_as_it_was(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(folder, 0, 500)
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    spoil(folder.database)
+    before = folder.database.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(StorageError, match=r"No space left.*nothing was changed"):
+        open_or_recover(folder)
+    assert folder.database.read_bytes() == before
+    assert [path.name for path in folder.root.iterdir() if path.name.startswith(".restoring")] == []
+
+
+def test_a_run_goes_on_from_a_backup_as_if_it_had_been_killed_there(tmp_path: Path) -> None:
+    """The weights that the copy's table names come back, though they were cleaned up since; newer ones are kept."""
+    candles = random_walk(260)
+    folder = DataFolder(tmp_path / "data")
+    session = rigs.service(folder.root)
+    rigs.feed(session, candles[:60])
+    session.handle(SaveCheckpoint())
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    rigs.feed(session, candles[60:])  # so far that the files of the backup's moment are cleaned up
+    run_id = session.status().run_id
+    session.close()
+    weights = set(folder.checkpoints(run_id).glob("*.safetensors"))
+    restored = restore(folder, list_backups(folder.backups)[0], NOON_MS + HOUR_MS)
+    assert restored.kept is not None
+    again = rigs.service(folder.root)
+    status = again.status()
+    assert (status.run_id, status.step, status.position_ms) == (run_id, 59, candles[59].open_time_ms)
+    rigs.feed(again, candles[60:])
+    again.close()
+    straight = rigs.service(tmp_path / "straight")
+    rigs.feed(straight, candles)
+    straight_id = straight.status().run_id
+    straight.close()
+    assert rigs.digest(folder.root, run_id) == rigs.digest(tmp_path / "straight", straight_id)
+    aside = list(folder.quarantine.glob("checkpoints-*/*/*.safetensors"))
+    assert aside and {path.name for path in aside} <= {path.name for path in weights}
+    with closing(open_database(folder.database, readonly=True)) as db:
+        assert CheckpointRows(db).newest(run_id) is not None

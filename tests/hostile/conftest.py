@@ -1,0 +1,3 @@
+"""The window's bench, as the desktop's tests have it."""
+
+from tests.desktop.conftest import make_bench as make_bench

@@ -1,0 +1,48 @@
+"""Disks that are full or read-only: real mounts, in a namespace that ends with the process in it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_SMALL = 'mount -t tmpfs -o size="$1" none "$2" && shift 2 && exec "$@"'
+_READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift 1 && exec "$@"'
+
+
+def on_small_disk(folder: Path, size: str) -> list[str]:
+    """What to put before a command so that `folder`, for it alone, is an empty disk of this size, such as ``8m``."""
+    return [*_unshared(), "sh", "-c", _SMALL, "sh", size, str(folder)]
+
+
+def read_only(folder: Path) -> list[str]:
+    """What to put before a command so that `folder`, for it alone, lies on a disk that cannot be written: a mount,
+    because root is stopped by no permission."""
+    return [*_unshared(), "sh", "-c", _READ_ONLY, "sh", str(folder)]
+
+
+def seen_by(pid: int, folder: Path) -> Path:
+    """The folder as the process sees it."""
+    return Path(f"/proc/{pid}/root") / folder.relative_to("/")
+
+
+@functools.cache
+def _can_mount() -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    trial = [*_command(), "sh", "-c", "mount -t tmpfs none /mnt"]
+    return subprocess.run(trial, capture_output=True, check=False).returncode == 0
+
+
+def _unshared() -> list[str]:
+    if not _can_mount():
+        pytest.skip("this machine lets nobody mount in a namespace of his own (unshare)")
+    return _command()
+
+
+def _command() -> list[str]:
+    return ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]

@@ -1,0 +1,67 @@
+"""`python -m tests.hostile.spied run ...`: the real program, which also writes to stdout what its window says.
+
+One JSON object a line, whenever something of it has changed.
+"""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import sys
+
+_LOOK_EVERY_MS = 50
+
+
+def main() -> None:
+    multiprocessing.freeze_support()
+    from PySide6.QtCore import QTimer  # noqa: PLC0415 - a spawned trainer imports this module too
+    from PySide6.QtWidgets import QApplication  # noqa: PLC0415
+
+    from desktop.commands.cli import run_command_line  # noqa: PLC0415
+
+    qt = QApplication(["ghostcandle"])
+    told: list[str] = []
+
+    def look() -> None:
+        said = json.dumps(_what_it_says(qt))
+        if not told or said != told[-1]:
+            told[:] = [said]
+            print(said, flush=True)
+
+    timer = QTimer()
+    timer.timeout.connect(look)
+    timer.start(_LOOK_EVERY_MS)
+    code = run_command_line(sys.argv[1:])
+    timer.stop()
+    sys.exit(code)
+
+
+def _what_it_says(qt: object) -> dict[str, object]:
+    from PySide6.QtGui import QGuiApplication  # noqa: PLC0415
+    from PySide6.QtWidgets import QApplication, QMessageBox  # noqa: PLC0415
+
+    from desktop.window import MainWindow  # noqa: PLC0415
+
+    assert isinstance(qt, QApplication)
+    said: dict[str, object] = {"window": False}
+    for widget in qt.topLevelWidgets():
+        if isinstance(widget, MainWindow) and widget.isVisible():
+            place = widget.frameGeometry()
+            said = {
+                "window": True,
+                "title": widget.windowTitle(),
+                "banner": sorted(notice.text for notice in widget.banner._notices),
+                "place": [place.x(), place.y(), place.width(), place.height()],
+                "docks": sorted(id_.name for id_, dock in widget.docks.items() if dock.isVisible()),
+                "on_screen": any(screen.availableGeometry().intersects(place) for screen in QGuiApplication.screens()),
+                "feed": widget._state.feed.state.value if widget._state.feed is not None else "",
+                "feed_says": widget._state.feed.sentence if widget._state.feed is not None else "",
+                "step": widget._state.status.step if widget._state.status is not None else 0,
+                "is_front": widget.isActiveWindow(),
+            }
+    boxes = [widget.text() for widget in qt.topLevelWidgets() if isinstance(widget, QMessageBox) and widget.isVisible()]
+    return {**said, "boxes": boxes}
+
+
+if __name__ == "__main__":
+    main()

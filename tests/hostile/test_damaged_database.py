@@ -1,0 +1,224 @@
+"""A database that was overwritten, cut or flipped: the newest verified backup takes its place, and it is said."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from core.clock import ManualClock
+from core.storage.backup_record import list_backups
+from core.storage.backups import make_backup
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.recovering import open_or_recover
+from core.storage.soundness import pages_of, tables_of
+from tests.core.storage.samples import MARKET, candle, create_run
+from tests.hostile.windows import TRACEBACK, run, settle, window
+from tests.support import commands
+
+pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
+
+BACKED_UP, STORED = 300, 400
+NOON_MS = 1_764_417_600_000
+
+
+@pytest.fixture(scope="module")
+def pattern(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
+    """A folder whose newest backup lacks the last hundred candles."""
+    folder = DataFolder(tmp_path_factory.mktemp("pattern"))
+    folder.ensure()
+    settle(folder.root)
+    with closing(open_database(folder.database)) as db:
+        create_run(db)
+        CandleStore(db).save(MARKET, [candle(number) for number in range(BACKED_UP)])
+    make_backup(folder, ManualClock(NOON_MS), 3)
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, [candle(number) for number in range(BACKED_UP, STORED)])
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return folder
+
+
+@pytest.fixture
+def folder(pattern: DataFolder, tmp_path: Path) -> DataFolder:
+    shutil.copytree(pattern.root, tmp_path / "data")
+    return DataFolder(tmp_path / "data")
+
+
+def counted(folder: DataFolder) -> int:
+    with closing(open_database(folder.database, readonly=True, quick_check=True)) as db:
+        return CandleStore(db).count(MARKET)
+
+
+def write_at(path: Path, offset: int, data: bytes) -> None:
+    with path.open("rb+") as file:
+        file.seek(offset)
+        file.write(data)
+
+
+def middle(path: Path) -> int:
+    return path.stat().st_size // 2 // 4096 * 4096
+
+
+def flip_pages(path: Path) -> None:
+    for page in range(2, path.stat().st_size // 4096, 3):
+        write_at(path, page * 4096, os.urandom(64))
+
+
+def cut_log_of_another(path: Path) -> None:
+    """The beginning is whole, the log is another database's, and both were cut."""
+    path.with_name(f"{path.name}-wal").write_bytes(b"\x37\x7f\x06\x82" + os.urandom(9_000))
+    os.truncate(path, middle(path))
+
+
+SPOILERS: dict[str, Callable[[Path], object]] = {
+    "a text": lambda path: path.write_text("Dear diary, " * 5_000, encoding="utf-8"),
+    "nothing": lambda path: path.write_bytes(b""),
+    "header gone": lambda path: write_at(path, 0, bytes(100)),
+    "a newer file format": lambda path: write_at(path, 44, b"\x00\x00\x00\x09"),
+    "an odd page size": lambda path: write_at(path, 16, b"\x00\x03"),
+    "another text encoding": lambda path: write_at(path, 56, b"\x00\x00\x00\x03"),
+    "cut in half": lambda path: os.truncate(path, middle(path)),
+    "cut to one page": lambda path: os.truncate(path, 4096),
+    "cut to a few bytes": lambda path: os.truncate(path, 40),
+    "flipped pages": flip_pages,
+    "a page of zeros": lambda path: write_at(path, middle(path), bytes(4096)),
+    "cut, with a foreign log": cut_log_of_another,
+    "gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("how", SPOILERS)
+def test_the_newest_verified_backup_takes_its_place(folder: DataFolder, how: str) -> None:
+    SPOILERS[how](folder.database)
+    spoiled = folder.database.read_bytes() if folder.database.exists() else None
+    opened = open_or_recover(folder, clock=ManualClock(NOON_MS + 3_600_000))
+    opened.db.close()
+    assert opened.notice is not None and "took its place" in opened.notice and counted(folder) == BACKED_UP
+    kept = [path.read_bytes() for path in folder.quarantine.glob("*.sqlite3")]
+    assert kept == ([] if spoiled is None else [spoiled]), "nothing is thrown away"
+
+
+@pytest.mark.parametrize("how", SPOILERS)
+def test_without_a_backup_a_new_one_is_begun_and_that_is_said(folder: DataFolder, how: str) -> None:
+    if how == "gone":
+        pytest.skip("a folder without a database and without a backup is a new one")
+    shutil.rmtree(folder.backups)
+    SPOILERS[how](folder.database)
+    opened = open_or_recover(folder)
+    opened.db.close()
+    assert opened.notice is not None and "no verified backup" in opened.notice and counted(folder) == 0
+    assert len(list(folder.quarantine.glob("*.sqlite3"))) == 1
+
+
+def test_rubbish_in_the_log_costs_nothing_that_was_checkpointed(folder: DataFolder) -> None:
+    folder.database.with_name(f"{folder.database.name}-wal").write_bytes(os.urandom(40_000))
+    folder.database.with_name(f"{folder.database.name}-shm").write_bytes(os.urandom(32_768))
+    opened = open_or_recover(folder)
+    opened.db.close()
+    assert opened.notice is None and counted(folder) == STORED
+
+
+def test_a_folder_in_its_place_gets_a_sentence(folder: DataFolder) -> None:
+    folder.database.unlink()
+    folder.database.mkdir()
+    with pytest.raises(StorageError):
+        open_or_recover(folder)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=6))
+@example(flips=[(18 / 200_000, 1)])
+def test_no_flipped_byte_brings_a_start_down(
+    pattern: DataFolder, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[float, int]]
+) -> None:
+    """Half of the flips go into the first page: header and schema. What follows is a sound database, or a sentence."""
+    root = tmp_path_factory.mktemp("flipped") / "data"
+    shutil.copytree(pattern.root, root)
+    folder = DataFolder(root)
+    data = bytearray(folder.database.read_bytes())
+    for place, mask in flips:
+        reach = 4096 if mask % 2 else len(data)
+        data[int(place * reach)] ^= mask
+    folder.database.write_bytes(data)
+    try:
+        opened = open_or_recover(folder)
+    except StorageError as refused:
+        assert str(refused).endswith("."), "a sentence, and the file where it was"
+        assert folder.database.read_bytes() == bytes(data)
+        return
+    finally:
+        shutil.rmtree(root.parent / "kept", ignore_errors=True)
+    with closing(opened.db) as db:
+        assert pages_of(db.conn, is_thorough=False) is None and tables_of(db.conn) is None
+        found = db.execute("SELECT COUNT(*) FROM candles").fetchone()[0]
+        assert found == (STORED if opened.notice is None else BACKED_UP)
+    shutil.rmtree(root)
+
+
+def test_a_command_says_it_and_goes_on(folder: DataFolder) -> None:
+    SPOILERS["flipped pages"](folder.database)
+    done = run("headless", "--feed", "simulate", "--candles", "20", "--data-dir", str(folder.root))
+    assert done.returncode == 0 and TRACEBACK not in done.stderr, done.stderr
+    told = " ".join(done.stderr.split())
+    assert "is damaged" in told and "took its place" in told and "is missing from it" in told
+    assert counted(folder) == BACKED_UP
+
+
+def test_a_window_says_it_and_goes_on(folder: DataFolder) -> None:
+    SPOILERS["header gone"](folder.database)
+    with window(folder.root, "--feed", "simulate") as opened:
+        said = opened.wait_for(lambda said: said.get("step", 0) > 2, "training on the restored database")
+        (notice,) = (text for text in said["banner"] if "damaged" in text)
+        assert "took its place" in notice and "is missing from it" in notice
+        assert opened.close() == 0 and TRACEBACK not in opened.errors
+    assert counted(folder) == BACKED_UP
+
+
+def test_a_window_backs_up_while_it_runs_and_says_when_it_cannot(folder: DataFolder, tmp_path: Path) -> None:
+    """Two starts: what the first has backed up is what the second finds, after the database was destroyed."""
+    done = run("backups", "make", "--json", "--data-dir", str(folder.root))
+    assert done.returncode == 0 and len(list_backups(folder.backups)) == 2
+    SPOILERS["a text"](folder.database)
+    again = run("backups", "make", "--data-dir", str(folder.root))
+    assert again.returncode == 1 and TRACEBACK not in again.stderr and "former backups stay" in again.stderr
+    verified = run("backups", "verify", "--data-dir", str(folder.root))
+    assert verified.returncode == 0 and "2 of 2" in verified.stdout
+    restored = run("backups", "restore", "--data-dir", str(folder.root))
+    assert restored.returncode == 0 and counted(folder) == STORED
+    missing = run("backups", "restore", "../..", "--data-dir", str(folder.root))
+    assert missing.returncode == 1 and "no backup '../..'" in missing.stderr
+
+
+def test_a_restore_waits_for_no_window(folder: DataFolder) -> None:
+    with window(folder.root, "--feed", "simulate") as opened:
+        opened.wait_for(lambda said: said.get("step", 0) > 0, "training")
+        refused = run("backups", "restore", "--data-dir", str(folder.root))
+        assert refused.returncode == 1 and "in use by a window" in refused.stderr
+        made = run("backups", "make", "--data-dir", str(folder.root))
+        assert made.returncode == 0, made.stderr
+        assert opened.close() == 0
+
+
+def test_what_is_killed_between_two_steps_of_a_recovery_is_done_by_the_next_start(folder: DataFolder) -> None:
+    """SIGKILL at whatever moment: the database, damaged or restored, and all backups are there afterwards."""
+    code = (
+        "import sys; from pathlib import Path; from core.storage import recovering; from core.storage.folder import "
+        "DataFolder; recovering.sync_folder = lambda path: __import__('os').kill(__import__('os').getpid(), 9); "
+        "recovering.open_or_recover(DataFolder(Path(sys.argv[1])))"
+    )
+    SPOILERS["a text"](folder.database)
+    killed = subprocess.run([*commands.command()[:1], "-c", code, str(folder.root)], cwd=commands.ROOT, check=False)
+    assert killed.returncode == -9
+    opened = open_or_recover(folder)
+    opened.db.close()
+    assert counted(folder) == BACKED_UP and len(list_backups(folder.backups)) == 1

@@ -1,0 +1,120 @@
+"""Full disks and disks that cannot be written: mounts, real processes, real windows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hostile import windows
+from tests.hostile.places import on_small_disk, read_only, seen_by
+from tests.hostile.windows import SMALL, TRACEBACK, require_a_sentence, settle, window
+from tests.support import commands
+
+pytestmark = [
+    pytest.mark.hostile,
+    pytest.mark.timeout(180),
+    pytest.mark.skipif(sys.platform != "linux", reason="mount namespaces"),
+]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    settle(folder)
+    return folder
+
+
+def on_disk(data: Path, size: str, *steps: str) -> subprocess.CompletedProcess[str]:
+    """Shell commands, one after another, for which `data` is an empty disk of this size."""
+    return subprocess.run(
+        [*on_small_disk(data, size), "sh", "-c", "\n".join(steps)],
+        capture_output=True,
+        text=True,
+        timeout=150,
+        cwd=commands.ROOT,
+        check=False,
+    )
+
+
+def ghostcandle(data: Path, *arguments: str) -> str:
+    return " ".join([*commands.command(*arguments), "--data-dir", str(data)])
+
+
+def put(data: Path, settings: object = SMALL) -> str:
+    return f"printf %s '{json.dumps(settings)}' > {data}/settings.json"
+
+
+def fill(data: Path) -> str:
+    return f"cat /dev/zero > {data}/ballast 2> /dev/null"
+
+
+@pytest.mark.parametrize("command", ["headless", "metrics", "checkpoints list", "backups list"])
+def test_a_command_on_a_read_only_disk_says_so(data: Path, command: str) -> None:
+    done = windows.run(*command.split(), "--data-dir", str(data), before=read_only(data))
+    require_a_sentence(done, "cannot be written (Read-only file system)")
+
+
+def test_a_command_on_a_full_disk_says_so(data: Path) -> None:
+    done = on_disk(data, "1m", fill(data), ghostcandle(data, "headless"))
+    require_a_sentence(done, "cannot be written (No space left on device)")
+
+
+@pytest.mark.parametrize("kind", ["read-only", "full"])
+def test_a_window_opens_all_the_same_and_says_where_it_keeps_things(data: Path, kind: str) -> None:
+    if kind == "full":
+        before = [*on_small_disk(data, "1m"), "sh", "-c", f'{fill(data)}; {put(data)}; exec "$@"', "sh"]
+    else:
+        before = read_only(data)
+    with window(data, "--feed", "simulate", before=before) as opened:
+        said = opened.wait_for(lambda said: said.get("step", 0) > 2, "training")
+        assert "simulated" in said["title"] and said["feed"] == "simulated"
+        (notice,) = (text for text in said["banner"] if str(data) in text)
+        assert "cannot be written" in notice and "temporary folder" in notice
+        assert opened.close() == 0
+        assert TRACEBACK not in opened.errors
+    assert json.loads((data / "settings.json").read_text()) == SMALL
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_it_goes_on_when_there_is_room(data: Path) -> None:
+    """What was committed before is there, each candle once; nothing half-written is left."""
+    run = ("headless", "--feed", "simulate", "--json")
+    done = on_disk(
+        data,
+        "14m",
+        put(data),
+        f"head -c 11500000 /dev/zero > {data}/ballast",
+        f"{ghostcandle(data, *run, '--candles', '150')}; echo code $?",
+        f"find {data} -name '*.tmp' | wc -l",
+        f"rm {data}/ballast",
+        f"{ghostcandle(data, *run, '--candles', '40')}; echo code $?",
+        ghostcandle(data, "checkpoints", "verify", "--json"),
+        ghostcandle(data, "backups", "make", "--json"),
+    )
+    assert TRACEBACK not in done.stderr + done.stdout, done.stderr
+    first, code, left, second, again, verified, backup = done.stdout.strip().splitlines()
+    assert "is full" in json.loads(first)["error"] and (code, left, again) == ("code 1", "0", "code 0")
+    summary = json.loads(second)
+    assert summary["steps"] == 149, "it has gone on with the same run, each candle once"
+    assert json.loads(verified)["ok"] is True
+    refused = json.loads(backup)
+    assert "needs" in refused["error"] and "free" in refused["error"], "there is no room for a copy on so small a disk"
+
+
+def test_a_window_whose_disk_fills_up_says_so_and_stays(data: Path) -> None:
+    before = [*on_small_disk(data, "16m"), "sh", "-c", f'{put(data)}; exec "$@"', "sh"]
+    with window(data, "--feed", "simulate", "--speed", "20", before=before) as opened:
+        opened.wait_for(lambda said: said.get("step", 0) > 5, "training")
+        ballast = seen_by(opened.process.pid, data) / "ballast"
+        with pytest.raises(OSError, match="No space"), ballast.open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(65_536))
+        said = opened.wait_for(lambda said: "full" in said["feed_says"] + " ".join(said["banner"]), "word of the disk")
+        assert said["window"], "it is still there"
+        ballast.unlink()
+        assert opened.close() == 0
+        assert TRACEBACK not in opened.errors

@@ -1,0 +1,326 @@
+"""What is brought in from elsewhere: checkpoint folders and candle files that nobody has checked."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from safetensors import safe_open
+from safetensors.torch import load, save
+
+from core.checkpoints import package
+from core.checkpoints.weight_file import BadFileError, look_into
+from core.commands import ForecastWith, RestoreCheckpoint, SaveCheckpoint
+from core.events import CheckpointForecast, Incident
+from core.market.history.errors import CandleFileError
+from core.market.history.reading import read_candle_table
+from core.storage.browsing import BrowsedRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.importing_checkpoints import take_in
+from core.training.service import TrainingService
+from tests.core.training import rigs
+from tests.hostile.windows import TRACEBACK, run
+from tests.support.candles import random_walk
+
+pytestmark = pytest.mark.hostile
+
+CANDLES = random_walk(130)
+HEADER = "time,open,high,low,close,volume\n"
+
+
+@dataclass
+class Given:
+    """An exported checkpoint in a folder that may be tampered with."""
+
+    folder: Path
+
+    @property
+    def weights(self) -> Path:
+        return self.folder / package.WEIGHTS
+
+    def tensors(self) -> dict[str, torch.Tensor]:
+        return load(self.weights.read_bytes())
+
+    def description(self) -> dict[str, Any]:
+        with safe_open(self.weights, "pt") as file:
+            described: dict[str, Any] = json.loads(file.metadata()["ghostcandle"])
+        return described
+
+    def put(self, data: bytes) -> None:
+        """As somebody would who knows of the sums."""
+        self.weights.write_bytes(data)
+        card = json.loads((self.folder / package.CARD).read_text())
+        card |= {"sha256": hashlib.sha256(data).hexdigest(), "size_bytes": len(data)}
+        (self.folder / package.CARD).write_text(json.dumps(card))
+
+    def put_tensors(self, tensors: dict[str, torch.Tensor], description: dict[str, Any] | None = None) -> None:
+        self.put(save(tensors, {"ghostcandle": json.dumps(description or self.description())}))
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("exported")
+    session = rigs.service(root / "data")
+    rigs.feed(session, CANDLES)
+    session.handle(SaveCheckpoint())
+    session.close()
+    with closing(open_database(DataFolder(root / "data").database)) as db:
+        kept = BrowsedRows(db).page(None, 1)[0]
+    return package.export(kept, root / "data" / kept.info.file, None, root)
+
+
+@pytest.fixture
+def given_one(exported: Path, tmp_path: Path) -> Given:
+    folder = tmp_path / exported.name
+    folder.mkdir()
+    for path in exported.iterdir():
+        (folder / path.name).write_bytes(path.read_bytes())
+    return Given(folder)
+
+
+def with_header(data: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
+    """The same tensors, told of by another header."""
+    (length,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + length])
+    change(header)
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data[8 + length :]
+
+
+def overlap(header: dict[str, Any]) -> None:
+    first, second = [entry for key, entry in header.items() if key != "__metadata__"][:2]
+    second["data_offsets"] = first["data_offsets"]
+
+
+def stretch(header: dict[str, Any]) -> None:
+    entry = next(entry for key, entry in header.items() if key.startswith("model."))
+    entry["shape"] = [2**40, 2**40]
+
+
+def past_the_end(header: dict[str, Any]) -> None:
+    entry = next(entry for key, entry in header.items() if key.startswith("model."))
+    entry["data_offsets"] = [0, 2**62]
+
+
+def negative(header: dict[str, Any]) -> None:
+    entry = next(entry for key, entry in header.items() if key.startswith("model."))
+    entry["shape"] = [-1, *entry["shape"][1:]]
+
+
+def link_out(given: Given) -> None:
+    moved = given.folder.parent / "elsewhere.safetensors"
+    given.weights.rename(moved)
+    given.weights.symlink_to(moved)
+
+
+def link_card(given: Given) -> None:
+    (given.folder / package.CARD).unlink()
+    (given.folder / package.CARD).symlink_to("/dev/zero")
+
+
+def pipe(given: Given) -> None:
+    (given.folder / package.CARD).unlink()
+    os.mkfifo(given.folder / package.CARD)
+
+
+def as_integers(given: Given) -> None:
+    tensors = given.tensors()
+    name = next(name for name in tensors if name.startswith("model."))
+    given.put_tensors({**tensors, name: tensors[name].to(torch.int32)})
+
+
+REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
+    "overlapping tensors": (lambda g: g.put(with_header(g.weights.read_bytes(), overlap)), "not a whole safetensors"),
+    "a shape of terabytes": (lambda g: g.put(with_header(g.weights.read_bytes(), stretch)), "not a whole safetensors"),
+    "offsets past the end": (
+        lambda g: g.put(with_header(g.weights.read_bytes(), past_the_end)),
+        "not a whole safetensors",
+    ),
+    "a negative side": (lambda g: g.put(with_header(g.weights.read_bytes(), negative)), "not a whole safetensors"),
+    "a header as long as the file": (lambda g: g.put(struct.pack("<Q", 2**24) + b" " * 2**24), "header"),
+    "weights of whole numbers": (as_integers, "no floating-point"),
+    "weights that are a link": (link_out, "is a link"),
+    "a card that never ends": (link_card, "is a link"),
+    "a card that is a pipe": (pipe, "no plain file"),
+    "weights that are a folder": (lambda g: (g.weights.unlink(), g.weights.mkdir()), "no plain file"),
+    "a pickle by another name": (lambda g: (g.folder / "optimizer.PKL").write_bytes(b"\x80\x04."), "pickle"),
+    "a pickled array": (lambda g: (g.folder / "past.npy").write_bytes(b"\x93NUMPY"), "pickle"),
+    "a card that leads out": (
+        lambda g: (g.folder / package.CARD).write_text(
+            json.dumps(json.loads((g.folder / package.CARD).read_text()) | {"checkpoint_id": "../../../x"})
+        ),
+        "checkpoint_id",
+    ),
+}
+
+
+@pytest.mark.parametrize("attack", REFUSED)
+def test_a_folder_that_was_tampered_with_is_refused(given_one: Given, attack: str) -> None:
+    tamper, words = REFUSED[attack]
+    tamper(given_one)
+    with pytest.raises(BadFileError, match=words) as refused:
+        package.read(given_one.folder)
+    assert str(refused.value).endswith(".") and len(str(refused.value)) < 400
+
+
+def stretched(given: Given) -> None:
+    tensors = given.tensors()
+    name = "forecaster.combined.weights.gain"
+    given.put_tensors({**tensors, name: torch.zeros(1, dtype=torch.float64)})
+
+
+def poisoned(given: Given) -> None:
+    tensors = given.tensors()
+    name = "forecaster.combined.calibration.bias"
+    given.put_tensors({**tensors, name: torch.full_like(tensors[name], torch.nan)})
+
+
+def noisy(given: Given) -> None:
+    given.put_tensors({**given.tensors(), "noise": torch.zeros(3, dtype=torch.uint8)})
+
+
+def told(given: Given, **changes: object) -> None:
+    description = given.description()
+    given.put_tensors(given.tensors(), {**description, "engine": {**description["engine"], **changes}})
+
+
+def without_experts(given: Given) -> None:
+    given.put_tensors({name: each for name, each in given.tensors().items() if not name.startswith("forecaster.")})
+
+
+SECRETLY_BAD: dict[str, Callable[[Given], object]] = {
+    "expert weights of one number": stretched,
+    "a calibration that is not finite": poisoned,
+    "a generator of three bytes": noisy,
+    "no expert weights": without_experts,
+    "a schedule that is a text": lambda g: told(g, schedule="slowly"),
+    "a schedule that is empty": lambda g: told(g, schedule={}),
+    "a rate that is not finite": lambda g: told(g, rate_factor=float("nan")),
+    "no engine": lambda g: g.put_tensors(g.tensors(), {**g.description(), "engine": None}),
+}
+"""Weights that are sound, beside a state that is not: the import cannot know, the trainer must."""
+
+
+def taken_in(root: Path, given: Given) -> str:
+    folder = DataFolder(root)
+    with closing(open_database(folder.database)) as db:
+        return take_in(db, folder, package.read(given.folder), 1_000).checkpoint_id
+
+
+def state_of(session: TrainingService) -> str:
+    """A digest of all that was learned."""
+    engine, forecaster = session._session.engine, session._session.forecaster
+    arrays = {name: tensor.numpy() for name, tensor in engine.tensors().items()} | forecaster.state()
+    digest = hashlib.sha256(json.dumps(engine.scalars(), sort_keys=True).encode())
+    for name in sorted(arrays):
+        digest.update(name.encode() + np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()
+
+
+@pytest.mark.parametrize("attack", SECRETLY_BAD)
+def test_a_state_that_was_tampered_with_is_refused_by_the_trainer_which_goes_on(
+    given_one: Given, tmp_path: Path, attack: str
+) -> None:
+    SECRETLY_BAD[attack](given_one)
+    session = rigs.service(tmp_path / "data")
+    rigs.feed(session, CANDLES[:40])
+    checkpoint_id = taken_in(tmp_path / "data", given_one)
+    before = state_of(session)
+    shown, done = session.handle(ForecastWith((checkpoint_id,))), session.handle(RestoreCheckpoint(checkpoint_id))
+    (previewed,) = (event for event in shown if isinstance(event, CheckpointForecast))
+    (incident,) = (event for event in done if isinstance(event, Incident))
+    assert incident.kind == "restore refused" and state_of(session) == before, "nothing of it was taken"
+    assert previewed.forecast is None or attack == "a generator of three bytes"
+    rigs.feed(session, CANDLES[40:60])
+    assert session.status().step == 59
+    session.close()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_header_brings_the_reader_down(exported: Path, data: st.DataObject) -> None:
+    """Headers that are JSON of the right form, with wrong numbers and kinds in them."""
+    whole = (exported / package.WEIGHTS).read_bytes()
+    odd = (
+        st.none()
+        | st.booleans()
+        | st.integers(-(2**70), 2**70)
+        | st.floats(allow_subnormal=False)
+        | st.text(max_size=5)
+        | st.just([])
+    )
+    shapes = st.lists(st.integers(-2, 2**64), max_size=12)
+    kinds = st.sampled_from(["F64", "F32", "BF16", "I64", "BOOL", "F8_E4M3", "nothing"])
+
+    def change(header: dict[str, Any]) -> None:
+        names = [name for name in header if name != "__metadata__"]
+        for _ in range(data.draw(st.integers(1, 3))):
+            entry = header[data.draw(st.sampled_from(names))]
+            if isinstance(entry, dict):
+                part = data.draw(st.sampled_from(["dtype", "shape", "data_offsets"]))
+                entry[part] = data.draw({"dtype": kinds | odd}.get(part, shapes | odd))
+
+    try:
+        look_into(with_header(whole, change), "weights.safetensors")
+    except BadFileError as error:
+        assert str(error).startswith("weights.safetensors") and len(str(error)) < 500
+
+
+LINES = st.lists(
+    st.sampled_from(["1700000000000,1,2,0.5,1.5,3", "1700000060000,1,2,0.5,1.5,3", "", ",,,,,", "nan,inf,-inf,0,0,0"])
+    | st.text(max_size=40),
+    max_size=12,
+)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    body=st.binary(max_size=300)
+    | LINES.map(lambda lines: (HEADER + "\n".join(lines)).encode("utf-8", "surrogatepass")),
+    name=st.sampled_from(["a.csv", "a.txt", "a.csv.gz", "a.zip", "a.feather", "a.parquet", "a"]),
+    beginning=st.sampled_from([b"", b"\x1f\x8b", b"PK\x03\x04", b"ARROW1", b"PAR1", b"\xff\xfe", b"\xef\xbb\xbf"]),
+    is_packed=st.booleans(),
+)
+def test_whatever_lies_in_a_candle_file_is_candles_or_a_sentence(
+    tmp_path_factory: pytest.TempPathFactory, body: bytes, name: str, beginning: bytes, is_packed: bool
+) -> None:
+    path = tmp_path_factory.mktemp("odd") / name
+    path.write_bytes(gzip.compress(body) if is_packed else beginning + body)
+    try:
+        table = read_candle_table(path)
+    except CandleFileError as error:
+        assert path.name in str(error) and str(error).rstrip()[-1] in ".)?"
+        return
+    times, values = table.columns.open_time_ms, table.columns.values
+    assert (np.diff(times) > 0).all() and np.isfinite(values).all() and (values[:4] > 0).all()
+
+
+def test_a_pipe_is_no_candle_file(tmp_path: Path) -> None:
+    """Reading it would wait for ever."""
+    os.mkfifo(tmp_path / "candles.csv")
+    done = run(
+        "import",
+        str(tmp_path / "candles.csv"),
+        "--venue",
+        "file",
+        "--symbol",
+        "A/B",
+        "--data-dir",
+        str(tmp_path / "data"),
+        timeout_s=60,
+    )
+    assert done.returncode != 0 and TRACEBACK not in done.stderr and "pipe" in done.stderr + done.stdout

@@ -1,0 +1,153 @@
+"""Layout files that are rubbish, of another version, or of a screen that is gone; and screens that go while it runs."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.layouts.on_screen import ScreenKeeper
+from desktop.layouts.store import LAYOUT_VERSION, LayoutStore
+from tests.desktop.conftest import Bench, MakeBench
+from tests.hostile.windows import TRACEBACK, settle, window
+
+pytestmark = [pytest.mark.hostile, pytest.mark.timeout(240)]
+
+LEFT = {"name": "left", "x": 0, "y": 0, "width": 1280, "height": 800, "logicalDpi": 96, "dpr": 1}
+RIGHT = {**LEFT, "name": "right", "x": 1280}
+
+
+class Harmful:
+    """Unpickling it would write a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[Path]]:
+        return Path.touch, (self.path,)
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench) -> Bench:
+    return make_bench()
+
+
+def a_layout(**changes: object) -> bytes:
+    rubbish = b64encode(bytes(range(200))).decode()
+    return json.dumps({"version": LAYOUT_VERSION, "geometry": rubbish, "docks": rubbish, **changes}).encode()
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(content=st.binary(max_size=400))
+@example(content=b"")
+@example(content=b"[" * 100_000)
+@example(content=b"[]")
+@example(content=a_layout())
+@example(content=a_layout(geometry="not base64", docks="\u20ac"))
+@example(content=a_layout(version="four"))
+@example(content=a_layout(kept=[1, 2]))
+@example(content=a_layout(more=1))
+def test_whatever_lies_in_the_file_the_default_is_shown_and_it_can_be_saved(
+    bench: Bench, tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("layouts") / "layout.json"
+    path.write_bytes(content)
+    store = LayoutStore(path)
+    docks = bench.window.saveState(LAYOUT_VERSION)
+    assert store.restore(bench.window) is False and store.names() == ()
+    assert bench.window.saveState(LAYOUT_VERSION) == docks, "nothing of it was taken"
+    assert store.notice is not None and store.notice.endswith(".")
+    assert [kept.read_bytes() for kept in path.parent.glob("quarantine/*")] == [content]
+    assert store.save(bench.window) and store.keep(bench.window, "Mine") and store.names() == ("Mine",)
+    assert LayoutStore(path).restore(bench.window)
+
+
+def test_a_layout_runs_nothing(bench: Bench, tmp_path: Path) -> None:
+    """Qt's own settings files may hold pickles, which PySide loads when it reads them; this file is none of those."""
+    victim = tmp_path / "it ran"
+    harmful = b64encode(pickle.dumps(Harmful(victim))).decode()
+    (tmp_path / "layout.json").write_bytes(a_layout(geometry=harmful, docks=harmful, kept={"Mine": harmful}))
+    store = LayoutStore(tmp_path / "layout.json")
+    assert not store.restore(bench.window) and not store.apply(bench.window, "Mine")
+    (tmp_path / "layout.ini").write_text(f"[window]\ngeometry=@Variant({harmful})\n")
+    assert not LayoutStore(tmp_path / "layout.ini").restore(bench.window)
+    assert not victim.exists()
+
+
+def screens(folder: Path, *of: dict[str, object]) -> str:
+    """Qt's offscreen platform with these screens."""
+    path = folder / f"screens-{len(of)}.json"
+    path.write_text(json.dumps({"screens": of}))
+    return f"offscreen:configfile={path}"
+
+
+def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_path: Path, bench: Bench) -> None:
+    """The layout is that of a window on a second screen; the start after it finds the first alone."""
+    folder = DataFolder(tmp_path / "data")
+    settle(folder.root)
+    bench.window.setGeometry(1400, 100, 900, 600)
+    assert LayoutStore(folder.layout).save(bench.window)
+    with window(folder.root, "--feed", "simulate", platform=screens(tmp_path, LEFT, RIGHT)) as opened:
+        said = opened.wait_for(lambda said: bool(said.get("window")), "a window")
+        assert said["place"][0] >= 1280, "both screens are there: it is where it was"
+        assert opened.close() == 0
+    with window(folder.root, "--feed", "simulate", platform=screens(tmp_path, LEFT)) as opened:
+        said = opened.wait_for(lambda said: bool(said.get("window")) and said["place"][0] < 1280, "a window in view")
+        x, y, width, height = said["place"]
+        assert x >= 0 and y >= 0 and x + width <= 1280 and y + height <= 800
+        assert opened.close() == 0 and TRACEBACK not in opened.errors
+
+
+def test_a_window_opens_on_a_broken_layout_says_so_and_keeps_it(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "data")
+    settle(folder.root)
+    folder.layout.write_bytes(b"\x00\xff" * 900)
+    with window(folder.root, "--feed", "simulate") as opened:
+        said = opened.wait_for(lambda said: bool(said.get("banner")), "word of the layout")
+        (kept,) = folder.quarantine.glob("layout-*.json")
+        assert str(kept) in said["banner"][0] and "SHOW_LOSS" in said["docks"]
+        assert opened.close() == 0 and TRACEBACK not in opened.errors
+
+
+def test_what_lies_where_no_screen_is_comes_back_when_the_screens_change(qtbot: QtBot, bench: Bench) -> None:
+    """The window, and a dock that floats; what can be reached stays where it is."""
+    room = QGuiApplication.primaryScreen().availableGeometry()
+    keeper = ScreenKeeper(bench.window)
+    bench.window.show()
+    dock = bench.window.docks[ActionId.SHOW_LOSS]
+    dock.setFloating(True)
+    dock.show()
+    other = QWidget()
+    qtbot.addWidget(other)
+    other.setGeometry(room.right() - 130, room.top() + 40, 400, 300)
+    other.show()
+    place = other.pos()
+    bench.window.move(room.right() + 500, room.top())
+    dock.move(room.left() - 5_000, room.bottom() + 900)
+    QGuiApplication.instance().screenRemoved.emit(QGuiApplication.primaryScreen())  # type: ignore[union-attr]
+    for widget in (bench.window, dock):
+        qtbot.waitUntil(lambda widget=widget: room.contains(widget.frameGeometry().topLeft()))  # type: ignore[misc]
+    assert other.pos() == place and keeper.parent() is bench.window
+
+
+def test_a_window_larger_than_the_screen_that_is_left_is_made_to_fit(qtbot: QtBot) -> None:
+    room = QGuiApplication.primaryScreen().availableGeometry()
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    widget.setGeometry(QRect(QPoint(room.right() + 900, 0), room.size() * 3))
+    widget.show()
+    keeper = ScreenKeeper()
+    keeper.bring_back()
+    keeper.close()
+    assert room.contains(widget.frameGeometry())

@@ -1,0 +1,62 @@
+"""Two starts on one data folder: the second raises the first and ends; a first that was killed stops nobody."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from core.storage.folder import DataFolder
+from tests.hostile.windows import TRACEBACK, run, settle, window
+
+pytestmark = [
+    pytest.mark.hostile,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    settle(tmp_path / "data")
+    return DataFolder(tmp_path / "data")
+
+
+def test_a_second_start_raises_the_first_and_ends_and_a_command_is_told_who_has_the_folder(folder: DataFolder) -> None:
+    with window(folder.root, "--feed", "simulate") as first:
+        first.wait_for(lambda said: bool(said.get("title")) and said["feed"] == "simulated", "a window that runs")
+        with window(folder.root, "--feed", "simulate") as second:
+            assert second.end() == 0
+            assert "brought to the front" in second.errors and TRACEBACK not in second.errors
+            assert not any(said["window"] for said in second.has_said)
+        refused = run("headless", "--data-dir", str(folder.root))
+        assert refused.returncode == 1 and TRACEBACK not in refused.stderr
+        assert f"in use by a window (process {first.process.pid})" in refused.stderr
+        assert first.close() == 0
+
+
+def test_a_window_that_hangs_is_told_from_none(folder: DataFolder) -> None:
+    with window(folder.root, "--feed", "simulate") as first:
+        first.wait_for(lambda said: bool(said.get("window")), "a window")
+        stopped = psutil.Process(first.process.pid)
+        stopped.suspend()
+        try:
+            with window(folder.root) as second:
+                assert second.end() == 1
+                assert "does not answer" in second.errors and TRACEBACK not in second.errors
+        finally:
+            stopped.resume()
+        assert first.close() == 0
+
+
+def test_a_killed_window_leaves_lock_socket_and_log_and_the_next_start_goes_on(folder: DataFolder) -> None:
+    with window(folder.root, "--feed", "simulate") as first:
+        reached = first.wait_for(lambda said: said.get("step", 0) > 2, "training")["step"]
+        first.kill()
+    assert folder.owner_lock.exists() and folder.owner.exists(), "it had no time to tidy up"
+    with window(folder.root, "--feed", "simulate") as second:
+        said = second.wait_for(lambda said: said.get("step", 0) >= reached, "training that goes on")
+        assert any("did not end by itself" in text for text in said["banner"])
+        assert second.close() == 0 and TRACEBACK not in second.errors

@@ -1,0 +1,105 @@
+"""Settings files as an editor, another version, a sync tool or a broken disk may leave them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.settings import Settings, from_dict, load, save, to_dict
+from core.storage.folder import DataFolder
+from tests.hostile.windows import SMALL, TRACEBACK, run, window
+
+pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
+
+BROKEN: dict[str, tuple[bytes, str]] = {
+    "cut": (b'{"model": {"width": 8,', "cannot be read"),
+    "empty": (b"", "cannot be read"),
+    "binary": (bytes(range(256)) * 40, "it is not text"),
+    "another encoding": ('{"market": {"symbol": "BTC/€"}}'.encode("utf-16"), "it is not text"),
+    "a list": (b"[1, 2, 3]", "not a table"),
+    "a hundred thousand lists": (b"[" * 100_000, "nested too deeply"),
+    "deep where a table belongs": (b'{"model": ' * 50_000 + b"1" + b"}" * 50_000, "nested too deeply"),
+    "huge": (b" " * 3_000_000 + b"{}", "larger than any settings"),
+    "a number of ten thousand digits": (b'{"training": {"seed": ' + b"9" * 10_000 + b"}}", "cannot be read"),
+    "NaN": (b'{"training": {"learning_rate": NaN}, "market": {"speed": NaN}}', "learning_rate"),
+    "infinite": (b'{"market": {"speed": Infinity}}', "speed"),
+    "wrong types": (b'{"model": [], "training": {"seed": {"a": 1}}, "chart": 7}', "'model'"),
+    "half a letter": (b'{"market": {"symbol": "\\ud800"}, "\\ud800": 1}', "dropped"),
+    "lines in a name": (b'{"a\\nb\\u001b[31m": 1}', "a?b?[31m"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_file_gives_defaults_for_what_is_wrong_and_a_sentence(tmp_path: Path, what: str) -> None:
+    content, words = BROKEN[what]
+    path = tmp_path / "settings.json"
+    path.write_bytes(content)
+    found, warnings = load(path)
+    assert words in " ".join(warnings) and all(len(warning) < 400 for warning in warnings), warnings
+    save(found, path)
+    assert load(path) == (found, ()), "what was made of it is sound"
+
+
+def test_ten_thousand_unknown_names_are_counted_not_listed(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text(json.dumps({f"name {number}": 1 for number in range(10_000)}))
+    _, warnings = load(tmp_path / "settings.json")
+    assert len(warnings) < 100 and "9,950 more" in warnings[-1]
+
+
+def test_bad_entries_of_a_list_take_no_good_ones_along() -> None:
+    venues = ["BAD!", "binance", "WORSE!", "kraken", 7]
+    found, warnings = from_dict({"market": {"fallback_venues": venues}})
+    assert found.market.fallback_venues == ("binance", "kraken") and len(warnings) == 3
+
+
+NUMBERS = st.floats(allow_subnormal=False) | st.integers(-(2**80), 2**80)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=5,
+)
+PLACES = [(group, name) for group, values in to_dict(Settings()).items() for name in values]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=5))
+def test_any_value_in_any_place_gives_settings_that_can_be_stored(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[tuple[str, str], Any]]
+) -> None:
+    tree = to_dict(Settings())
+    for (group, name), value in changes:
+        tree[group][name] = value
+    path = tmp_path_factory.mktemp("changed") / "settings.json"
+    path.write_text(json.dumps(tree))
+    found, _warnings = load(path)
+    save(found, path)
+    assert load(path) == (found, ()) and "NaN" not in path.read_text() and "Infinity" not in path.read_text()
+
+
+def test_a_window_opens_on_a_broken_file_says_so_and_keeps_it(tmp_path: Path) -> None:
+    """What is dropped would be gone with the next change of a setting: so the file is kept as it was."""
+    folder = DataFolder(tmp_path / "data")
+    folder.ensure()
+    broken = json.dumps({**SMALL, "appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}).encode()
+    folder.settings.write_bytes(broken)
+    with window(folder.root, "--feed", "simulate") as opened:
+        said = opened.wait_for(lambda said: bool(said.get("banner")), "word of the settings")
+        (notice,) = (text for text in said["banner"] if "dropped" in text)
+        (kept,) = folder.quarantine.glob("settings-*.json")
+        assert str(kept) in notice and kept.read_bytes() == broken
+        assert opened.close() == 0 and TRACEBACK not in opened.errors
+
+
+@pytest.mark.parametrize("what", ["binary", "a hundred thousand lists", "lines in a name"])
+def test_a_command_works_beside_a_broken_file(tmp_path: Path, what: str) -> None:
+    folder = DataFolder(tmp_path / "data")
+    folder.ensure()
+    folder.settings.write_bytes(BROKEN[what][0])
+    done = run("backups", "list", "--data-dir", str(folder.root))
+    assert done.returncode == 0 and TRACEBACK not in done.stderr and "settings" in done.stderr.lower()
+    assert "\x1b" not in done.stderr, "a file paints no terminal"
