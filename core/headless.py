@@ -42,6 +42,8 @@ class HeadlessRun:
         self._on_feed = on_feed
         self._inbox = Inbox()
         self.failure: str | None = None
+        self.is_stopped = False
+        """`stop` was called."""
 
     async def run(self) -> None:
         """Until the feed has ended and every candle is taken, or `stop`. `failure` then says what went wrong."""
@@ -58,6 +60,7 @@ class HeadlessRun:
 
     def stop(self) -> None:
         """End soon, with a last checkpoint. Callable from a signal handler of the loop."""
+        self.is_stopped = True
         self._inbox.stop()
 
     async def _feed_candles(self) -> None:

@@ -47,7 +47,7 @@ def backfill(
     span_ms = parse_moment(since), None if until is None else parse_moment(until)
     title = f"Fetching {market}"
     with (
-        TerminalProgress(is_shown=not context.as_json) as progress,
+        TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress,
         history_desk(context.folder, "backfill", title, progress) as desk,
     ):
         job = _job(context, market, desk, _Audience(progress, title, desk.show))

@@ -43,7 +43,7 @@ def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **w
     candles that are stored already stay as they are. Exit code 1 where a file cannot be used.
     """
     problems: list[str] = []
-    with TerminalProgress(is_shown=not context.as_json) as progress:
+    with TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress:
         if dry_run:
             results, problems = _looked_at(files, wanted, context.folder)
         else:
