@@ -43,13 +43,31 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             menu,
         ),
         ActionInfo(
+            ActionId.IMPORT_CANDLES,
+            "&Import candles…",
+            "Read candles or trades from files into the database, as a job",
+            "Ctrl+O",
+            "database-import-outline",
+            menu,
+            section=1,
+        ),
+        ActionInfo(
+            ActionId.FETCH_HISTORY,
+            "Fetch &history…",
+            "Fetch what is missing of a market's history from its exchange, as a job",
+            "Ctrl+Shift+F",
+            "cloud-download-outline",
+            menu,
+            section=1,
+        ),
+        ActionInfo(
             ActionId.OPEN_DATA_FOLDER,
             "Open &data folder",
             "Show the folder that holds the database, the checkpoints and the logs",
             "Ctrl+Shift+O",
             "folder-open-outline",
             menu,
-            section=1,
+            section=2,
         ),
         ActionInfo(
             ActionId.PREFERENCES,
@@ -58,7 +76,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             "Ctrl+,",
             "cog",
             menu,
-            section=1,
+            section=2,
             role=QAction.MenuRole.PreferencesRole,
         ),
         ActionInfo(
@@ -68,7 +86,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             "Ctrl+Q",
             "power",
             menu,
-            section=2,
+            section=3,
             role=QAction.MenuRole.QuitRole,
         ),
     )
@@ -112,6 +130,24 @@ def _training_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
         ),
         *_break_actions(),
+        ActionInfo(
+            ActionId.PRETRAIN,
+            "P&retrain…",
+            "Let a new model learn from candle files before a run, as a job",
+            "Ctrl+Shift+P",
+            "school-outline",
+            menu,
+            section=3,
+        ),
+        ActionInfo(
+            ActionId.EVALUATE,
+            "&Evaluate on a file…",
+            "Run the live session over a candle file, from a checkpoint or a new model, as a job",
+            "Ctrl+Shift+A",
+            "clipboard-check-outline",
+            menu,
+            section=3,
+        ),
     )
 
 
@@ -168,10 +204,16 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
             "eye-outline",
         ),
         (ActionId.SHOW_LOG, "L&og", "What the program wrote about its own work", "text-box-outline"),
+        (
+            ActionId.SHOW_JOBS,
+            "&Jobs",
+            "Long work: how far it is, how long it takes yet, what came of it",
+            "progress-clock",
+        ),
     )
     menu = (_VIEW, _PANELS)
     toggles = (
-        ActionInfo(id_, text, tooltip, f"Ctrl+{number}", name, menu, section=3, is_checkable=True)
+        ActionInfo(id_, text, tooltip, f"Ctrl+{number % 10}", name, menu, section=3, is_checkable=True)
         for number, (id_, text, tooltip, name) in enumerate(docks, start=1)
     )
     reset = ActionInfo(
@@ -256,6 +298,20 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
         (ids.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
         (ids.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
         (
+            ids.CHECKPOINT_EVALUATE,
+            "E&valuate on a file…",
+            "Run the live session over a candle file from this checkpoint, and keep what was found with it",
+            "Ctrl+J",
+            "clipboard-check-outline",
+        ),
+        (
+            ids.CHECKPOINT_REPORT,
+            "Open its re&port",
+            "Show the page of this checkpoint's newest evaluation",
+            "Ctrl+Shift+J",
+            "open-in-new",
+        ),
+        (
             ids.CHECKPOINT_CLEAN_UP,
             "Clean &up…",
             "Which checkpoints the rules keep, and what a clean-up would delete",
@@ -304,6 +360,19 @@ def incident_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
             place="Incidents",
         ),
+    )
+
+
+def job_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with jobs, in their panel."""
+    rows = (
+        (ActionId.JOB_CANCEL, "&Cancel", "Ask this job to end; what is whole by then stays", "Del", "cancel"),
+        (ActionId.JOB_OPEN, "&Open report", "Show the page that this job wrote", "Return", "open-in-new"),
+        (ActionId.JOB_CLEAR, "C&lear", "Take what is over off the list", "Ctrl+L", "playlist-remove"),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Jobs")
+        for id_, text, tooltip, keys, name in rows
     )
 
 

@@ -52,6 +52,7 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "damaged": lambda kept: bool(kept.info.fault),
     "archived": lambda kept: kept.is_archived,
     "evaluated": lambda kept: None if kept.evaluation is None else kept.evaluation.close_skill,
+    "evaluated_at": lambda kept: None if kept.evaluation is None else kept.evaluation.at_ms,
     "evaluated_low": lambda kept: None if kept.evaluation is None else kept.evaluation.close_low,
     "evaluated_high": lambda kept: None if kept.evaluation is None else kept.evaluation.close_high,
     "sequence": lambda kept: kept.sequence,

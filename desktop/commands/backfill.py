@@ -48,7 +48,7 @@ def backfill(
     title = f"Fetching {market}"
     with (
         TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress,
-        history_desk(context.folder, "backfill", title, progress) as desk,
+        history_desk(context.folder, "backfill", title, progress, is_shown=context.lines is None) as desk,
     ):
         job = _job(context, market, desk, _Audience(progress, title, desk.show))
         report = asyncio.run(_run(job, span_ms, ask_again))

@@ -97,7 +97,9 @@ def _imported(
     files: tuple[Path, ...], wanted: dict[str, Any], context: Context, progress: TerminalProgress
 ) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    with history_desk(context.folder, "candle import", "Importing candles", progress) as desk:
+    with history_desk(
+        context.folder, "candle import", "Importing candles", progress, is_shown=context.lines is None
+    ) as desk:
         for file in files:
             results.append(_import_after(results, file, wanted, desk, progress))
             if not context.as_json and file is not files[-1]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings
 from PySide6.QtWidgets import QMainWindow
 
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
 _LAST, _NAMED = "window", "layouts"
 
