@@ -42,24 +42,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             "magnify",
             menu,
         ),
-        ActionInfo(
-            ActionId.IMPORT_CANDLES,
-            "&Import candles…",
-            "Read candles or trades from files into the database, as a job",
-            "Ctrl+O",
-            "database-import-outline",
-            menu,
-            section=1,
-        ),
-        ActionInfo(
-            ActionId.FETCH_HISTORY,
-            "Fetch &history…",
-            "Fetch what is missing of a market's history from its exchange, as a job",
-            "Ctrl+Shift+F",
-            "cloud-download-outline",
-            menu,
-            section=1,
-        ),
+        *_history_actions(menu),
         ActionInfo(
             ActionId.OPEN_DATA_FOLDER,
             "Open &data folder",
@@ -90,6 +73,26 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             role=QAction.MenuRole.QuitRole,
         ),
     )
+
+
+def _history_actions(menu: tuple[str, ...]) -> tuple[ActionInfo, ...]:
+    rows = (
+        (
+            ActionId.IMPORT_CANDLES,
+            "&Import candles…",
+            "Read candles or trades from files into the database, as a job",
+            "Ctrl+O",
+            "database-import-outline",
+        ),
+        (
+            ActionId.FETCH_HISTORY,
+            "Fetch &history…",
+            "Fetch what is missing of a market's history from its exchange, as a job",
+            "Ctrl+Shift+F",
+            "cloud-download-outline",
+        ),
+    )
+    return tuple(ActionInfo(*row, menu, section=1) for row in rows)
 
 
 def _training_actions() -> tuple[ActionInfo, ...]:
@@ -289,38 +292,6 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
         (ids.CHECKPOINT_DELETE, "&Delete", "Delete these checkpoints; it can be undone", "Del", "delete-outline"),
         (ids.CHECKPOINT_UNDO, "&Undo", "Take the last change back", "Ctrl+Shift+Z", "undo"),
     )
-    others = (
-        (ids.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
-        (ids.CHECKPOINT_NAME, "R&ename…", "Give this checkpoint a name", "Shift+F2", "rename-box"),
-        (ids.CHECKPOINT_TAGS, "&Tags…", "Give these checkpoints words to find them by", "Ctrl+T", "tag-outline"),
-        (ids.CHECKPOINT_FILTER, "&Filter", "Type what is to be shown", "Ctrl+F", "filter-outline"),
-        (ids.CHECKPOINT_VERIFY, "&Verify", "Read the files again and check them", "Ctrl+Y", "check-decagram-outline"),
-        (ids.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
-        (ids.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
-        (
-            ids.CHECKPOINT_EVALUATE,
-            "E&valuate on a file…",
-            "Run the live session over a candle file from this checkpoint, and keep what was found with it",
-            "Ctrl+J",
-            "clipboard-check-outline",
-        ),
-        (
-            ids.CHECKPOINT_REPORT,
-            "Open its re&port",
-            "Show the page of this checkpoint's newest evaluation",
-            "Ctrl+Shift+J",
-            "open-in-new",
-        ),
-        (
-            ids.CHECKPOINT_CLEAN_UP,
-            "Clean &up…",
-            "Which checkpoints the rules keep, and what a clean-up would delete",
-            "Ctrl+Shift+D",
-            "broom",
-        ),
-        (ids.CHECKPOINT_RUNS, "Run&s…", "All runs: show, compare, archive", "Ctrl+U", "folder-multiple-outline"),
-        (ids.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
-    )
     ghosts = ActionInfo(
         ids.CHECKPOINT_GHOSTS,
         "&Ghosts on the chart",
@@ -342,8 +313,50 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
     return (
         *(ActionInfo(*row, is_in_tool_bar=True, place="Checkpoints") for row in buttons),
         ghosts,
-        *(ActionInfo(*row, place="Checkpoints") for row in others),
+        *(ActionInfo(*row, place="Checkpoints") for row in _other_checkpoint_rows()),
         runs,
+    )
+
+
+def _other_checkpoint_rows() -> tuple[tuple[ActionId, str, str, str, str], ...]:
+    """Those of the menu alone: id, text, tooltip, keys, icon."""
+    return (
+        (ActionId.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
+        (ActionId.CHECKPOINT_NAME, "R&ename…", "Give this checkpoint a name", "Shift+F2", "rename-box"),
+        (ActionId.CHECKPOINT_TAGS, "&Tags…", "Give these checkpoints words to find them by", "Ctrl+T", "tag-outline"),
+        (ActionId.CHECKPOINT_FILTER, "&Filter", "Type what is to be shown", "Ctrl+F", "filter-outline"),
+        (
+            ActionId.CHECKPOINT_VERIFY,
+            "&Verify",
+            "Read the files again and check them",
+            "Ctrl+Y",
+            "check-decagram-outline",
+        ),
+        (ActionId.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
+        (ActionId.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
+        (
+            ActionId.CHECKPOINT_EVALUATE,
+            "E&valuate on a file…",
+            "Run the live session over a candle file from this checkpoint, and keep what was found with it",
+            "Ctrl+J",
+            "clipboard-check-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_REPORT,
+            "Open its re&port",
+            "Show the page of this checkpoint's newest evaluation",
+            "Ctrl+Shift+J",
+            "open-in-new",
+        ),
+        (
+            ActionId.CHECKPOINT_CLEAN_UP,
+            "Clean &up…",
+            "Which checkpoints the rules keep, and what a clean-up would delete",
+            "Ctrl+Shift+D",
+            "broom",
+        ),
+        (ActionId.CHECKPOINT_RUNS, "Run&s…", "All runs: show, compare, archive", "Ctrl+U", "folder-multiple-outline"),
+        (ActionId.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
     )
 
 

@@ -77,6 +77,9 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Choose market…",
         "Find anything…",
         "-",
+        "Import candles…",
+        "Fetch history…",
+        "-",
         "Open data folder",
         "Preferences…",
         "-",
@@ -93,6 +96,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Feed",
         "Watchlist",
         "Log",
+        "Jobs",
     ]
 
 
