@@ -99,7 +99,9 @@ class JobList:
             return
         if job.doing != doing or done < job.report.done:
             self._started.pop(job_id, None)  # another part has another pace
-        self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
+        is_part_over = total > 0 and done >= total  # what follows it has told nothing of its length yet
+        report = JobProgress(job_id, job.report.title, done, total, None if is_part_over else seconds_left)
+        self._advance(report, doing)
 
     def cancelling(self, job_id: str) -> None:
         """It was asked to end."""
@@ -147,6 +149,8 @@ class JobList:
         if report.seconds_left is None:
             report = replace(report, seconds_left=self._seconds_left(report))
         before = self._running.get(report.job_id)
+        if report.done >= report.total or (before is not None and before.state is JobState.CANCELLING):
+            report = replace(report, seconds_left=None)
         if before is None:
             self._running[report.job_id] = Job(report, JobState.RUNNING, self._clock.now_ms(), doing)
         else:

@@ -26,7 +26,8 @@ from desktop.jobs.orders import Order
 
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
 _BETWEEN_FILES = "; "
-_WIDTH = 520
+_WIDTH = 560
+_LEAST_CHARACTERS = 24
 
 
 class JobDialog(QDialog):
@@ -65,6 +66,9 @@ class JobDialog(QDialog):
 
     def add_row(self, title: str, widget: QWidget, tooltip: str) -> None:
         """A field, by its title, which is its accessible name too."""
+        if isinstance(widget, QComboBox):  # else its longest text would squeeze the titles
+            widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            widget.setMinimumContentsLength(_LEAST_CHARACTERS)
         self.form.addRow(title, widget)
         widget.setToolTip(tooltip)
         for part in (widget, *widget.findChildren(QLineEdit)):

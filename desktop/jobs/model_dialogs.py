@@ -128,11 +128,12 @@ class EvaluateDialog(JobDialog):
             self.learning.setCurrentIndex(0)
             self.counts_seen.setChecked(False)
         until = "…" if kept is None else format_time(kept.info.candle_open_time_ms + kept.interval_ms)
-        self.counts_seen.setText(
-            tr("The file is of another market: judge also candles from before {until}").format(until=until)
-        )
+        self.counts_seen.setText(tr("Judge also candles from before {until}").format(until=until))
         self.counts_seen.setToolTip(
-            tr("Up to then the checkpoint has learned. Scores of candles that it may have learned from say little.")
+            tr(
+                "Up to then the checkpoint has learned, so scores of candles from before say little, unless the file is "
+                "of another market than it has learned."
+            )
         )
         self.counts_seen.setAccessibleName(self.counts_seen.text())
         self.check()

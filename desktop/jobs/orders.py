@@ -173,5 +173,5 @@ def _pretrain_told(summary: Mapping[str, Any]) -> str:
 
 def _evaluate_told(summary: Mapping[str, Any]) -> str:
     plain = dict(summary)
-    found = [words.beginning(plain), *(words.in_a_sentence(plain, name) for name in words.QUANTITIES)]
+    found = [*(words.in_a_sentence(plain, name) for name in words.QUANTITIES), words.beginning(plain)]
     return " ".join(part for part in found if part)

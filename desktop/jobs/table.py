@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QColor, QPainter
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
 from desktop.formatting import MISSING, format_count, format_duration, format_percent
@@ -17,7 +17,8 @@ from desktop.tables import ROOT, Index, dress_rows
 from desktop.theme import Palette, Theme
 
 JOB, PROGRESS, LEFT, RESULT = range(4)
-_BAR_PX, _BAR_WIDTH_PX, _TEXT_PX = 8, 170, 52
+_BAR_PX, _BAR_WIDTH_PX, _TEXT_PX = 8, 130, 50
+_SHARE_OF_JOB = 0.62
 _ICONS = {
     JobState.RUNNING: "progress-clock",
     JobState.CANCELLING: "progress-close",
@@ -41,7 +42,7 @@ class JobsModel(QAbstractTableModel):
         super().__init__(parent)
         self._theme = theme
         self._jobs: tuple[Job, ...] = ()
-        self._titles = (self.tr("Job"), self.tr("Progress"), self.tr("Time left"), self.tr("What came of it"))
+        self._titles = (self.tr("Job"), self.tr("Progress"), self.tr("Time left"), self.tr("State"))
         self._states = {
             JobState.RUNNING: self.tr("Under way"),
             JobState.CANCELLING: self.tr("Being cancelled …"),
@@ -169,9 +170,22 @@ def colour_of(job: Job, palette: Palette) -> QColor:
     }.get(job.state, palette.muted_text)
 
 
+class _JobsTable(QTableView):
+    """What a job is has as much room as it needs, up to a share of what bar and time leave."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        """The titles or the width have changed."""
+        room = self.viewport().width() - self.columnWidth(PROGRESS) - self.columnWidth(LEFT)
+        self.setColumnWidth(JOB, max(min(self.sizeHintForColumn(JOB) + 8, round(_SHARE_OF_JOB * room)), 60))
+
+
 def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None = None) -> QTableView:
     """The view of a model. name: what a screen reader calls it."""
-    table = QTableView(parent)
+    table = _JobsTable(parent)
     table.setModel(model)
     table.setItemDelegateForColumn(PROGRESS, ProgressDelegate(theme, table))
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
@@ -180,11 +194,12 @@ def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
     header = table.horizontalHeader()
     header.setMinimumSectionSize(60)
-    header.setSectionResizeMode(JOB, QHeaderView.ResizeMode.Stretch)
+    header.setSectionResizeMode(JOB, QHeaderView.ResizeMode.Fixed)
     header.setSectionResizeMode(RESULT, QHeaderView.ResizeMode.Stretch)
     for column, width in ((PROGRESS, _BAR_WIDTH_PX), (LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)):
         header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
         table.setColumnWidth(column, width)
+    model.modelReset.connect(table.fit)
     return table
 
 
