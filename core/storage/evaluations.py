@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.checkpoints.evaluation import Evaluation
 from core.storage.database import select, write
+from core.storage.errors import StorageError
 from core.storage.rows import Row
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def to_evaluation(row: Row) -> Evaluation:
 
 def add_evaluation(db: Database, evaluation: Evaluation) -> None:
     """Keep one beside those that are there. Raises StorageError, also for a checkpoint that was never kept."""
+    if not select(db, "SELECT 1 FROM checkpoints WHERE checkpoint_id = ?", (evaluation.checkpoint_id,)):
+        raise StorageError(f"There is no checkpoint '{evaluation.checkpoint_id}' in this data folder.")
     with write(db):
         db.conn.execute(f"INSERT INTO evaluations ({_NAMES}) VALUES ({_HOLES})", _row(evaluation))
 

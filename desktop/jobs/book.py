@@ -99,9 +99,9 @@ class JobList:
             return
         if job.doing != doing or done < job.report.done:
             self._started.pop(job_id, None)  # another part has another pace
-        is_part_over = total > 0 and done >= total  # what follows it has told nothing of its length yet
-        report = JobProgress(job_id, job.report.title, done, total, None if is_part_over else seconds_left)
-        self._advance(report, doing)
+        if done >= total:  # what follows has told nothing of its length yet, and nothing is at its end
+            done, total, seconds_left = 0, 0, None
+        self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
 
     def cancelling(self, job_id: str) -> None:
         """It was asked to end."""
@@ -149,7 +149,7 @@ class JobList:
         if report.seconds_left is None:
             report = replace(report, seconds_left=self._seconds_left(report))
         before = self._running.get(report.job_id)
-        if report.done >= report.total or (before is not None and before.state is JobState.CANCELLING):
+        if before is not None and before.state is JobState.CANCELLING:
             report = replace(report, seconds_left=None)
         if before is None:
             self._running[report.job_id] = Job(report, JobState.RUNNING, self._clock.now_ms(), doing)

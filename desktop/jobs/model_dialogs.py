@@ -131,8 +131,8 @@ class EvaluateDialog(JobDialog):
         self.counts_seen.setText(tr("Judge also candles from before {until}").format(until=until))
         self.counts_seen.setToolTip(
             tr(
-                "Up to then the checkpoint has learned, so scores of candles from before say little, unless the file is "
-                "of another market than it has learned."
+                "Up to then the checkpoint has learned, so scores of candles from before say little, unless the file "
+                "is of another market than it has learned."
             )
         )
         self.counts_seen.setAccessibleName(self.counts_seen.text())

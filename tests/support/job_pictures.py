@@ -36,8 +36,14 @@ _PATIENCE_S = 240.0
 
 
 async def shoot(application: Application, folder: Path, aside: Path) -> None:
-    """One evaluation that is done, one import that failed, one pretraining under way; the dock alone, both themes."""
+    """The dock alone in both themes, with an evaluation that is done, an import that failed, and a pretraining under
+    way; and the dialog that ordered the evaluation."""
     await _begin(application, folder, aside)
+    await _dock(application, folder)
+    await _end(application)
+
+
+async def _dock(application: Application, folder: Path) -> None:
     window = application.window
     dock = window.docks[ActionId.SHOW_JOBS]
     dock.setFloating(True)
@@ -48,7 +54,6 @@ async def shoot(application: Application, folder: Path, aside: Path) -> None:
         await asyncio.sleep(0.8)
         assert dock.widget().grab().save(str(folder / f"jobs-{theme}.png"))
     window.reset_layout()
-    await _end(application)
 
 
 async def _begin(application: Application, folder: Path, aside: Path) -> None:
@@ -77,7 +82,9 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
     await _until(lambda: not application.jobs.process_ids)
     endless = pretrain_order([later], epochs=400, validation_share=0.2, patience=400, batch_size=32, device="cpu")
     jobs.begin(endless)
-    await _until(lambda: any(report.seconds_left is not None for report in application.state.jobs.running()))
+    await _until(
+        lambda: any(job.doing == "Pretraining" and job.report.seconds_left for job in application.state.jobs.jobs())
+    )
     done = next(job for job in application.state.jobs.jobs() if job.page is not None)
     window.jobs.select(done.job_id)
     while window.banner.shown is not None:
@@ -127,6 +134,7 @@ async def _alone(qt: QApplication, folder: Path, data: Path) -> None:
     try:
         await _until(lambda: application.state.status is not None and application.state.status.step > 40)
         await _begin(application, folder, data)
+        await _dock(application, folder)
         for theme in THEMES:
             _wear(application, theme)
             for size in SIZES:
