@@ -76,6 +76,8 @@ class JobsModel(QAbstractTableModel):
         state = self._states[job.state]
         if job.state is JobState.RUNNING:
             return self._under_way(job) or state
+        if job.state is JobState.CANCELLING:
+            return state
         return f"{state}. {job.result}" if job.result else f"{state}."
 
     def _under_way(self, job: Job) -> str:
