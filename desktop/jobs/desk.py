@@ -29,7 +29,7 @@ from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
-from desktop.jobs.orders import Order
+from desktop.jobs.orders import Order, in_fields
 from desktop.panels.banner import Notice
 from desktop.state import RunState
 from desktop.window import MainWindow
@@ -263,7 +263,11 @@ class JobDesk(QObject):
 
     def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str]:
         if ending.summary is None:
-            return (JobState.CANCELLED, order.cancelled) if ending.was_asked else (JobState.FAILED, ending.sentence)
+            return (
+                (JobState.CANCELLED, order.cancelled)
+                if ending.was_asked
+                else (JobState.FAILED, in_fields(ending.sentence))
+            )
         state = JobState.CANCELLED if ending.summary.get("interrupted") else JobState.DONE
         try:
             return state, order.told(ending.summary)

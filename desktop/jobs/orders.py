@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -123,6 +124,24 @@ def evaluate_order(
 def checkpoint_words(kept: Kept) -> str:
     """Its name, or its step."""
     return kept.info.name or tr("step {step}").format(step=format_count(kept.info.step))
+
+
+def in_fields(sentence: str) -> str:
+    """What a command says, with the dialog's fields in place of its options."""
+    fields = {
+        "--venue": tr("Exchange"),
+        "--symbol": tr("Symbol"),
+        "--interval": tr("Interval"),
+        "--time-zone": tr("Time zone"),
+        "--batch-size": tr("Batch size"),
+        "--device": tr("Device"),
+        "--validation-share": tr("Held back"),
+        "--count-seen": tr("Judge also candles from before"),
+        "--replace": tr("Put the file's candles in place"),
+    }
+    for option, field in fields.items():
+        sentence = re.sub(rf"{option}\b", f"“{field}”", sentence)
+    return sentence
 
 
 def _plain(name: str) -> str:
