@@ -49,6 +49,8 @@ class HeadlessRun:
         self._inbox = Inbox()
         self._ending = threading.Event()
         self.failure: str | None = None
+        self.is_stopped = False
+        """`stop` was called."""
 
     async def run(self) -> None:
         """Until the feed has ended and every candle is taken, or `stop`. `failure` then says what went wrong."""
@@ -69,6 +71,7 @@ class HeadlessRun:
 
     def stop(self) -> None:
         """End soon, with a last checkpoint. Callable from a signal handler of the loop."""
+        self.is_stopped = True
         self._inbox.stop()
 
     async def _feed_candles(self) -> None:

@@ -42,6 +42,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             "magnify",
             menu,
         ),
+        *_history_actions(menu),
         ActionInfo(
             ActionId.OPEN_DATA_FOLDER,
             "Open &data folder",
@@ -49,7 +50,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             "Ctrl+Shift+O",
             "folder-open-outline",
             menu,
-            section=1,
+            section=2,
         ),
         ActionInfo(
             ActionId.PREFERENCES,
@@ -58,7 +59,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             "Ctrl+,",
             "cog",
             menu,
-            section=1,
+            section=2,
             role=QAction.MenuRole.PreferencesRole,
         ),
         ActionInfo(
@@ -68,10 +69,30 @@ def _file_actions() -> tuple[ActionInfo, ...]:
             "Ctrl+Q",
             "power",
             menu,
-            section=2,
+            section=3,
             role=QAction.MenuRole.QuitRole,
         ),
     )
+
+
+def _history_actions(menu: tuple[str, ...]) -> tuple[ActionInfo, ...]:
+    rows = (
+        (
+            ActionId.IMPORT_CANDLES,
+            "&Import candles…",
+            "Read candles or trades from files into the database, as a job",
+            "Ctrl+O",
+            "database-import-outline",
+        ),
+        (
+            ActionId.FETCH_HISTORY,
+            "Fetch &history…",
+            "Fetch what is missing of a market's history from its exchange, as a job",
+            "Ctrl+Shift+F",
+            "cloud-download-outline",
+        ),
+    )
+    return tuple(ActionInfo(*row, menu, section=1) for row in rows)
 
 
 def _training_actions() -> tuple[ActionInfo, ...]:
@@ -112,6 +133,24 @@ def _training_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
         ),
         *_break_actions(),
+        ActionInfo(
+            ActionId.PRETRAIN,
+            "P&retrain…",
+            "Let a new model learn from candle files before a run, as a job",
+            "Ctrl+Shift+P",
+            "school-outline",
+            menu,
+            section=3,
+        ),
+        ActionInfo(
+            ActionId.EVALUATE,
+            "&Evaluate on a file…",
+            "Run the live session over a candle file, from a checkpoint or a new model, as a job",
+            "Ctrl+Shift+A",
+            "clipboard-check-outline",
+            menu,
+            section=3,
+        ),
     )
 
 
@@ -168,10 +207,16 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
             "eye-outline",
         ),
         (ActionId.SHOW_LOG, "L&og", "What the program wrote about its own work", "text-box-outline"),
+        (
+            ActionId.SHOW_JOBS,
+            "&Jobs",
+            "Long work: how far it is, how long it takes yet, what came of it",
+            "progress-clock",
+        ),
     )
     menu = (_VIEW, _PANELS)
     toggles = (
-        ActionInfo(id_, text, tooltip, f"Ctrl+{number}", name, menu, section=3, is_checkable=True)
+        ActionInfo(id_, text, tooltip, f"Ctrl+{number % 10}", name, menu, section=3, is_checkable=True)
         for number, (id_, text, tooltip, name) in enumerate(docks, start=1)
     )
     reset = ActionInfo(
@@ -247,24 +292,6 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
         (ids.CHECKPOINT_DELETE, "&Delete", "Delete these checkpoints; it can be undone", "Del", "delete-outline"),
         (ids.CHECKPOINT_UNDO, "&Undo", "Take the last change back", "Ctrl+Shift+Z", "undo"),
     )
-    others = (
-        (ids.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
-        (ids.CHECKPOINT_NAME, "R&ename…", "Give this checkpoint a name", "Shift+F2", "rename-box"),
-        (ids.CHECKPOINT_TAGS, "&Tags…", "Give these checkpoints words to find them by", "Ctrl+T", "tag-outline"),
-        (ids.CHECKPOINT_FILTER, "&Filter", "Type what is to be shown", "Ctrl+F", "filter-outline"),
-        (ids.CHECKPOINT_VERIFY, "&Verify", "Read the files again and check them", "Ctrl+Y", "check-decagram-outline"),
-        (ids.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
-        (ids.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
-        (
-            ids.CHECKPOINT_CLEAN_UP,
-            "Clean &up…",
-            "Which checkpoints the rules keep, and what a clean-up would delete",
-            "Ctrl+Shift+D",
-            "broom",
-        ),
-        (ids.CHECKPOINT_RUNS, "Run&s…", "All runs: show, compare, archive", "Ctrl+U", "folder-multiple-outline"),
-        (ids.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
-    )
     ghosts = ActionInfo(
         ids.CHECKPOINT_GHOSTS,
         "&Ghosts on the chart",
@@ -286,8 +313,50 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
     return (
         *(ActionInfo(*row, is_in_tool_bar=True, place="Checkpoints") for row in buttons),
         ghosts,
-        *(ActionInfo(*row, place="Checkpoints") for row in others),
+        *(ActionInfo(*row, place="Checkpoints") for row in _other_checkpoint_rows()),
         runs,
+    )
+
+
+def _other_checkpoint_rows() -> tuple[tuple[ActionId, str, str, str, str], ...]:
+    """Those of the menu alone: id, text, tooltip, keys, icon."""
+    return (
+        (ActionId.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
+        (ActionId.CHECKPOINT_NAME, "R&ename…", "Give this checkpoint a name", "Shift+F2", "rename-box"),
+        (ActionId.CHECKPOINT_TAGS, "&Tags…", "Give these checkpoints words to find them by", "Ctrl+T", "tag-outline"),
+        (ActionId.CHECKPOINT_FILTER, "&Filter", "Type what is to be shown", "Ctrl+F", "filter-outline"),
+        (
+            ActionId.CHECKPOINT_VERIFY,
+            "&Verify",
+            "Read the files again and check them",
+            "Ctrl+Y",
+            "check-decagram-outline",
+        ),
+        (ActionId.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
+        (ActionId.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
+        (
+            ActionId.CHECKPOINT_EVALUATE,
+            "E&valuate on a file…",
+            "Run the live session over a candle file from this checkpoint, and keep what was found with it",
+            "Ctrl+J",
+            "clipboard-check-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_REPORT,
+            "Open its re&port",
+            "Show the page of this checkpoint's newest evaluation",
+            "Ctrl+Shift+J",
+            "open-in-new",
+        ),
+        (
+            ActionId.CHECKPOINT_CLEAN_UP,
+            "Clean &up…",
+            "Which checkpoints the rules keep, and what a clean-up would delete",
+            "Ctrl+Shift+D",
+            "broom",
+        ),
+        (ActionId.CHECKPOINT_RUNS, "Run&s…", "All runs: show, compare, archive", "Ctrl+U", "folder-multiple-outline"),
+        (ActionId.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
     )
 
 
@@ -304,6 +373,19 @@ def incident_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
             place="Incidents",
         ),
+    )
+
+
+def job_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with jobs, in their panel."""
+    rows = (
+        (ActionId.JOB_CANCEL, "&Cancel", "Ask this job to end; what is whole by then stays", "Del", "cancel"),
+        (ActionId.JOB_OPEN, "&Open report", "Show the page that this job wrote", "Return", "open-in-new"),
+        (ActionId.JOB_CLEAR, "C&lear", "Take what is over off the list", "Ctrl+L", "playlist-remove"),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Jobs")
+        for id_, text, tooltip, keys, name in rows
     )
 
 

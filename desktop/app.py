@@ -32,11 +32,13 @@ from core.market.series import CandleSeries
 from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
+from core.training.catch_up import JOB_ID
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.backup_watch import BackupWatch
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
+from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
 from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
@@ -47,7 +49,8 @@ from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.history import STEPS_KEPT
-from desktop.history_visits import HistoryVisits
+from desktop.history_visits import VISIT_JOB, HistoryVisits
+from desktop.jobs.desk import JobDesk
 from desktop.layouts.on_screen import ScreenKeeper
 from desktop.layouts.store import LayoutStore
 from desktop.library import Library
@@ -119,6 +122,7 @@ class Application(QObject):
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
         self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
+        self.jobs = JobDesk(self.window, self.state, self._database, context.folder, context.urls)
         self.machine = MachineWatch(self)
         self.machine.told.connect(self.window.machine.show_reading)
         self.backups = BackupWatch(context.folder, lambda: self.window.settings.backups, self._clock, self)
@@ -172,6 +176,7 @@ class Application(QObject):
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
+        await self.jobs.close()
         self.history_visits.close()
         self.screens.close()
         self.accuracy.close()
@@ -285,6 +290,9 @@ class Application(QObject):
         runs.opening.connect(lambda _market: self.window.banner.withdraw(_FELL_BACK))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
+        self.jobs.answer_cancel(JOB_ID, lambda _id: runs.stop_training())
+        self.jobs.answer_cancel(FILES_JOB, lambda _id: self.browser.exchange.cancel())
+        self.jobs.answer_cancel(VISIT_JOB, self.history_visits.cancel)
         visits = self.history_visits
         visits.progressed.connect(state.apply)
         visits.shown.connect(self.charting.candles.reload)
@@ -377,7 +385,7 @@ async def _live(
     window.closing.connect(closed.set)
     door.raise_requested.connect(window.come_to_front)
     door.history_requested.connect(application.history_visits.serve)
-    signals = SignalWatcher(lambda: _close(window), application)
+    signals = SignalWatcher(lambda: _close(application), application)
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)
@@ -391,5 +399,7 @@ async def _live(
             await application.close()
 
 
-def _close(window: MainWindow) -> None:
-    window.close()
+def _close(application: Application) -> None:
+    """Nobody may be there to be asked."""
+    application.jobs.let_close()
+    application.window.close()

@@ -30,10 +30,17 @@ class WindowWriter:
     """
 
     def __init__(
-        self, data_folder: Path, title: str, clock: Clock | None = None, patience_s: float = _PATIENCE_S
+        self,
+        data_folder: Path,
+        title: str,
+        clock: Clock | None = None,
+        patience_s: float = _PATIENCE_S,
+        *,
+        is_shown: bool = True,
     ) -> None:
+        """is_shown: False where the window is told on another way how far it is."""
         self._qt = QCoreApplication.instance() or QCoreApplication([])  # a socket wants one, though none runs
-        self._folder, self._title = data_folder, title
+        self._folder, self._title, self._is_shown = data_folder, title, is_shown
         self._clock, self._patience_s = clock or SystemClock(), patience_s
         self._socket = QLocalSocket()
         self._unpacker = Unpacker()
@@ -46,7 +53,7 @@ class WindowWriter:
             )
         self._socket.write(GREETING)
         deadline_s = self._clock.monotonic_s() + self._patience_s
-        while "later" in (answer := self._ask({"op": "begin", "title": self._title})):
+        while "later" in (answer := self._ask({"op": "begin", "title": self._title, "is_shown": self._is_shown})):
             if self._clock.monotonic_s() > deadline_s:
                 raise StorageError(str(answer["later"]))
             self._clock.sleep_s(_STARTING_PAUSE_S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import queue
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,10 @@ from desktop.history_wire import Unpacker, WireError, columns_of, market_of, pac
 
 _ENDS_WITHIN_MS = 10_000
 _SHOW_EVERY_MS = 5_000
+_LAST_WORD_MS = 500
 _NOT_READY = "The window is still starting. Try again in a moment."
+VISIT_JOB = "history command"
+_CANCELLED = "It was cancelled in the window. What has been stored stays; the same command goes on from there."
 _log = logging.getLogger("ghostcandle")
 
 
@@ -111,10 +114,12 @@ class HistoryVisit(QObject):
     ) -> None:
         super().__init__(parent)
         self._socket, self._is_ready = socket, is_ready
-        self._job_id = f"history command {number}"
+        self._job_id = f"{VISIT_JOB} {number}"
         self._title = "A command stores candles"
         self._unpacker = Unpacker()
         self._changed = 0
+        self._told = JobProgress(self._job_id, self._title, 0, 0)
+        self._is_shown = True
         self._storer = HistoryStorer(database, self)
         self._storer.stored.connect(self._on_stored)
         self._storer.marked.connect(self._on_marked)
@@ -133,8 +138,19 @@ class HistoryVisit(QObject):
         if not self._storer.end():
             _log.error("The thread that stores candles for a command did not end in time.")
         self._socket.abort()
-        self.progressed.emit(JobProgress(self._job_id, self._title, 0, 0, is_over=True))
+        self._show(replace(self._told, is_over=True))
         self.over.emit(self._title, self._changed)
+
+    def cancel(self) -> None:
+        """Tell the command to end; what it has sent is stored."""
+        if self._is_open:
+            self._answer({"error": _CANCELLED})
+            self._socket.waitForBytesWritten(_LAST_WORD_MS)
+            self.close()
+
+    @property
+    def job_id(self) -> str:
+        return self._job_id
 
     @Slot()
     def _on_bytes(self) -> None:
@@ -152,6 +168,7 @@ class HistoryVisit(QObject):
     def _obey(self, message: dict[str, Any], payload: bytes) -> None:
         match message.get("op"):
             case "begin":
+                self._is_shown = bool(message.get("is_shown", True))
                 self._begin(str(message["title"]))
             case "candles":
                 self._storer.take(_Candles(market_of(message), columns_of(payload), bool(message["replaces"])))
@@ -161,8 +178,9 @@ class HistoryVisit(QObject):
             case "progress":
                 done, total = int(message["done"]), int(message["total"])
                 if done < total:
-                    self.progressed.emit(JobProgress(self._job_id, self._title, done, total))
+                    self._show(replace(self._told, done=done, total=total))
             case "end":
+                self._told = replace(self._told, done=self._told.total)
                 self.close()
             case unknown:
                 raise WireError(f"'{unknown}' is unknown")
@@ -171,11 +189,17 @@ class HistoryVisit(QObject):
         if not self._is_ready():
             self._answer({"later": _NOT_READY})
             return
-        self._title = title
+        self._title, self._told = title, replace(self._told, title=title)
         if not self._storer.isRunning():
             self._storer.start()
         self._answer({"ok": True})
-        self.progressed.emit(JobProgress(self._job_id, title, 0, 0))
+        self._show(self._told)
+
+    def _show(self, told: JobProgress) -> None:
+        """A command that the window itself has started tells it on another way."""
+        self._told = told
+        if self._is_shown:
+            self.progressed.emit(told)
 
     def _answer(self, message: dict[str, Any]) -> None:
         if self._socket.state() == QLocalSocket.LocalSocketState.ConnectedState:
@@ -236,6 +260,12 @@ class HistoryVisits(QObject):
         visit.changed.connect(self._on_changed)
         visit.over.connect(lambda title, changed: self._on_over(visit, title, changed))
         self._visits.append(visit)
+
+    def cancel(self, job_id: str) -> None:
+        """End the command whose job this is."""
+        for visit in tuple(self._visits):
+            if visit.job_id == job_id:
+                visit.cancel()
 
     def close(self) -> None:
         """End all: the window closes. What was sent before is stored."""

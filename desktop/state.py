@@ -29,9 +29,10 @@ from core.events import (
     TrainerStatus,
 )
 from core.market.feeds.base import CatchUpProgress, FeedStatus
+from core.training.catch_up import JOB_ID
 from desktop.feed_record import FeedRecord
 from desktop.history import RecentGradients, StepHistory
-from desktop.jobs import JobList
+from desktop.jobs.book import JobList
 from desktop.watch.quotes import QuoteBook
 
 INCIDENTS_KEPT = 500
@@ -160,7 +161,7 @@ class RunState(QObject):
     def begin(self, run_id: str | None, interval_ms: int | None = None) -> None:
         """Forget the former run and its feed: another market was chosen, whose candles last that long."""
         self.feed, self.interval_ms = None, interval_ms
-        self.jobs.clear()
+        self.jobs.leave((JOB_ID, _CATCH_UP_JOB))
         self._forget_run(run_id)
         self.feed_changed.emit()
         self.jobs_changed.emit()

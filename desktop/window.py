@@ -20,6 +20,7 @@ from desktop.action_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
+    job_actions,
     log_actions,
     standard_actions,
     watchlist_actions,
@@ -32,6 +33,7 @@ from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
+from desktop.jobs.panel import JobsPanel
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, arrange, size
 from desktop.layouts.menu import LayoutMenu
 from desktop.layouts.store import LayoutStore
@@ -225,6 +227,7 @@ class MainWindow(QMainWindow):
         self.feed = FeedPanel(state, theme)
         self.accuracy = AccuracyPanel(state, theme)
         self.watchlist = WatchlistPanel(state, theme, self._settings.watchlist.markets)
+        self.jobs = JobsPanel(state, theme)
         self.log = LogPanel(LogBook(DataFolder(self._data_folder).logs), theme, state.clock.now_ms)
         panels: dict[ActionId, tuple[str, Panel]] = {
             ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
@@ -236,6 +239,7 @@ class MainWindow(QMainWindow):
             ActionId.SHOW_FEED: ("Feed", self.feed),
             ActionId.SHOW_WATCHLIST: ("Watchlist", self.watchlist),
             ActionId.SHOW_LOG: ("Log", self.log),
+            ActionId.SHOW_JOBS: ("Jobs", self.jobs),
         }
         docks = {}
         for action_id, (title, panel) in panels.items():
@@ -283,6 +287,7 @@ class MainWindow(QMainWindow):
         self.feed.venue_requested.connect(self._on_venue)
         self.watchlist.market_requested.connect(self.watch)
         self.watchlist.markets_changed.connect(self._on_watchlist)
+        self.status.jobs.clicked.connect(lambda: self.show_dock(ActionId.SHOW_JOBS))
         self.log.trouble.connect(lambda sentence: self.tell(sentence, key="log folder"))
         self.source.deletion_requested.connect(self.deletions_requested)
         self.source.trouble.connect(lambda sentence: self.notices.storage_trouble(sentence))
@@ -311,6 +316,8 @@ class MainWindow(QMainWindow):
                 **{theme: self._on_appearance for theme in _THEME_ACTIONS.values()},
             }
         )
+        jobs = (ids.IMPORT_CANDLES, ids.FETCH_HISTORY, ids.PRETRAIN, ids.EVALUATE)
+        self.jobs.offer([actions[action_id] for action_id in jobs])
         for action_id, dock in self.docks.items():
             actions[action_id].triggered.connect(lambda shown, dock=dock: dock.raise_() if shown else None)
 
@@ -420,6 +427,6 @@ class MainWindow(QMainWindow):
             self.tell(f"No file manager answered. The data folder is {self._data_folder}.", key="data folder")
 
     def _open_shortcuts(self) -> None:
-        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions)
+        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, job_actions, log_actions)
         infos = (*self.actions_of_window.infos(), *(info for table in of_panels for info in table()))
         open_shortcuts(self, (*shortcut_lines(infos), *chart_gestures()))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.checkpoints.columns import Column, Kind, reason_text
+from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
 from core.events import CheckpointInfo
 from core.market.candle import Interval
@@ -28,6 +29,8 @@ class Kept:
     sequence: int
     is_archived: bool = False
     """Its run is put away."""
+    evaluation: Evaluation | None = None
+    """The newest over a candle file."""
 
 
 _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
@@ -48,6 +51,10 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "verified_at": lambda kept: None if kept.info.fault else kept.info.verified_at_ms,
     "damaged": lambda kept: bool(kept.info.fault),
     "archived": lambda kept: kept.is_archived,
+    "evaluated": lambda kept: None if kept.evaluation is None else kept.evaluation.close_skill,
+    "evaluated_at": lambda kept: None if kept.evaluation is None else kept.evaluation.at_ms,
+    "evaluated_low": lambda kept: None if kept.evaluation is None else kept.evaluation.close_low,
+    "evaluated_high": lambda kept: None if kept.evaluation is None else kept.evaluation.close_high,
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,
 }
@@ -61,6 +68,7 @@ _TEXTS: dict[str, Callable[[Kept], str]] = {
     "device": lambda kept: kept.info.device or "",
     "parent": lambda kept: kept.info.parent_id or "",
     "id": lambda kept: kept.info.checkpoint_id,
+    "evaluated_on": lambda kept: "" if kept.evaluation is None else kept.evaluation.file,
     "name": lambda kept: kept.info.name,
     "note": lambda kept: kept.info.note,
     "tags": lambda kept: " ".join(kept.info.tags),

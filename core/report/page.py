@@ -34,11 +34,19 @@ def page(summary: dict[str, Any], course: Course) -> str:
 
 
 def _top(summary: dict[str, Any]) -> list[Element]:
-    ghost = "Ghostcandle looked at each candle once, in order, forecast the next ones before it saw them, and learned."
+    learns = summary.get("checkpoint", {}).get("learns", True)
+    learned = (
+        "forecast the next ones before it saw them, and learned."
+        if learns
+        else "and forecast the next ones before it saw them."
+    )
+    ghost = f"Ghostcandle looked at each candle once, in order, {learned}"
+    beginning = words.beginning(summary)
     return [
         node("h1", "How good is it, really?"),
         node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
         node("p", f"{ghost} What follows is how those forecasts came out."),
+        *([node("p", None, [node("bdi", beginning)])] if beginning else []),
         node("ul", None, [node("li", words.in_a_sentence(summary, name)) for name in words.QUANTITIES]),
         node("p", words.online(summary)),
         node("p", words.EXPLAINED),

@@ -81,6 +81,32 @@ def circumstances(summary: dict[str, Any]) -> str:
     return f"seed {summary['seed']}, {printable(summary['device'])}, {speed}"
 
 
+def beginning(summary: dict[str, Any]) -> str:
+    """What it began with, in sentences; nothing where that was a new model."""
+    told = summary.get("checkpoint")
+    if told is None:
+        return ""
+    until = datetime.fromtimestamp(told["learned_until_ms"] / 1000, tz=UTC)
+    learning = (
+        "The model went on learning from each candle, as it does live."
+        if told["learns"]
+        else "Its weights stayed as they were; how it is mixed with the baselines, and the band, went on adapting."
+    )
+    return (
+        f"It began with the checkpoint of step {told['step']:,} ({printable(told['id'])}), which had learned "
+        f"{printable(told['market'])} up to {until:%Y-%m-%d %H:%M} UTC. {learning} {_seen(told)}"
+    )
+
+
+def _seen(told: dict[str, Any]) -> str:
+    """Candles of the file that are no news to the checkpoint, and what became of them."""
+    if not told["seen"]:
+        return "All candles of the file are later than that."
+    if told["counts_seen"]:
+        return f"{told['seen']:,} candles of the file are earlier; they count: it is said to be of another market."
+    return f"{told['seen']:,} candles of the file are earlier, so it may have learned from them; they do not count."
+
+
 def findings(summary: dict[str, Any]) -> list[Finding]:
     """One candle ahead: skill, the best baseline, the model; each followed by what it proves."""
     found = [summary["pinball"][name] for name in QUANTITIES]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from core.checkpoints.catalog import Kept
 from core.storage.checkpoints import MARKS
 from core.storage.database import select
+from core.storage.evaluations import EVALUATION_COLUMNS, to_evaluation
 from core.storage.rows import CHECKPOINT_COLUMNS, Row, to_checkpoint
 
 if TYPE_CHECKING:
@@ -15,12 +16,16 @@ if TYPE_CHECKING:
 
 _SELECT = f"""
 SELECT venue, symbol, interval_ms, checkpoints.sequence, COALESCE(is_archived, 0),
+    {", ".join(f"evaluations.{column}" for column in EVALUATION_COLUMNS)},
     {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {MARKS}
 FROM checkpoints
 JOIN runs ON runs.run_id = checkpoints.run_id
 JOIN markets ON markets.id = runs.market_id
 LEFT JOIN run_marks ON run_marks.run_id = checkpoints.run_id
 LEFT JOIN checkpoint_marks ON checkpoint_marks.checkpoint_id = checkpoints.checkpoint_id
+LEFT JOIN evaluations ON evaluations.id = (
+    SELECT MAX(id) FROM evaluations AS own WHERE own.checkpoint_id = checkpoints.checkpoint_id
+)
 WHERE is_deleted = 0
     AND NOT EXISTS (
         SELECT 1 FROM checkpoint_deletions WHERE checkpoint_deletions.checkpoint_id = checkpoints.checkpoint_id
@@ -57,4 +62,6 @@ class BrowsedRows:
 
 def _kept(row: Row) -> Kept:
     venue, symbol, interval_ms, sequence, is_archived, *rest = row
-    return Kept(to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence, bool(is_archived))
+    found, rest = rest[: len(EVALUATION_COLUMNS)], rest[len(EVALUATION_COLUMNS) :]
+    evaluation = None if found[0] is None else to_evaluation(tuple(found))
+    return Kept(to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence, bool(is_archived), evaluation)

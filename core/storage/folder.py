@@ -58,6 +58,16 @@ class DataFolder:
         return self.root / "backups"
 
     @property
+    def reports(self) -> Path:
+        """Pages that evaluations wrote."""
+        return self.root / "reports"
+
+    @property
+    def jobs(self) -> Path:
+        """What jobs of the window write aside; empty while none runs."""
+        return self.root / "jobs"
+
+    @property
     def quarantine(self) -> Path:
         """Damaged files are moved here, never deleted."""
         return self.root / "quarantine"

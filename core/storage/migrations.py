@@ -1,10 +1,10 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
 Who writes: the window writes candles (and with them candle_corrections), exchange_holes, checkpoint_marks,
-checkpoint_deletions, run_marks and chart_lines (without one, so do the commands that own the data folder); the trainer
-writes runs, steps, forecasts, conditions, scores, drifts, checkpoints, setting_sets and incidents; either may be the
-first to name a market. What is imported is new to this folder: the window adds its run, its settings and its
-checkpoint, and no trainer goes on with such a run.
+checkpoint_deletions, run_marks, evaluations and chart_lines (without one, so do the commands that own the data
+folder); the trainer writes runs, steps, forecasts, conditions, scores, drifts, checkpoints, setting_sets and incidents;
+either may be the first to name a market. What is imported is new to this folder: the window adds its run, its settings
+and its checkpoint, and no trainer goes on with such a run.
 """
 
 from __future__ import annotations
@@ -102,6 +102,11 @@ def twin_and_drifts(db: Database) -> None:
 def checkpoint_browser(db: Database) -> None:
     """What the checkpoint browser shows beside the score; names, tags and checks of files; which runs are put away."""
     db.executescript(_CHECKPOINT_BROWSER)
+
+
+def checkpoint_evaluations(db: Database) -> None:
+    """What evaluations of kept checkpoints over candle files found."""
+    db.executescript(_EVALUATIONS)
 
 
 _MARKETS = """
@@ -400,6 +405,30 @@ CREATE TABLE run_marks (
 ) STRICT, WITHOUT ROWID;
 """
 
+# A checkpoint that is deleted keeps its row, and so what was found of it.
+_EVALUATIONS = """
+CREATE TABLE evaluations (
+    id INTEGER PRIMARY KEY,
+    checkpoint_id TEXT NOT NULL REFERENCES checkpoints (checkpoint_id),
+    at_ms INTEGER NOT NULL,
+    file TEXT NOT NULL,
+    interval TEXT NOT NULL,
+    candles INTEGER NOT NULL,
+    judged INTEGER NOT NULL,
+    learns INTEGER NOT NULL,
+    close_skill REAL,
+    close_low REAL,
+    close_high REAL,
+    range_skill REAL,
+    range_low REAL,
+    range_high REAL,
+    coverage REAL,
+    direction REAL,
+    page TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX evaluations_by_checkpoint ON evaluations (checkpoint_id);
+"""
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -411,5 +440,6 @@ STEPS = (
     market_conditions,
     twin_and_drifts,
     checkpoint_browser,
+    checkpoint_evaluations,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

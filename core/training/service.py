@@ -49,6 +49,7 @@ from core.training.corrections import Corrections
 from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
+from core.training.from_checkpoint import begin_with
 from core.training.health import GradientHealth
 from core.training.keeper import Circumstances
 from core.training.opening import open_run
@@ -159,8 +160,11 @@ class TrainingService:
             unpack_all(session, tensors, metadata)
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
+        elif self._spec.start is not None:
+            begin_with(session, self._spec.start, self._spec.settings.model)
         elif self._spec.settings.training.start_from == "newest":
             self._begin_with_pretrained()
+        session.is_paused = self._spec.start is not None and not self._spec.start.learns
         self._opening_rescores = self._corrections.take(_CORRECTIONS_AT_OPENING)
         session.take_up_record()
 

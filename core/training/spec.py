@@ -20,6 +20,19 @@ def own_mode_of(market: Market) -> ForecastMode:
 
 
 @dataclass(frozen=True, slots=True)
+class StartingPoint:
+    """A checkpoint that a new run begins with, instead of a new model."""
+
+    file: Path
+    sha256: str
+    checkpoint_id: str
+    seen_until_ms: int | None = None
+    """Forecasts of candles that open before are scored apart: it may have learned from them. None: of none."""
+    learns: bool = True
+    """False: the weights stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionSpec:
     """A run is bound to a market; it goes on with the newest run of the same fingerprint unless told otherwise."""
 
@@ -28,6 +41,7 @@ class SessionSpec:
     market: Market
     settings: Settings
     new_run: bool = False
+    start: StartingPoint | None = None
 
     @property
     def own_mode(self) -> ForecastMode:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QLocale
 
 from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import reason_text
+from core.checkpoints.evaluation import Evaluation
 from core.events import CheckpointInfo
 from core.market.candle import Interval
 from desktop.checkpoints.source import SCORE_MEANING, score_text
@@ -51,10 +52,43 @@ def verified_text(info: CheckpointInfo) -> str:
     return "damaged" if info.fault else format_time(info.verified_at_ms)
 
 
+def evaluated_text(kept: Kept) -> str:
+    """The close skill of its newest evaluation on a file."""
+    found = kept.evaluation
+    if found is None:
+        return MISSING
+    if found.close_skill is None:
+        return "too few candles"
+    return _interval(found.close_skill, found.close_low, found.close_high)
+
+
+def evaluation_lines(found: Evaluation) -> list[str]:
+    """All that is kept of an evaluation."""
+    how = "went on learning" if found.learns else "weights frozen"
+    return [
+        f"Evaluated {format_time(found.at_ms)} on {found.file} ({how}): {format_count(found.judged)} of "
+        f"{format_count(found.candles)} candles judged",
+        f"Close skill {_interval(found.close_skill, found.close_low, found.close_high)}, "
+        f"range skill {_interval(found.range_skill, found.range_low, found.range_high)}",
+        f"Coverage {format_percent(found.coverage, 1)}, direction {format_percent(found.direction, 1)}",
+    ]
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None or low is None or high is None:
+        return MISSING
+    between = f"{format_number(100.0 * low, 1)} to {format_number(100.0 * high, 1)}"
+    return f"{format_percent(value, 1, signed=True)} ({between})"
+
+
 def _flag(name: str, title: str, meaning: str, read: Callable[[CheckpointInfo], bool]) -> Column:
     return Column(name, title, meaning, lambda kept: "yes" if read(kept.info) else "no", "yes", is_number=False)
 
 
+EVALUATION_MEANING = (
+    "Close skill of the newest evaluation on a candle file, one candle ahead, with its 95 % interval: there the live "
+    "session went over the file from this checkpoint"
+)
 COLUMNS = (
     Column("marks", "", "Best, in use, pinned", lambda kept: "", "", is_number=False, sort="best"),
     Column("step", "Step", "Training steps taken when it was saved", lambda k: format_count(k.info.step), "123,456"),
@@ -75,6 +109,15 @@ COLUMNS = (
         is_number=False,
     ),
     Column("skill", "Score", SCORE_MEANING, lambda k: score_text(k.info), "+1.0 % (−10.5 to 10.4)"),
+    Column("evaluated", "Evaluated", EVALUATION_MEANING, evaluated_text, "+1.0 % (−10.5 to 10.4)"),
+    Column(
+        "evaluated_on",
+        "Evaluated on",
+        "The file of its newest evaluation",
+        lambda k: MISSING if k.evaluation is None else k.evaluation.file,
+        "btcusdt-1m-2026.csv",
+        is_number=False,
+    ),
     Column(
         "loss",
         "Loss",
@@ -158,7 +201,20 @@ COLUMNS = (
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
-FIRST_COLUMNS = ("marks", "step", "candle", "when", "reason", "skill", "loss", "coverage", "direction", "size", "note")
+FIRST_COLUMNS = (
+    "marks",
+    "step",
+    "candle",
+    "when",
+    "reason",
+    "skill",
+    "evaluated",
+    "loss",
+    "coverage",
+    "direction",
+    "size",
+    "note",
+)
 """Shown until others are chosen, in this order."""
 LEAST_FIRST = ("size", "coverage", "direction", "when", "loss", "reason")
 """Of those, which go first where there is no room."""
@@ -181,6 +237,8 @@ def tooltip(kept: Kept) -> str:
     ]
     if info.fault:
         lines.append(info.fault)
+    if kept.evaluation is not None:
+        lines += evaluation_lines(kept.evaluation)
     if info.tags:
         lines.append(f"Tags: {', '.join(info.tags)}")
     if info.note:

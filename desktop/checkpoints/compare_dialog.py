@@ -27,6 +27,8 @@ from core.checkpoints.columns import reason_text
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.events import StepDone
 from core.market.candle import Interval
+from desktop.chart.layers.previews import MOST_SHOWN
+from desktop.checkpoints.columns import evaluated_text
 from desktop.checkpoints.source import score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
@@ -59,8 +61,12 @@ class CompareDialog(QDialog):
         steps: Steps,
         palette: Palette,
         parent: QWidget | None = None,
+        *,
+        has_ghosts: bool = False,
     ) -> None:
+        """has_ghosts: what they would forecast now is on the chart meanwhile."""
         super().__init__(parent)
+        self._has_ghosts = has_ghosts
         self.setWindowTitle(f"Compare {len(kept)} checkpoints")
         self._kept, self._colours = kept, palette
         self._titles = [each.info.name or f"Step {format_count(each.info.step)}" for each in kept]
@@ -85,9 +91,20 @@ class CompareDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
+        if self._has_ghosts:
+            layout.addWidget(self._ghosts_told())
         layout.addWidget(tabs, 1)
         layout.addWidget(buttons)
         self.resize(min(280 + 190 * len(self._kept), 1_180), 540)
+
+    def _ghosts_told(self) -> QLabel:
+        whose = "Their ghosts are" if len(self._kept) <= MOST_SHOWN else f"The ghosts of the first {MOST_SHOWN} are"
+        told = QLabel(
+            f"{whose} on the chart, on the same candles, each in its colour, until “Ghosts on the chart” is "
+            "switched off."
+        )
+        told.setWordWrap(True)
+        return told
 
     def _settings_page(self) -> QWidget:
         page = QWidget()
@@ -127,6 +144,8 @@ class CompareDialog(QDialog):
             ("Gradients", [each.info.health or MISSING for each in self._kept], None),
             ("Device", [each.info.device or MISSING for each in self._kept], None),
             ("Known good", ["yes" if each.info.is_known_good else "no" for each in self._kept], None),
+            ("Evaluated on a file", [evaluated_text(each) for each in self._kept], None),
+            ("That file", [MISSING if each.evaluation is None else each.evaluation.file for each in self._kept], None),
             ("Tags", [", ".join(each.info.tags) for each in self._kept], None),
             ("Note", [each.info.note for each in self._kept], None),
         ]

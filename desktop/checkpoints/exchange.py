@@ -27,7 +27,7 @@ from desktop.window import MainWindow
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_NOTICE = "checkpoint files"
+FILES_JOB = _NOTICE = "checkpoint files"
 _ENDS_WITHIN_MS = 30_000
 _NAMED_AT_MOST = 3
 
@@ -80,6 +80,11 @@ class CheckpointExchange(QObject):
     def is_busy(self) -> bool:
         """Whether files are being read or written."""
         return self._work is not None
+
+    def cancel(self) -> None:
+        """Let no other file begin; the one that is under way comes to its end."""
+        if self._work is not None:
+            self._work.requestInterruption()
 
     def finish(self) -> bool:
         """Let the file that is under way come to its end, and no other begin. False where that took too long."""
@@ -148,16 +153,16 @@ class CheckpointExchange(QObject):
         self._work = FileWork(tasks, self)
         self._work.done.connect(self._results.append)
         self._work.progressed.connect(lambda done, total: self._say(JobProgress(_NOTICE, title, done, total)))
-        self._work.finished.connect(lambda: self._on_finished(title, on_over))
+        self._work.finished.connect(lambda: self._on_finished(title, len(tasks), on_over))
         self._say(JobProgress(_NOTICE, title, 0, len(tasks)))
         self._work.start()
 
-    def _on_finished(self, title: str, on_over: Callable[[Sequence[Done]], object]) -> None:
+    def _on_finished(self, title: str, count: int, on_over: Callable[[Sequence[Done]], object]) -> None:
         assert self._work is not None
         self._work.deleteLater()
         self._work = None
-        self._say(JobProgress(_NOTICE, title, len(self._results), len(self._results), is_over=True))
-        if self._database.is_open:
+        self._say(JobProgress(_NOTICE, title, len(self._results), count, is_over=True))
+        if self._database.is_open and self._results:
             on_over(self._results)
 
     def _say(self, progress: JobProgress) -> None:

@@ -29,7 +29,7 @@ from desktop.theme import Palette, Theme
 _ICON_SIZE = 15
 _NONE_SAVED = "No checkpoint has been saved yet."
 _NO_MATCH = "No checkpoint matches the filter."
-_SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME)
+_SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME, ActionId.CHECKPOINT_EVALUATE)
 _ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)
 _MOST_COMPARED = 6
 
@@ -47,6 +47,10 @@ class CheckpointsPanel(Panel):
     export_requested = Signal(object)
     """`Kept`."""
     import_requested = Signal()
+    evaluate_requested = Signal(object)
+    """`Kept`: it is to be evaluated on a file."""
+    page_requested = Signal(str)
+    """The report of an evaluation, as it is stored."""
     clean_up_requested = Signal()
     arranged = Signal(object)
     """BrowserSettings, to be remembered."""
@@ -170,6 +174,8 @@ class CheckpointsPanel(Panel):
                 ids.CHECKPOINT_VERIFY: lambda: self.verify_requested.emit(self.selected()),
                 ids.CHECKPOINT_EXPORT: lambda: self.export_requested.emit(self._kept()),
                 ids.CHECKPOINT_IMPORT: self.import_requested.emit,
+                ids.CHECKPOINT_EVALUATE: lambda: self.evaluate_requested.emit(self._kept()[0]),
+                ids.CHECKPOINT_REPORT: self._open_report,
                 ids.CHECKPOINT_CLEAN_UP: self.clean_up_requested.emit,
                 ids.CHECKPOINT_ALL_RUNS: self._toggle_runs,
                 ids.CHECKPOINT_FILTER: lambda: self.filter.setFocus(Qt.FocusReason.ShortcutFocusReason),
@@ -248,6 +254,8 @@ class CheckpointsPanel(Panel):
         actions[ActionId.CHECKPOINT_RESTORE].setEnabled(is_one and not self.model.info(rows[0]).is_in_use)
         for action_id in _SINGLE:
             actions[action_id].setEnabled(is_one)
+        found = self.model.kept(rows[0]).evaluation if is_one else None
+        actions[ActionId.CHECKPOINT_REPORT].setEnabled(found is not None and bool(found.page))
         for action_id in _ANY:
             actions[action_id].setEnabled(bool(rows))
         actions[ActionId.CHECKPOINT_COMPARE].setEnabled(2 <= len(rows) <= _MOST_COMPARED)
@@ -308,6 +316,11 @@ class CheckpointsPanel(Panel):
         if chosen:
             ids = [info.checkpoint_id for info in chosen]
             open_tags(self, chosen, lambda add, remove: self._source.set_tags(ids, add, remove))
+
+    def _open_report(self) -> None:
+        found = self._kept()[0].evaluation
+        if found is not None:
+            self.page_requested.emit(found.page)
 
     def _delete(self) -> None:
         ids = self._deletable()

@@ -58,6 +58,16 @@ class CheckpointPreviews(QObject):
         """Show what these would forecast, on the same candles; none hides them."""
         self._begin(infos[:MOST_SHOWN], is_restore=False)
 
+    def show_if_answered(self, infos: Sequence[CheckpointInfo]) -> bool:
+        """The same, where there is a trainer that can say it; nothing changes, and nothing is told, where there is not.
+
+        Returns whether they were asked for.
+        """
+        if self._state.trainer_state not in _ANSWERING:
+            return False
+        self.show(infos)
+        return True
+
     @Slot()
     def hide(self) -> None:
         """Take them off the chart."""

@@ -248,6 +248,11 @@ class CheckpointSource(QObject):
         self._guard(lambda: self._read_again(list(faults)))
         self.changed.emit()
 
+    def read_again(self, ids: Sequence[str]) -> None:
+        """What is known of these has changed in the table."""
+        self._guard(lambda: self._read_again(ids))
+        self.changed.emit()
+
     def reload(self) -> None:
         """Read all anew."""
         self._on_run()

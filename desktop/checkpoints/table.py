@@ -42,6 +42,7 @@ class CheckpointTable(QTableView):
         self.rows = CheckpointTableModel(self)
         self._settings = BrowserSettings()
         self._is_arranging = False
+        self._has_evaluations = False
         self.setModel(self.rows)
         self._dress(theme)
         self.rows.sorting_asked.connect(self._on_sorting)
@@ -91,6 +92,10 @@ class CheckpointTable(QTableView):
         ids = self.selected_ids()
         current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
         scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
+        has_evaluations = bool(np.isfinite(catalog.number("evaluated_at")).any())
+        if has_evaluations != self._has_evaluations:
+            self._has_evaluations = has_evaluations
+            self.fit_columns()
         if self.rows.show(catalog, rows):
             self.select_ids(ids, current[0] if current else None)
             self.verticalScrollBar().setValue(scrolled)
@@ -130,7 +135,7 @@ class CheckpointTable(QTableView):
         if self._settings.columns:
             return
         widths = {**_natural_widths(self.fontMetrics()), **self._settings.widths}  # a hidden column has none of its own
-        hidden: set[str] = set()
+        hidden = set() if self._has_evaluations else {"evaluated"}
         for name in LEAST_FIRST:
             if sum(widths[each] for each in FIRST_COLUMNS if each not in hidden) <= self.viewport().width():
                 break

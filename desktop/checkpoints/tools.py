@@ -67,7 +67,8 @@ class CheckpointTools(QObject):
             self._window.tell(str(error), Severity.WARNING, key="compare")
             return None
         palette = self._window.checkpoints.palette_now
-        dialog = CompareDialog(kept, settings, steps.__getitem__, palette, self._window)
+        has_ghosts = self.previews.show_if_answered([each.info for each in kept])
+        dialog = CompareDialog(kept, settings, steps.__getitem__, palette, self._window, has_ghosts=has_ghosts)
         open_dialog(dialog)
         return dialog
 

@@ -47,8 +47,8 @@ def backfill(
     span_ms = parse_moment(since), None if until is None else parse_moment(until)
     title = f"Fetching {market}"
     with (
-        TerminalProgress(is_shown=not context.as_json) as progress,
-        history_desk(context.folder, "backfill", title, progress) as desk,
+        TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress,
+        history_desk(context.folder, "backfill", title, progress, is_shown=context.lines is None) as desk,
     ):
         job = _job(context, market, desk, _Audience(progress, title, desk.show))
         report = asyncio.run(_run(job, span_ms, ask_again))

@@ -21,36 +21,55 @@ from desktop.commands.errors import UserError
 from desktop.commands.evaluation_text import print_evaluation
 from desktop.commands.headless import run_headless
 from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.start_from import find, starting_point, with_start
 
 
 @click.command()
 @click.argument("candle_file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--candles", "count", type=click.IntRange(1), help="Only the first so many candles.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page with plots there: OUT.html.")
+@click.option("--checkpoint", help="Begin with this one: its id in the data folder, or the folder it was exported to.")
+@click.option(
+    "--frozen", is_flag=True, help="The checkpoint's weights stay as they are; without it, they go on learning."
+)
+@click.option("--count-seen", is_flag=True, help="Judge also candles from before the newest that it has learned.")
 @common_options
 @with_context
-def evaluate(context: Context, candle_file: Path, count: int | None, report: Path | None) -> None:
+def evaluate(
+    context: Context,
+    candle_file: Path,
+    count: int | None,
+    report: Path | None,
+    checkpoint: str | None,
+    frozen: bool,
+    count_seen: bool,
+) -> None:
     """Run the session over FILE exactly as it runs live, and score it. Nothing of it stays in the data folder.
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
     if report is not None:
         _check_report(report, candle_file)
-    settings = context.settings
+    if checkpoint is None and (frozen or count_seen):
+        raise UserError("--frozen and --count-seen say how a --checkpoint is evaluated; name one.", 2)
+    settings, start, beginning = context.settings, None, {}
+    if checkpoint is not None:
+        chosen = find(checkpoint, context.folder)
+        settings = chosen.settings_over(settings)
+        start, told = starting_point(chosen, candle_file, count, counts_seen=count_seen, learns=not frozen)
+        beginning = {"checkpoint": told}
     seed = 0 if settings.training.seed is None else settings.training.seed
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         replayed = dataclasses.replace(
             context,
-            settings=dataclasses.replace(
-                settings,
-                market=dataclasses.replace(settings.market, feed="replay", file=str(candle_file), speed=0.0),
-                training=dataclasses.replace(settings.training, seed=seed),
-            ),
+            settings=with_start(settings, candle_file, seed),
             folder=DataFolder(Path(folder)),
             candles=count,
+            start=start,
         )
         replayed.folder.ensure()
-        summary = {"file": candle_file.name, **run_headless(replayed)}
+        stopped = "Stopped before the end of the file; nothing was judged and nothing written."
+        summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped)}
         found, course = _evaluated(replayed, summary["run_id"], has_course=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)

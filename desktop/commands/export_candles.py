@@ -47,7 +47,10 @@ def export_candles(
         _ALL_TIME.stop_ms if until is None else parse_moment(until),
     )
     title = f"Writing {target.name}"
-    with stored_candles(context.folder) as store, TerminalProgress(is_shown=not context.as_json) as progress:
+    with (
+        stored_candles(context.folder) as store,
+        TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress,
+    ):
         if store is None:
             raise HistoryError(f"Nothing is stored in {context.folder.root} yet.")
 

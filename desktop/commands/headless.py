@@ -25,6 +25,8 @@ from desktop.commands.options import Context, common_options, print_json, run_op
 from desktop.commands.progress import TerminalProgress
 from desktop.commands.text import print_summary
 
+_INTERRUPTED = 130
+
 
 @click.command()
 @run_options
@@ -39,18 +41,21 @@ def headless(context: Context) -> None:
     print_json(summary) if context.as_json else print_summary(summary)
 
 
-def run_headless(context: Context) -> dict[str, Any]:
-    """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences."""
+def run_headless(context: Context, stopped: str | None = None) -> dict[str, Any]:
+    """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences.
+
+    stopped: what is said where it was interrupted; None: what has been learned by then is summed up all the same.
+    """
     with own(context.folder, "headless"):
         opened = open_or_recover(context.folder)
         opened.db.close()
-        with TerminalProgress(is_shown=not context.as_json) as progress:
+        with TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress:
             if opened.notice is not None:
                 progress.say(opened.notice)
-            return asyncio.run(_run(context, progress))
+            return asyncio.run(_run(context, progress, stopped))
 
 
-async def _run(context: Context, progress: TerminalProgress) -> dict[str, Any]:
+async def _run(context: Context, progress: TerminalProgress, stopped: str | None) -> dict[str, Any]:
     clock = SystemClock()
     started_s = clock.monotonic_s()
     training = context.settings.training
@@ -64,12 +69,14 @@ async def _run(context: Context, progress: TerminalProgress) -> dict[str, Any]:
     )
     if built.notice is not None:
         progress.say(built.notice)
-    spec = SessionSpec(context.folder.root, built.feed.market, context.settings, context.new_run)
+    spec = SessionSpec(context.folder.root, built.feed.market, context.settings, context.new_run, context.start)
     run = HeadlessRun(built.feed, spec, clock, progress.take_batch, progress.take_feed)
     _stop_on_signals(run)
     await run.run()
     if run.failure is not None:
         raise UserError(run.failure)
+    if run.is_stopped and stopped is not None:
+        raise UserError(stopped, _INTERRUPTED)
     return _summary(context, spec, progress, clock.monotonic_s() - started_s)
 
 

@@ -30,8 +30,11 @@ class HistoryDesk:
 
 
 @contextmanager
-def history_desk(folder: DataFolder, role: str, title: str, progress: TerminalProgress) -> Iterator[HistoryDesk]:
-    """role: what a second start is told that the folder is in use by. title: what the window shows meanwhile.
+def history_desk(
+    folder: DataFolder, role: str, title: str, progress: TerminalProgress, *, is_shown: bool = True
+) -> Iterator[HistoryDesk]:
+    """role: what a second start is told that the folder is in use by. title: what the window shows meanwhile, unless it
+    is told on another way (is_shown False).
 
     Raises FolderInUse where neither this process nor a window can store, and StorageError.
     """
@@ -44,7 +47,7 @@ def history_desk(folder: DataFolder, role: str, title: str, progress: TerminalPr
             from desktop.history_client import WindowWriter  # noqa: PLC0415 - Qt only for this
 
             progress.say("A window has this data folder open: it stores what comes.")
-            through = stack.enter_context(WindowWriter(folder.root, title))
+            through = stack.enter_context(WindowWriter(folder.root, title, is_shown=is_shown))
             db = open_database(folder.database, readonly=True)
             stack.callback(db.close)
             yield HistoryDesk(CandleStore(db), HoleStore(db), through, through.show)

@@ -43,7 +43,7 @@ def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **w
     candles that are stored already stay as they are. Exit code 1 where a file cannot be used.
     """
     problems: list[str] = []
-    with TerminalProgress(is_shown=not context.as_json) as progress:
+    with TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress:
         if dry_run:
             results, problems = _looked_at(files, wanted, context.folder)
         else:
@@ -97,7 +97,9 @@ def _imported(
     files: tuple[Path, ...], wanted: dict[str, Any], context: Context, progress: TerminalProgress
 ) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    with history_desk(context.folder, "candle import", "Importing candles", progress) as desk:
+    with history_desk(
+        context.folder, "candle import", "Importing candles", progress, is_shown=context.lines is None
+    ) as desk:
         for file in files:
             results.append(_import_after(results, file, wanted, desk, progress))
             if not context.as_json and file is not files[-1]:

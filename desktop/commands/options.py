@@ -25,12 +25,14 @@ from core.market.feeds.urls import ExchangeUrls
 from core.setting_repair import keep_copy
 from core.settings import Settings, TrainingSettings
 from core.storage.folder import DataFolder
+from core.training.spec import StartingPoint
 from desktop.commands.errors import UserError
 from desktop.commands.voice import speaks
+from desktop.commands.watched import ProgressLines, end_with_stdin
 
 _DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
 _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
-_COMMON = frozenset({"as_json", "data_dir", "seed", "device"})
+_COMMON = frozenset({"as_json", "data_dir", "seed", "device", "progress_lines"})
 _RUN = frozenset(
     {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run", "start_from"}
 )
@@ -59,16 +61,25 @@ class Context:
     """What was wrong in the settings file."""
     folder_notice: str | None = None
     """Why another data folder is used than the one that was asked for."""
+    lines: ProgressLines | None = None
+    """Another program has started this command and is told how it goes."""
+    start: StartingPoint | None = None
+    """What a new run begins with."""
 
 
 def common_options(command: Command) -> Command:
-    """--json, --data-dir, --seed, --device."""
+    """--json, --data-dir, --seed, --device, --progress-lines."""
     for option in reversed(
         (
             click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout; logs on stderr."),
             click.option("--data-dir", type=click.Path(path_type=Path), help="Where everything is kept."),
             click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Makes a run repeatable."),
             click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), help="Where the model computes."),
+            click.option(
+                "--progress-lines",
+                is_flag=True,
+                help="For programs: progress as JSON lines on stderr; ends when stdin is closed.",
+            ),
         )
     ):
         command = option(command)
@@ -184,6 +195,9 @@ def _context_somewhere(options: dict[str, Any], stack: ExitStack) -> Context:
 
 
 def _context(options: dict[str, Any], stack: ExitStack) -> Context:
+    lines = ProgressLines() if options.get("progress_lines") else None
+    if lines is not None:
+        end_with_stdin()
     folder = data_folder(options.get("data_dir"))
     folder.ensure()
     log_to_file(folder.logs / WINDOW_FILE)
@@ -204,6 +218,7 @@ def _context(options: dict[str, Any], stack: ExitStack) -> Context:
         urls=_exchange_urls(),
         is_first_start=is_new and overlaid == Settings(),
         warnings=warnings,
+        lines=lines,
     )
 
 

@@ -56,7 +56,7 @@ def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
 
     Ends after --epochs, early without progress, or on Ctrl+C with the best epoch so far kept.
     """
-    with TerminalProgress(is_shown=speaks()) as progress, _asked_to_stop() as stop:
+    with TerminalProgress(is_shown=speaks(), lines=context.lines) as progress, _asked_to_stop() as stop:
         account = _pretrain(context, files, wanted, progress, stop)
     if account is not None:
         print_json(account) if context.as_json else print_pretraining(account)

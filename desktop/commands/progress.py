@@ -10,12 +10,16 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from core.events import EventBatch, Incident, JobProgress, TrainerReady, TrainerStatus
 from core.market.feeds.base import FeedStatus
+from desktop.commands.watched import ProgressLines
 
 
 class TerminalProgress:
     """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
 
-    def __init__(self, is_shown: bool) -> None:
+    def __init__(self, is_shown: bool, lines: ProgressLines | None = None) -> None:
+        """lines: another program watches, and is told instead of people."""
+        self._lines = lines
+        is_shown = is_shown and lines is None
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._progress = Progress(*columns, console=self._console, disable=not is_shown, transient=True)
@@ -34,7 +38,9 @@ class TerminalProgress:
 
     def say(self, sentence: str) -> None:
         """One line above the bars."""
-        if not self._progress.disable:
+        if self._lines is not None:
+            self._lines.say(sentence)
+        elif not self._progress.disable:
             self._console.print(sentence, highlight=False)
 
     def take_feed(self, status: FeedStatus) -> None:
@@ -61,6 +67,9 @@ class TerminalProgress:
                 self._describe(event)
 
     def _show_job(self, job: JobProgress) -> None:
+        if self._lines is not None:
+            self._lines.progress(title=job.title, done=job.done, total=job.total, seconds_left=job.seconds_left)
+            return
         if job.job_id not in self._tasks:
             self._tasks[job.job_id] = self._progress.add_task(job.title, total=job.total)
         if job.is_over:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QMainWindow
 from core.setting_repair import keep_copy, read_json
 from core.storage.durable import write_durably
 
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
 _CONFIG = ConfigDict(extra="forbid")
 

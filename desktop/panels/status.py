@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 from core.events import TrainerState
 from desktop.formatting import MISSING, format_count, format_number, format_percent
 from desktop.icons import tabular
-from desktop.jobs import JobBar
+from desktop.jobs.bar import JobBar
 from desktop.panels.base import Panel, paragraphs, set_text
 from desktop.panels.feed_words import in_one_line, state_colour
 from desktop.state import RunState

@@ -87,3 +87,27 @@ def test_what_nobody_needs_is_left_out() -> None:
     assert "torch/test" not in shipped and "torch/include" not in shipped
     left = [path.name for path in (FOLDER / "_internal" / "torch" / "bin").glob("*")]
     assert left in ([], ["torch_shm_manager"]), left
+
+
+def test_a_job_of_the_window_tells_its_progress_and_ends_with_its_stdin(tmp_path: Path) -> None:
+    """The packaged window starts its own program again for long work."""
+    (sample,) = (FOLDER / "_internal" / "resources").glob("sample_*.csv")
+    command = [str(PROGRAM), "evaluate", "--json", "--progress-lines", "--data-dir", str(tmp_path), "--", str(sample)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={"HOME": str(tmp_path)} if sys.platform != "win32" else None,
+        cwd=tmp_path,
+    ) as process:
+        try:
+            assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+            next(line for line in process.stderr if line.startswith('{"progress"'))
+            process.stdin.close()
+            process.stderr.read()
+            assert "error" in json.loads(process.stdout.read())
+            assert process.wait(timeout=120.0) == 130
+        finally:
+            process.kill()

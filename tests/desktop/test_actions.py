@@ -10,6 +10,7 @@ from desktop.action_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
+    job_actions,
     log_actions,
     standard_actions,
     watchlist_actions,
@@ -22,6 +23,7 @@ ALL = (
     *standard_actions(),
     *checkpoint_actions(),
     *incident_actions(),
+    *job_actions(),
     *feed_actions(),
     *watchlist_actions(),
     *log_actions(),
@@ -75,6 +77,9 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Choose market…",
         "Find anything…",
         "-",
+        "Import candles…",
+        "Fetch history…",
+        "-",
         "Open data folder",
         "Preferences…",
         "-",
@@ -91,6 +96,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Feed",
         "Watchlist",
         "Log",
+        "Jobs",
     ]
 
 

@@ -21,14 +21,14 @@ from qasync import QEventLoop
 
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.price_lines import LineKind, PriceLine
-from core.settings import BrowserSettings, ChartSettings, MarketSettings, Settings, TrainingSettings
+from core.settings import BrowserSettings, ChartSettings, MarketSettings, Settings, TrainingSettings, save
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.chart.data.measurement import Mark
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.commands.options import Context
-from tests.support import watching
+from tests.support import job_pictures, watching
 
 _NO_VENUE = "no-exchange"
 """Answers nowhere, so that the shipped sample is shown: the pictures are the same on every machine."""
@@ -59,6 +59,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
     settings = Settings(market=market, training=TrainingSettings(seed=1))
     context = Context(settings, DataFolder(data), as_json=False)
     context.folder.ensure()
+    save(settings, context.folder.settings)  # the jobs of its pictures are processes of their own
     application = Application(context, qt)
     application.window.resize(*SIZES[0])
     application.start()
@@ -73,12 +74,14 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         await _gradients(application, folder)
         await _accuracy(application, folder)
         await _browser(application, folder)
+        await job_pictures.shoot(application, folder, data)
         await _tooltip(application, folder)
         await _hindsight(application, folder)
         await _regimes(application, folder)
         await _indicators(application, folder)
         await _tools(application, folder)
     finally:
+        application.jobs.let_close()
         application.window.close()
         await application.close()
     with tempfile.TemporaryDirectory() as second:

@@ -95,7 +95,7 @@ def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot, mode: 
     keep_picture(dock, f"browser-all-columns-{mode}")
     panel.table.horizontalScrollBar().setValue(panel.table.horizontalScrollBar().maximum())
     keep_picture(dock, f"browser-all-columns-end-{mode}")
-    assert panel.table.horizontalScrollBar().maximum() > 0 and len(panel.table.shown_columns()) == 23
+    assert panel.table.horizontalScrollBar().maximum() > 0 and len(panel.table.shown_columns()) == 25
 
 
 def of(bench: Bench, *steps: int) -> Sequence[Kept]:

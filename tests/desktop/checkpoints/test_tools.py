@@ -74,6 +74,9 @@ def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_pa
         press(application, Qt.Key.Key_D, CONTROL)
         dialog = application.window.findChild(CompareDialog)
         assert dialog is not None and dialog.metrics.columnCount() == 3
+        await until(lambda: len(previews.layer.shown) == 2, "both on the same candles, while they are compared")
+        targets = [[ghost.open_time_ms for ghost in each.forecast.ghosts] for each in previews.layer.shown]
+        assert len(targets[0]) == 3 and set(targets[0]) & set(targets[1])
         titles = [dialog.metrics.item(row, 0).text() for row in range(dialog.metrics.rowCount())]
         losses = [dialog.metrics.item(titles.index("Gradients"), column).text() for column in (1, 2)]
         assert all(losses)

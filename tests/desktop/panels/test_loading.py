@@ -12,10 +12,10 @@ from tests.desktop.conftest import Bench, MakeBench
 
 
 def sentences(bench: Bench, qtbot: QtBot) -> list[str]:
-    """What the panels of a run say of being empty, each brought to the front; the log is of no run."""
+    """What the panels of a run say of being empty, each brought to the front; the log and the jobs are of no run."""
     said = []
     for dock in bench.window.findChildren(QDockWidget):
-        if dock is bench.window.docks[ActionId.SHOW_LOG]:
+        if dock in (bench.window.docks[ActionId.SHOW_LOG], bench.window.docks[ActionId.SHOW_JOBS]):
             continue
         dock.raise_()
         qtbot.waitUntil(lambda: not bench.window.has_stale_panels())

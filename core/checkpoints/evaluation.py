@@ -1,0 +1,61 @@
+"""What an evaluation of a checkpoint over a candle file found, as it is kept with the checkpoint."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Skills are one candle ahead, against "no change", with their 95 % intervals; None: too few candles."""
+
+    checkpoint_id: str
+    at_ms: int
+    file: str
+    """Its name, without the folder."""
+    interval: str
+    candles: int
+    judged: int
+    learns: bool
+    """Whether the model went on learning over the file."""
+    close_skill: float | None
+    close_low: float | None
+    close_high: float | None
+    range_skill: float | None
+    range_low: float | None
+    range_high: float | None
+    coverage: float | None
+    direction: float | None
+    page: str = ""
+    """The report, relative to the data folder."""
+
+
+def evaluation_of(summary: Mapping[str, Any], at_ms: int, page: str) -> Evaluation:
+    """From what `evaluate --checkpoint --json` printed. Raises KeyError and TypeError for anything else."""
+    close, spread = (_skill(summary["pinball"][name]) for name in ("close", "range"))
+    return Evaluation(
+        str(summary["checkpoint"]["id"]),
+        at_ms,
+        str(summary["file"]),
+        str(summary["interval"]),
+        int(summary["candles"]),
+        int(summary["judged"]),
+        bool(summary["checkpoint"]["learns"]),
+        *close,
+        *spread,
+        _finite(summary["coverage"]["overall"]),
+        _finite(summary["direction"]["accuracy"]),
+        page,
+    )
+
+
+def _skill(found: Mapping[str, Any]) -> tuple[float | None, float | None, float | None]:
+    low, high = found["skill_ci95"] or (None, None)
+    return _finite(found["skill"]), _finite(low), _finite(high)
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None

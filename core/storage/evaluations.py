@@ -1,0 +1,39 @@
+"""The table of what evaluations of checkpoints over files found; the window writes it."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from core.checkpoints.evaluation import Evaluation
+from core.storage.database import select, write
+from core.storage.errors import StorageError
+from core.storage.rows import Row
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+EVALUATION_COLUMNS = tuple(field.name for field in fields(Evaluation))
+_row = attrgetter(*EVALUATION_COLUMNS)
+_NAMES, _HOLES = ", ".join(EVALUATION_COLUMNS), ", ".join("?" * len(EVALUATION_COLUMNS))
+
+
+def to_evaluation(row: Row) -> Evaluation:
+    """A row of EVALUATION_COLUMNS."""
+    values = dict(zip(EVALUATION_COLUMNS, row, strict=True))
+    return Evaluation(**{**values, "learns": bool(values["learns"])})
+
+
+def add_evaluation(db: Database, evaluation: Evaluation) -> None:
+    """Keep one beside those that are there. Raises StorageError, also for a checkpoint that was never kept."""
+    if not select(db, "SELECT 1 FROM checkpoints WHERE checkpoint_id = ?", (evaluation.checkpoint_id,)):
+        raise StorageError(f"There is no checkpoint '{evaluation.checkpoint_id}' in this data folder.")
+    with write(db):
+        db.conn.execute(f"INSERT INTO evaluations ({_NAMES}) VALUES ({_HOLES})", _row(evaluation))
+
+
+def evaluations_of(db: Database, checkpoint_id: str) -> list[Evaluation]:
+    """All of one checkpoint, the newest first. Raises StorageError."""
+    sql = f"SELECT {_NAMES} FROM evaluations WHERE checkpoint_id = ? ORDER BY id DESC"
+    return [to_evaluation(row) for row in select(db, sql, (checkpoint_id,))]

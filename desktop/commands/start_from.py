@@ -1,0 +1,167 @@
+"""What `evaluate --checkpoint` begins with: one of the data folder, read only, or a folder that was exported."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from core import settings as settings_file
+from core.checkpoints import package
+from core.checkpoints.weight_file import BadFileError, look_into, read_whole
+from core.events import CheckpointInfo
+from core.market.candle import Interval, Market
+from core.market.files import read_candle_file
+from core.settings import Settings
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
+from core.storage.setting_sets import settings_of
+from core.training.spec import StartingPoint
+from desktop.commands.errors import UserError
+
+_MODEL = ("name", "width", "layers", "heads", "context", "horizons", "activation")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A checkpoint whose file was found sound."""
+
+    checkpoint_id: str
+    step: int
+    market: Market
+    file: Path
+    sha256: str
+    learned_until_ms: int
+    """The end of the newest candle that it may have learned from."""
+    model: Mapping[str, Any]
+    settings: Mapping[str, Any] | None
+    """Those in force when it was saved; None where they were not stored."""
+
+    def settings_over(self, current: Settings) -> Settings:
+        """Its own settings of learning, with everything else as `current` has it. Raises UserError."""
+        plain = settings_file.to_dict(current)
+        for group in ("model", "training", "gradients", "recovery"):
+            plain[group] |= (self.settings or {}).get(group, {})
+        plain["model"] |= {name: self.model[name] for name in _MODEL if name in self.model}
+        plain["training"] |= {"duty_percent": 100, "host": current.training.host, "device": current.training.device}
+        plain["training"]["seed"] = current.training.seed
+        settings, warnings = settings_file.from_dict(plain)
+        if warnings:
+            raise UserError(f"The settings of checkpoint {self.checkpoint_id} cannot be used: {warnings[0]}")
+        return settings
+
+
+def find(wanted: str, folder: DataFolder) -> Chosen:
+    """An exported folder, or the id of a checkpoint in the data folder.
+
+    Raises UserError and StorageError, in sentences; nothing is written.
+    """
+    place = Path(wanted)
+    try:
+        return _exported(place) if place.is_dir() else _kept(wanted, folder)
+    except BadFileError as error:
+        raise UserError(f"{error} Nothing was evaluated.") from error
+
+
+def starting_point(
+    chosen: Chosen, candle_file: Path, count: int | None, *, counts_seen: bool, learns: bool
+) -> tuple[StartingPoint, dict[str, Any]]:
+    """Where the run begins, and what is told of it. Raises UserError where the file can tell nothing of it."""
+    file = read_candle_file(candle_file)
+    if file.interval != chosen.market.interval:
+        raise UserError(
+            f"The checkpoint has learned candles of {chosen.market.interval}, and {candle_file.name} holds candles of "
+            f"{file.interval}. Give a file of {chosen.market.interval}."
+        )
+    candles = file.candles[:count]
+    seen = sum(candle.open_time_ms < chosen.learned_until_ms for candle in candles)
+    if seen == len(candles) and not counts_seen:
+        raise UserError(
+            f"Every candle of {candle_file.name} is from before the newest one that the checkpoint has learned, so "
+            "none would be new to it. Give later candles; or, where the file is of another market, --count-seen."
+        )
+    start = StartingPoint(
+        chosen.file,
+        chosen.sha256,
+        chosen.checkpoint_id,
+        None if counts_seen else chosen.learned_until_ms,
+        learns,
+    )
+    return start, {
+        "id": chosen.checkpoint_id,
+        "step": chosen.step,
+        "market": str(chosen.market),
+        "learned_until_ms": chosen.learned_until_ms,
+        "learns": learns,
+        "seen": seen,
+        "counts_seen": counts_seen,
+    }
+
+
+def _exported(place: Path) -> Chosen:
+    found = package.read(place)
+    card = found.card
+    market = Market(card.venue, card.symbol, Interval.parse(card.interval))
+    description = look_into(found.weights, package.WEIGHTS)
+    return Chosen(
+        card.checkpoint_id,
+        card.step,
+        market,
+        (place / package.WEIGHTS).resolve(),
+        card.sha256,
+        _learned_until(card.candle_open_time_ms, market, description),
+        description["model"],
+        card.settings,
+    )
+
+
+def _kept(checkpoint_id: str, folder: DataFolder) -> Chosen:
+    if not folder.database.exists():
+        raise UserError(f"There is no database in {folder.root}, so no checkpoint either. Name it with --data-dir.")
+    db = open_database(folder.database, readonly=True)
+    try:
+        info = CheckpointRows(db).by_id(checkpoint_id)
+        if info is None:
+            raise UserError(
+                f"There is no checkpoint '{checkpoint_id}' in {folder.root}, and no such folder. "
+                "See: ghostcandle checkpoints list"
+            )
+        market = RunStore(db).get(info.run_id).market
+        settings = None if info.settings_id is None else settings_of(db, info.settings_id)
+    finally:
+        db.close()
+    return _of_row(info, market, folder.absolute(info.file), settings)
+
+
+def _of_row(info: CheckpointInfo, market: Market, file: Path, settings: Mapping[str, Any] | None) -> Chosen:
+    description = look_into(read_whole(file, info.sha256), file.name)
+    return Chosen(
+        info.checkpoint_id,
+        info.step,
+        market,
+        file.resolve(),
+        info.sha256,
+        _learned_until(info.candle_open_time_ms, market, description),
+        description["model"],
+        settings,
+    )
+
+
+def _learned_until(newest_open_ms: int, market: Market, description: Mapping[str, Any]) -> int:
+    """Also what it was pretrained on counts."""
+    pretrained = description.get("seen_until_ms")
+    own = newest_open_ms + market.interval.duration_ms
+    return max(own, pretrained) if isinstance(pretrained, int) else own
+
+
+def with_start(settings: Settings, candle_file: Path, seed: int) -> Settings:
+    """The same, set to go through the file once, as fast as it goes, with this seed."""
+    return dataclasses.replace(
+        settings,
+        market=dataclasses.replace(settings.market, feed="replay", file=str(candle_file), speed=0.0),
+        training=dataclasses.replace(settings.training, seed=seed),
+    )

@@ -1,0 +1,63 @@
+"""The status bar's word on long work: the oldest that is under way, and how long it takes yet."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+
+from core.events import JobProgress
+from desktop.formatting import format_count, format_duration
+from desktop.icons import tabular
+
+
+class JobBar(QWidget):
+    """Shows the oldest work of a list; hidden while there is none. `clicked`: all of them are wanted."""
+
+    clicked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel()
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._progress.setFixedSize(QSize(110, 10))
+        self._progress.setAccessibleName(self.tr("Progress of the oldest job"))
+        self._left = QLabel()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(6, 0, 6, 0)
+        layout.setSpacing(6)
+        for part in (self._title, self._progress, self._left):
+            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._left.setFont(tabular(self.font()))
+        self.hide()
+
+    def show_jobs(self, jobs: tuple[JobProgress, ...]) -> None:
+        """Show the first of `jobs`, and how many more there are."""
+        if not jobs:
+            self.hide()
+            return
+        job = jobs[0]
+        more = self.tr(" (and {count} more)").format(count=len(jobs) - 1) if len(jobs) > 1 else ""
+        self._title.setText(job.title + more)
+        # A range of 0 to 0 is Qt's way to say that the length is not known.
+        self._progress.setRange(0, max(job.total, 0))
+        self._progress.setValue(min(job.done, job.total))
+        left = job.seconds_left
+        self._left.setText("" if left is None else self.tr("{time} left").format(time=format_duration(left)))
+        lines = [*(self._describe(each) for each in jobs), self.tr("Click for the list of jobs.")]
+        self.setToolTip("\n".join(lines))
+        self.show()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(event.position().toPoint()):
+            self.clicked.emit()
+        super().mouseReleaseEvent(event)
+
+    def _describe(self, job: JobProgress) -> str:
+        if job.total <= 0:
+            return job.title
+        words = self.tr("{title}: {done} of {total}")
+        return words.format(title=job.title, done=format_count(job.done), total=format_count(job.total))

@@ -1,0 +1,179 @@
+"""One of our own commands as a child process: progress comes as lines, and closing its stdin ends it."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal, Slot
+
+_CONSOLE_PROGRAM = "ghostcandle-console.exe"
+_POLITE_MS = 20_000
+"""A trainer finishes its step and writes its last checkpoint first."""
+_INSISTING_MS = 5_000
+_LONGEST_LINE = 1 << 20
+_LARGEST_ANSWER = 64 << 20
+_LAST_WORDS = 20
+_ENDS_WITHIN_MS = 3_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a child ended. summary: its one object on stdout, where it did what it was told to do, or had done so much
+    of it by the time it was cancelled that it has something to tell."""
+
+    summary: Mapping[str, Any] | None
+    sentence: str = ""
+    """What went wrong."""
+    was_asked: bool = False
+    """It was cancelled."""
+
+
+def own_program() -> list[str]:
+    """The command line that starts this program again, installed or packaged."""
+    if not getattr(sys, "frozen", False):
+        return [sys.executable, "-m", "desktop"]
+    console = Path(sys.executable).with_name(_CONSOLE_PROGRAM)  # a windowed program on Windows has no streams
+    return [str(console if console.exists() else sys.executable)]
+
+
+def own_environment(more: Mapping[str, str]) -> QProcessEnvironment:
+    """This process's, in which the same code is found from whatever folder."""
+    environment = QProcessEnvironment.systemEnvironment()
+    if not getattr(sys, "frozen", False):
+        root = str(Path(__file__).resolve().parents[2])
+        found = environment.value("PYTHONPATH")
+        environment.insert("PYTHONPATH", f"{root}{os.pathsep}{found}" if found else root)
+    for name, value in more.items():
+        environment.insert(name, value)
+    return environment
+
+
+class ChildProcess(QObject):
+    """Starts, listens to and ends one child. Should this process die, its end of stdin closes, and the child ends."""
+
+    progressed = Signal(str, int, int, object)
+    """What is done now, how far, of how much (0: not known), and the seconds left or None."""
+    said = Signal(str)
+    """A sentence on the way."""
+    over = Signal(object)
+    """Ending. The last signal; the process is gone."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], parent: QObject) -> None:
+        super().__init__(parent)
+        self._process = QProcess(self)
+        self._process.setProcessEnvironment(own_environment(environment))
+        program, *rest = own_program()
+        self._process.setProgram(program)
+        self._process.setArguments([*rest, *arguments])
+        self._process.readyReadStandardError.connect(self._on_progress)
+        self._process.readyReadStandardOutput.connect(self._on_answer)
+        self._process.finished.connect(self._on_finished)
+        self._process.errorOccurred.connect(self._on_error)
+        self._lines, self._answer = bytearray(), bytearray()
+        self._words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._was_asked = self._is_over = False
+        self._insist = QTimer(self)
+        self._insist.setSingleShot(True)
+        self._insist.timeout.connect(self._on_patience_over)
+
+    @property
+    def process_id(self) -> int:
+        """0 where it does not run."""
+        return int(self._process.processId())
+
+    def start(self) -> None:
+        """`over` follows in any case."""
+        self._process.start()
+
+    @Slot()
+    def cancel(self) -> None:
+        """Ask it to end; after a while insist. Safe to call twice."""
+        if self._was_asked or self._is_over:
+            return
+        self._was_asked = True
+        self._process.closeWriteChannel()
+        self._insist.start(_POLITE_MS)
+
+    def kill(self) -> None:
+        """End it now, and wait for that."""
+        self._was_asked = True
+        if not self._is_over:
+            self._process.kill()
+            self._process.waitForFinished(_ENDS_WITHIN_MS)
+
+    def _on_patience_over(self) -> None:
+        if self._insist.interval() == _INSISTING_MS:
+            self._process.kill()
+            return
+        self._process.terminate()
+        self._insist.start(_INSISTING_MS)
+
+    @Slot()
+    def _on_progress(self) -> None:
+        self._lines += self._process.readAllStandardError().data()
+        *lines, rest = bytes(self._lines).split(b"\n")
+        self._lines = bytearray(rest[-_LONGEST_LINE:])
+        for line in lines:
+            self._take(line.decode("utf-8", "replace").strip())
+
+    def _take(self, line: str) -> None:
+        """A line that is not ours is kept: it may be the last word of a process that dies."""
+        told = _object(line)
+        match told:
+            case {"progress": {"title": str(title), "done": int(done), "total": int(total), "seconds_left": left}}:
+                self.progressed.emit(title, done, total, left if isinstance(left, (int, float)) else None)
+            case {"say": str(sentence)}:
+                self.said.emit(sentence)
+            case _ if line:
+                self._words.append(line)
+
+    @Slot()
+    def _on_answer(self) -> None:
+        self._answer += self._process.readAllStandardOutput().data()
+        if len(self._answer) > _LARGEST_ANSWER:
+            self._words.append("It printed more than anything that Ghostcandle prints.")
+            self._process.kill()
+
+    def _on_error(self, error: QProcess.ProcessError) -> None:
+        if error is QProcess.ProcessError.FailedToStart:
+            self._end(Ending(None, self.tr("It could not be started: {why}.").format(why=self._process.errorString())))
+
+    def _on_finished(self, code: int, status: QProcess.ExitStatus) -> None:
+        self._on_progress()
+        self._on_answer()
+        told = _object(self._answer.decode("utf-8", "replace"))
+        if self._was_asked:
+            self._end(Ending(told if code == 0 else None, was_asked=True))
+        elif status is QProcess.ExitStatus.CrashExit:
+            self._end(Ending(None, self._with_words(self.tr("Its process was ended from outside, or crashed."))))
+        elif told is not None and "error" in told:
+            self._end(Ending(None, str(told["error"])))
+        elif code == 0 and told is not None:
+            self._end(Ending(told))
+        else:
+            self._end(Ending(None, self._with_words(self.tr("It ended with code {code}.").format(code=code))))
+
+    def _with_words(self, sentence: str) -> str:
+        return f"{sentence} {self._words[-1]}" if self._words else sentence
+
+    def _end(self, ending: Ending) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._insist.stop()
+            self.over.emit(ending)
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is, or None."""
+    try:
+        told = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return told if isinstance(told, dict) else None

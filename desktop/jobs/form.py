@@ -1,0 +1,164 @@
+"""What the dialogs that order a job share: a form, a sentence on what is wrong with it, and files to choose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.market.history.errors import CandleFileError
+from core.market.history.source import require_readable
+from desktop.dialogs.messages import open_dialog
+from desktop.jobs.orders import Order
+
+INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
+_BETWEEN_FILES = "; "
+_WIDTH = 560
+_LEAST_CHARACTERS = 24
+
+
+class JobDialog(QDialog):
+    """`ordered` carries the Order once it was accepted. A subclass adds its rows, then calls `check`."""
+
+    ordered = Signal(object)
+
+    def __init__(self, title: str, about: str, start: str, parent: QWidget | None = None) -> None:
+        """about: what the job does, in a sentence or two. start: the words on its button."""
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.form = QFormLayout()
+        self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        self.message = QLabel()
+        self.message.setWordWrap(True)
+        self.message.setAccessibleName(self.tr("What is wrong"))
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.button(kinds.Ok).setText(start)
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        told = QLabel(about)
+        told.setWordWrap(True)
+        layout = QVBoxLayout(self)
+        layout.addWidget(told)
+        layout.addSpacing(4)
+        layout.addLayout(self.form)
+        layout.addWidget(self.message)
+        layout.addStretch(1)
+        layout.addWidget(self.buttons)
+        self.setMinimumWidth(_WIDTH)
+
+    def order(self) -> Order:
+        """What is wanted. Raises ValueError in a sentence fit for a user."""
+        raise NotImplementedError
+
+    def add_row(self, title: str, widget: QWidget, tooltip: str) -> None:
+        """A field, by its title, which is its accessible name too."""
+        if isinstance(widget, QComboBox):  # else its longest text would squeeze the titles
+            widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+            widget.setMinimumContentsLength(_LEAST_CHARACTERS)
+        self.form.addRow(title, widget)
+        widget.setToolTip(tooltip)
+        for part in (widget, *widget.findChildren(QLineEdit)):
+            part.setAccessibleName(title.replace("&", ""))
+
+    def check(self) -> None:
+        """Say what is wrong, and let start only what is right."""
+        try:
+            self.order()
+            problem = ""
+        except ValueError as error:
+            problem = str(error)
+        self.message.setText(problem)
+        self.message.setVisible(bool(problem))
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+
+    def accept(self) -> None:
+        try:
+            order = self.order()
+        except ValueError:
+            self.check()
+            return
+        super().accept()
+        self.ordered.emit(order)
+
+
+class FilePicker(QWidget):
+    """One file or several, typed or chosen."""
+
+    changed = Signal()
+
+    def __init__(self, *, several: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._several = several
+        self.line = QLineEdit()
+        self.line.setPlaceholderText(self.tr("CSV (also .gz, .zip), Feather or Parquet"))
+        self.browse = QPushButton(self.tr("Browse…"))
+        self.browse.setAccessibleName(self.tr("Choose files") if several else self.tr("Choose a file"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.line, 1)
+        row.addWidget(self.browse)
+        self.setFocusProxy(self.line)
+        self.line.textChanged.connect(lambda _text: self.changed.emit())
+        self.browse.clicked.connect(self.open)
+
+    def files(self) -> list[Path]:
+        """Each can be read. Raises ValueError in a sentence."""
+        names = self.line.text().split(_BETWEEN_FILES) if self._several else [self.line.text()]
+        files = [Path(name.strip()).expanduser() for name in names if name.strip()]
+        if not files:
+            raise ValueError(self.tr("Choose a file of candles."))
+        for file in files:
+            try:
+                require_readable(file)
+            except CandleFileError as error:
+                raise ValueError(str(error)) from error
+        return [file.resolve() for file in files]
+
+    def open(self) -> QFileDialog:
+        """Ask for them."""
+        first = self.line.text().split(_BETWEEN_FILES)[0].strip()
+        dialog = QFileDialog(self, self.tr("Choose candles"), str(Path(first).parent if first else Path.home()))
+        modes = QFileDialog.FileMode
+        dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)
+        dialog.setNameFilters([self.tr("Candles (*.csv *.csv.gz *.zip *.feather *.parquet)"), self.tr("All files (*)")])
+        dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
+        open_dialog(dialog)
+        return dialog
+
+
+def editable(options: tuple[str, ...], value: str, placeholder: str = "") -> QComboBox:
+    """A box that takes also what it does not offer."""
+    box = QComboBox()
+    box.setEditable(True)
+    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+    box.addItems(list(options))
+    box.setCurrentText(value)
+    line, completer = box.lineEdit(), box.completer()
+    if line is not None:
+        line.setPlaceholderText(placeholder)
+    if completer is not None:
+        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+    return box
+
+
+def chosen_device(value: str) -> QComboBox:
+    """Where it computes; the data is what the command line takes."""
+    box = QComboBox()
+    for name, text in (("auto", box.tr("Automatic")), ("cpu", box.tr("CPU")), ("cuda", box.tr("GPU (CUDA)"))):
+        box.addItem(text, name)
+    box.setCurrentIndex(max(box.findData(value), 0))
+    return box

@@ -1,0 +1,157 @@
+"""Ordering what models do over files: pretraining, and evaluating a checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QSpinBox, QWidget
+
+from core.checkpoints.catalog import Kept
+from core.market.candle import Interval
+from desktop.formatting import format_time
+from desktop.jobs.form import FilePicker, JobDialog, chosen_device
+from desktop.jobs.orders import Order, checkpoint_words, evaluate_order, pretrain_order
+
+
+def tr(text: str) -> str:
+    """Of this module's texts."""
+    return QCoreApplication.translate("ModelDialogs", text)
+
+
+class PretrainDialog(JobDialog):
+    """Learning from candle files before a run."""
+
+    def __init__(self, device: str, parent: QWidget | None = None) -> None:
+        about = tr(
+            "A new model goes through the files several times, and is measured on a last part of each that it never "
+            "learns from. The next new run of the same interval starts from the best epoch; the model that is in use "
+            "now is left alone."
+        )
+        super().__init__(tr("Pretrain"), about, tr("Pretrain"), parent)
+        self.picker = FilePicker(several=True)
+        self.epochs = _whole(10, 1, 10_000)
+        self.patience = _whole(3, 1, 1_000)
+        self.batch_size = _whole(32, 1, 65_536)
+        self.share = QDoubleSpinBox()
+        self.share.setRange(5.0, 50.0)
+        self.share.setDecimals(0)
+        self.share.setSuffix(tr(" % of each file"))
+        self.share.setValue(20.0)
+        self.device = chosen_device(device)
+        self.add_row(tr("&Files"), self.picker, tr("Candles, all of one interval"))
+        self.add_row(tr("&Epochs"), self.epochs, tr("Times to go through the files, at most"))
+        self.add_row(tr("&Held back"), self.share, tr("The last share: never learned from, only measured on"))
+        self.add_row(tr("&Patience"), self.patience, tr("End after so many epochs without a better skill"))
+        self.add_row(tr("&Batch size"), self.batch_size, tr("Samples of a step"))
+        self.add_row(tr("&Device"), self.device, tr("Where it computes; training goes on beside it"))
+        self.picker.changed.connect(self.check)
+        self.check()
+
+    def order(self) -> Order:
+        return pretrain_order(
+            self.picker.files(),
+            epochs=self.epochs.value(),
+            validation_share=self.share.value() / 100.0,
+            patience=self.patience.value(),
+            batch_size=self.batch_size.value(),
+            device=self.device.currentData(),
+        )
+
+
+class EvaluateDialog(JobDialog):
+    """The live session over a file, from a checkpoint or from a new model."""
+
+    def __init__(
+        self,
+        kept: Sequence[Kept],
+        chosen: str | None,
+        reports: Path,
+        now: datetime,
+        device: str,
+        parent: QWidget | None = None,
+    ) -> None:
+        """kept: those that are offered, in this order. chosen: an id. reports: the folder of its page."""
+        about = tr(
+            "The live session goes through the file candle by candle: it forecasts each candle before it sees it, and "
+            "is scored against the baselines. From a checkpoint it begins with its weights, optimizer, expert weights "
+            "and calibration. The model that is in use now is left alone."
+        )
+        super().__init__(tr("Evaluate on a file"), about, tr("Evaluate"), parent)
+        self._kept, self._reports, self._now = tuple(kept), reports, now
+        self.checkpoint = QComboBox()
+        self.checkpoint.addItem(tr("A new model, which has learned nothing"), None)
+        for each in self._kept:
+            self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
+        self.picker = FilePicker(several=False)
+        self.learning = QComboBox()
+        self.learning.addItem(tr("It goes on learning from each candle, as it does live"), True)
+        self.learning.addItem(tr("Its weights stay as they are"), False)
+        self.counts_seen = QCheckBox()
+        self.device = chosen_device(device)
+        self.add_row(tr("&Checkpoint"), self.checkpoint, tr("What the session begins with"))
+        self.add_row(tr("&File"), self.picker, tr("Candles of the checkpoint's interval"))
+        self.add_row(
+            tr("&Learning"),
+            self.learning,
+            tr("Frozen or not, how the model is mixed with the baselines goes on adapting"),
+        )
+        self.add_row(tr("&Device"), self.device, tr("Where it computes; training goes on beside it"))
+        self.form.addRow("", self.counts_seen)
+        self.picker.changed.connect(self.check)
+        self.checkpoint.currentIndexChanged.connect(lambda _index: self._on_checkpoint())
+        self.checkpoint.setCurrentIndex(max(self.checkpoint.findData(chosen), 0) if chosen is not None else 0)
+        self._on_checkpoint()
+
+    def order(self) -> Order:
+        return evaluate_order(
+            self._chosen(),
+            self.picker.files()[0],
+            self._reports,
+            self._now,
+            learns=bool(self.learning.currentData()),
+            counts_seen=self.counts_seen.isChecked(),
+            device=self.device.currentData(),
+        )
+
+    def _chosen(self) -> Kept | None:
+        wanted = self.checkpoint.currentData()
+        return next((each for each in self._kept if each.info.checkpoint_id == wanted), None)
+
+    def _on_checkpoint(self) -> None:
+        kept = self._chosen()
+        for part in (self.learning, self.counts_seen):
+            part.setEnabled(kept is not None)
+        if kept is None:
+            self.learning.setCurrentIndex(0)
+            self.counts_seen.setChecked(False)
+        until = "…" if kept is None else format_time(kept.info.candle_open_time_ms + kept.interval_ms)
+        self.counts_seen.setText(tr("Judge also candles from before {until}").format(until=until))
+        self.counts_seen.setToolTip(
+            tr(
+                "Up to then the checkpoint has learned, so scores of candles from before say little, unless the file "
+                "is of another market than it has learned."
+            )
+        )
+        self.counts_seen.setAccessibleName(self.counts_seen.text())
+        self.check()
+
+
+def _title(kept: Kept) -> str:
+    words = tr("{name}: {symbol} {interval}, up to {until}")
+    return words.format(
+        name=checkpoint_words(kept),
+        symbol=kept.symbol,
+        interval=Interval(kept.interval_ms),
+        until=format_time(kept.info.candle_open_time_ms + kept.interval_ms),
+    )
+
+
+def _whole(value: int, least: int, most: int) -> QSpinBox:
+    spin = QSpinBox()
+    spin.setRange(least, most)
+    spin.setGroupSeparatorShown(True)
+    spin.setValue(value)
+    return spin

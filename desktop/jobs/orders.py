@@ -1,0 +1,196 @@
+"""What can be ordered from the window: a command line of our own for each, and its account in words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QCoreApplication
+
+from core.checkpoints.catalog import Kept
+from core.report import words
+from desktop.formatting import format_count, format_percent
+
+Told = Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """arguments: without --json, --data-dir and the like. told: what came of it, in a sentence."""
+
+    title: str
+    arguments: tuple[str, ...]
+    told: Told
+    page: Path | None = None
+    """A report that it writes."""
+    checkpoint_id: str | None = None
+    """What it finds is kept with this one."""
+    cancelled: str = ""
+    """What holds after it was cancelled."""
+    works_aside: bool = False
+    """It needs a temporary folder, and no window: where temporary files are, there is the window's socket too."""
+
+
+def tr(text: str) -> str:
+    """Of this module's texts."""
+    return QCoreApplication.translate("Jobs", text)
+
+
+def import_order(
+    files: Sequence[Path],
+    *,
+    venue: str = "",
+    symbol: str = "",
+    interval: str = "",
+    time_zone: str = "UTC",
+    replaces: bool = False,
+) -> Order:
+    """Read candle and trade files into the database. What is empty is found in the files' names and rows."""
+    named = {"--venue": venue, "--symbol": symbol, "--interval": interval, "--time-zone": time_zone}
+    options = [part for name, value in named.items() if value for part in (name, value)]
+    title = (
+        tr("Import {file}").format(file=files[0].name)
+        if len(files) == 1
+        else tr("Import {count} files").format(count=format_count(len(files)))
+    )
+    return Order(
+        title,
+        ("import", *options, *(["--replace"] if replaces else []), "--", *map(str, files)),
+        _import_told,
+        cancelled=tr("Whole candles that were stored by then stay; importing the file again adds the rest."),
+    )
+
+
+def backfill_order(venue: str, symbol: str, interval: str, since: str, until: str, *, asks_again: bool) -> Order:
+    """Fetch what is missing of a market's history. until: empty for up to now."""
+    market = ("--venue", venue, "--symbol", symbol, "--interval", interval)
+    span = ("--since", since, *(("--until", until) if until else ()))
+    return Order(
+        tr("Fetch {symbol} {interval} of {venue} since {since}").format(
+            symbol=symbol, interval=interval, venue=venue, since=since
+        ),
+        ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
+        _backfill_told,
+        cancelled=tr("The candles that had come are stored; the same job goes on from there."),
+    )
+
+
+def pretrain_order(
+    files: Sequence[Path], *, epochs: int, validation_share: float, patience: int, batch_size: int, device: str
+) -> Order:
+    """Learn from candle files before a run."""
+    options = (
+        *("--epochs", str(epochs), "--validation-share", str(validation_share), "--patience", str(patience)),
+        *("--batch-size", str(batch_size), "--device", device),
+    )
+    named = files[0].name if len(files) == 1 else tr("{count} files").format(count=format_count(len(files)))
+    return Order(
+        tr("Pretrain on {files}").format(files=named),
+        ("pretrain", *options, "--", *map(str, files)),
+        _pretrain_told,
+        cancelled=tr("The best epoch by then is kept, where there was one."),
+    )
+
+
+def evaluate_order(
+    kept: Kept | None, file: Path, reports: Path, now: datetime, *, learns: bool, counts_seen: bool, device: str
+) -> Order:
+    """Run the live session over a file, from a checkpoint or from a new model. reports: the folder of its page."""
+    step = "new" if kept is None else f"step-{kept.info.step}"
+    page = reports / f"{now:%Y%m%d-%H%M%S}-{step}-{_plain(file.stem)}.html"
+    options = ["--report", str(page), "--device", device]
+    title = tr("Evaluate a new model on {file}").format(file=file.name)
+    if kept is not None:
+        options += ["--checkpoint", kept.info.checkpoint_id]
+        options += [] if learns else ["--frozen"]
+        options += ["--count-seen"] if counts_seen else []
+        title = tr("Evaluate {checkpoint} on {file}").format(checkpoint=checkpoint_words(kept), file=file.name)
+    return Order(
+        title,
+        ("evaluate", *options, "--", str(file)),
+        _evaluate_told,
+        page,
+        None if kept is None else kept.info.checkpoint_id,
+        tr("Nothing was judged, and nothing was kept."),
+        works_aside=True,
+    )
+
+
+def checkpoint_words(kept: Kept) -> str:
+    """Its name, or its step."""
+    return kept.info.name or tr("step {step}").format(step=format_count(kept.info.step))
+
+
+def in_fields(sentence: str) -> str:
+    """What a command says, with the dialog's fields in place of its options."""
+    fields = {
+        "--venue": tr("Exchange"),
+        "--symbol": tr("Symbol"),
+        "--interval": tr("Interval"),
+        "--time-zone": tr("Time zone"),
+        "--batch-size": tr("Batch size"),
+        "--device": tr("Device"),
+        "--validation-share": tr("Held back"),
+        "--count-seen": tr("Judge also candles from before"),
+        "--replace": tr("Put the file's candles in place"),
+    }
+    for option, field in fields.items():
+        sentence = re.sub(rf"{option}\b", f"“{field}”", sentence)
+    return sentence
+
+
+def _plain(name: str) -> str:
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)[:60]
+
+
+def _import_told(summary: Mapping[str, Any]) -> str:
+    files = summary["files"]
+    stored, same = (sum(int(each[name] or 0) for each in files) for name in ("stored", "same"))
+    rejected: Counter[str] = Counter()
+    for each in files:
+        rejected.update(each["rejected"])
+    parts = [tr("{count} candles stored.").format(count=format_count(stored))]
+    if same:
+        parts.append(tr("{count} were there already.").format(count=format_count(same)))
+    if rejected:
+        why = ", ".join(f"{format_count(count)} ({reason})" for reason, count in rejected.items())
+        parts.append(tr("Rejected: {why}.").format(why=why))
+    return " ".join(parts)
+
+
+def _backfill_told(summary: Mapping[str, Any]) -> str:
+    if not summary["wanted"]:
+        return tr("Nothing was missing.")
+    parts = [
+        tr("{stored} of {wanted} missing candles stored.").format(
+            stored=format_count(summary["stored"]), wanted=format_count(summary["wanted"])
+        )
+    ]
+    if summary["all_absent"]:
+        parts.append(
+            tr("The exchange does not have {count}; they stay holes.").format(count=format_count(summary["all_absent"]))
+        )
+    if summary["left"]:
+        parts.append(tr("{count} are still missing.").format(count=format_count(summary["left"])))
+    return " ".join(parts)
+
+
+def _pretrain_told(summary: Mapping[str, Any]) -> str:
+    best = next(each for each in summary["epochs"] if each["epoch"] == summary["best_epoch"])
+    skills = (best["validation"][f"{name}_skill"] for name in ("close", "range"))
+    close, spread = (format_percent(value, 2, signed=True) for value in skills)
+    return tr(
+        "Epoch {best} of {epochs} was the best: skill on held-back candles {close} (close), {range} (range). The next "
+        "new run of the same interval starts from it."
+    ).format(best=summary["best_epoch"], epochs=len(summary["epochs"]), close=close, range=spread)
+
+
+def _evaluate_told(summary: Mapping[str, Any]) -> str:
+    plain = dict(summary)
+    found = [*(words.in_a_sentence(plain, name) for name in words.QUANTITIES), words.beginning(plain)]
+    return " ".join(part for part in found if part)

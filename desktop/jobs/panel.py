@@ -1,0 +1,189 @@
+"""The Jobs dock: all long work, how far it is, and what came of it; cancelled and opened here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QPoint, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPlainTextEdit,
+    QSplitter,
+    QToolBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.action_table import job_actions
+from desktop.actions import ActionId, ActionRegistry
+from desktop.formatting import format_count, format_duration, format_time
+from desktop.icons import icon
+from desktop.jobs.book import Job, JobState
+from desktop.jobs.table import JobsModel, make_table
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.state import RunState
+from desktop.theme import Palette, Theme
+
+
+class JobsPanel(Panel):
+    """`cancel_requested` carries a job's id; `trouble` a sentence."""
+
+    cancel_requested = Signal(str)
+    trouble = Signal(str)
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self.can_cancel: Callable[[str], bool] = lambda job_id: False
+        """Whether somebody would answer a request to cancel this one."""
+        self.model = JobsModel(theme, self)
+        self.table = make_table(self.model, theme, self.tr("Jobs, those under way first"))
+        self.count = QLabel()
+        self.start = QToolButton()
+        self.details = QPlainTextEdit()
+        self.details.setReadOnly(True)
+        self.details.setAccessibleName(self.tr("The whole account of the chosen job"))
+        self.actions_of_panel = ActionRegistry(job_actions(), self.table)
+        self._build_layout()
+        nothing = self.tr(
+            "No long work yet. Importing, fetching history, pretraining and evaluating begin with “Start”, or in the "
+            "menus File and Training; learning from stored candles shows here too."
+        )
+        self._empty = EmptyState(nothing, self.table.viewport())
+        self._connect()
+        self.apply_palette(theme.palette)
+        self._update_actions()
+
+    def offer(self, actions: Sequence[QAction]) -> None:
+        """What can be started from here."""
+        menu = QMenu(self.start)
+        menu.setToolTipsVisible(True)
+        menu.addActions(list(actions))
+        self.start.setMenu(menu)
+
+    def selected(self) -> Job | None:
+        """The chosen one."""
+        rows = self.table.selectionModel().selectedRows()
+        return self.model.jobs[rows[0].row()] if rows else None
+
+    def select(self, job_id: str) -> None:
+        """Choose a job, the newest of its id."""
+        self.refresh()
+        row = next((row for row, job in enumerate(self.model.jobs) if job.job_id == job_id), None)
+        if row is not None:
+            self.table.selectRow(row)
+
+    def refresh(self) -> None:
+        chosen, jobs = self.selected(), self._state.jobs.jobs()
+        self.model.show(jobs)
+        if chosen is not None and self.selected() is None:
+            row = self.model.row_of(chosen)
+            if row is not None:
+                self.table.selectRow(row)
+        running = len(self._state.jobs)
+        set_text(self.count, self.tr("{count} under way").format(count=format_count(running)) if running else "")
+        self._empty.tell(is_empty=not jobs, is_loading=False)
+        self._update_actions()
+
+    def tick(self) -> None:
+        job = self.selected()
+        if job is not None and not job.state.is_over:
+            self._show_details()
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.actions_of_panel.apply_palette(palette)
+        self.start.setIcon(icon("plus", palette.text))
+        colour_text(self.count, palette.muted_text)
+        colour_text(self._empty, palette.muted_text)
+        self.model.show(self.model.jobs)
+
+    def _build_layout(self) -> None:
+        buttons = QToolBar()
+        buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        buttons.setIconSize(QSize(15, 15))
+        self.start.setText(self.tr("&Start"))
+        self.start.setToolTip(self.tr("Import candles, fetch history, pretrain, or evaluate"))
+        self.start.setAccessibleName(self.tr("Start a job"))
+        self.start.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.start.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        buttons.addWidget(self.start)
+        self.actions_of_panel.fill_tool_bar(buttons)
+        top = QHBoxLayout()
+        top.setSpacing(8)
+        top.addWidget(self.count)
+        top.addStretch(1)
+        top.addWidget(buttons)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setChildrenCollapsible(False)
+        splitter.addWidget(self.table)
+        splitter.addWidget(self.details)
+        splitter.setStretchFactor(0, 2)
+        splitter.setStretchFactor(1, 1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(6, 4, 6, 4)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(splitter, 1)
+
+    def _connect(self) -> None:
+        self._state.jobs_changed.connect(self.mark_stale)
+        self.table.selectionModel().selectionChanged.connect(self._update_actions)
+        self.table.doubleClicked.connect(lambda _index: self._open())
+        self.table.customContextMenuRequested.connect(self._open_menu)
+        ids = ActionId
+        self.actions_of_panel.wire({ids.JOB_CANCEL: self._cancel, ids.JOB_OPEN: self._open, ids.JOB_CLEAR: self._clear})
+
+    def _update_actions(self) -> None:
+        job, actions = self.selected(), self.actions_of_panel
+        can_cancel = job is not None and job.state is JobState.RUNNING and self.can_cancel(job.job_id)
+        actions[ActionId.JOB_CANCEL].setEnabled(can_cancel)
+        actions[ActionId.JOB_OPEN].setEnabled(job is not None and job.page is not None)
+        actions[ActionId.JOB_CLEAR].setEnabled(any(each.state.is_over for each in self.model.jobs))
+        self._show_details()
+
+    def _show_details(self) -> None:
+        job = self.selected()
+        text = "" if job is None else self._account(job)
+        if text != self.details.toPlainText():
+            self.details.setPlainText(text)
+        self.details.setVisible(job is not None)
+
+    def _account(self, job: Job) -> str:
+        began = self.tr("Began {time}").format(time=format_time(job.started_at_ms, seconds=True))
+        until_ms = job.ended_at_ms or self._state.clock.now_ms()
+        took = format_duration(max(until_ms - job.started_at_ms, 0) / 1000.0)
+        lasted = self.tr("took {time}") if job.state.is_over else self.tr("runs for {time}")
+        return f"{job.report.title}\n{began}, {lasted.format(time=took)}\n\n{self.model.words(job)}"
+
+    def _cancel(self) -> None:
+        job = self.selected()
+        if job is not None:
+            self.cancel_requested.emit(job.job_id)
+
+    def _open(self) -> None:
+        job = self.selected()
+        if job is not None and job.page is not None:
+            self.open_page(job.page)
+
+    def open_page(self, page: Path) -> None:
+        """Show a report in the browser."""
+        if not page.is_file():
+            self.trouble.emit(self.tr("The report {file} is not there any more.").format(file=page))
+        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
+            self.trouble.emit(self.tr("No browser answered. The report is {file}.").format(file=page))
+
+    def _clear(self) -> None:
+        self._state.jobs.clear_over()
+        self._state.jobs_changed.emit()
+
+    def _open_menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(self.actions_of_panel.actions())
+        menu.popup(self.table.viewport().mapToGlobal(position))

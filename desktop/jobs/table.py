@@ -1,0 +1,209 @@
+"""The table of the Jobs dock: what each is, a bar, the time left, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QResizeEvent
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+
+from desktop.formatting import MISSING, format_count, format_duration, format_percent
+from desktop.icons import icon
+from desktop.jobs.book import Job, JobState
+from desktop.panels.base import paragraphs
+from desktop.tables import ROOT, Index, dress_rows
+from desktop.theme import Palette, Theme
+
+JOB, PROGRESS, LEFT, RESULT = range(4)
+_BAR_PX, _BAR_WIDTH_PX, _TEXT_PX = 8, 130, 50
+_SHARE_OF_JOB = 0.62
+_ICONS = {
+    JobState.RUNNING: "progress-clock",
+    JobState.CANCELLING: "progress-close",
+    JobState.DONE: "check-circle-outline",
+    JobState.ENDED: "stop-circle-outline",
+    JobState.CANCELLED: "cancel",
+    JobState.FAILED: "alert-circle-outline",
+}
+
+
+def share_of(job: Job) -> float | None:
+    """How much of it is done, in 0..1; None where its length is not known."""
+    report = job.report
+    return None if report.total <= 0 else min(max(report.done / report.total, 0.0), 1.0)
+
+
+class JobsModel(QAbstractTableModel):
+    """Jobs in the order of the list: those under way first."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._jobs: tuple[Job, ...] = ()
+        self._titles = (self.tr("Job"), self.tr("Progress"), self.tr("Time left"), self.tr("State"))
+        self._states = {
+            JobState.RUNNING: self.tr("Under way"),
+            JobState.CANCELLING: self.tr("Being cancelled …"),
+            JobState.DONE: self.tr("Done"),
+            JobState.ENDED: self.tr("Ended before its end"),
+            JobState.CANCELLED: self.tr("Cancelled"),
+            JobState.FAILED: self.tr("Failed"),
+        }
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """What is shown."""
+        return self._jobs
+
+    def show(self, jobs: Sequence[Job]) -> None:
+        """Show these instead; rows of the same jobs stay the same rows."""
+        before, self._jobs = [_key(job) for job in self._jobs], tuple(jobs)
+        if before == [_key(job) for job in self._jobs]:
+            if self._jobs:
+                self.dataChanged.emit(self.index(0, 0), self.index(len(self._jobs) - 1, RESULT))
+            return
+        self.beginResetModel()
+        self.endResetModel()
+
+    def row_of(self, job: Job) -> int | None:
+        """Where the same job stands now."""
+        return next((row for row, each in enumerate(self._jobs) if _key(each) == _key(job)), None)
+
+    def words(self, job: Job) -> str:
+        """Its state, and what it does or what came of it."""
+        state = self._states[job.state]
+        if job.state is JobState.RUNNING:
+            return self._under_way(job) or state
+        if job.state is JobState.CANCELLING:
+            return state
+        return f"{state}. {job.result}" if job.result else f"{state}."
+
+    def _under_way(self, job: Job) -> str:
+        report = job.report
+        if report.total <= 0:
+            return job.doing
+        count = self.tr("{done} of {total}").format(done=format_count(report.done), total=format_count(report.total))
+        return f"{job.doing}: {count}" if job.doing else count
+
+    def rowCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self._jobs)
+
+    def columnCount(self, parent: Index = ROOT) -> int:
+        return 0 if parent.isValid() else len(self._titles)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        job, column = self._jobs[index.row()], index.column()
+        if role == Qt.ItemDataRole.DisplayRole:
+            return self._text(job, column)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return paragraphs(f"{job.report.title}\n{self.words(job)}")
+        if role == Qt.ItemDataRole.DecorationRole and column == JOB:
+            return icon(_ICONS[job.state], colour_of(job, self._theme.palette), self._theme.palette.inverse_text)
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return f"{self._titles[column]}: {self._text(job, column)}"
+        return None
+
+    def _text(self, job: Job, column: int) -> str:
+        if column == JOB:
+            return job.report.title
+        if column == PROGRESS:
+            share = share_of(job)
+            if job.state is JobState.DONE:
+                return format_percent(1.0, 0)
+            return MISSING if share is None else format_percent(share, 0)
+        if column == LEFT:
+            left = job.report.seconds_left
+            if job.state.is_over:
+                return ""
+            return MISSING if left is None else format_duration(left)
+        return " ".join(self.words(job).split())
+
+
+class ProgressDelegate(QStyledItemDelegate):
+    """A bar and its share."""
+
+    def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        self.initStyleOption(option, index)
+        widget: QWidget = option.widget  # type: ignore[attr-defined]
+        style, rectangle = widget.style(), option.rect  # type: ignore[attr-defined]
+        style.drawPrimitive(QStyle.PrimitiveElement.PE_PanelItemViewItem, option, painter, widget)
+        model = index.model()
+        if not isinstance(model, JobsModel):
+            return
+        job, palette, room = model.jobs[index.row()], self._theme.palette, rectangle.adjusted(6, 0, -6, 0)
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
+        text = palette.inverse_text if is_selected else palette.text
+        bar = QRect(room.left(), room.center().y() - _BAR_PX // 2, max(room.width() - _TEXT_PX, 0), _BAR_PX)
+        _paint_bar(painter, bar, job, palette, text if is_selected else colour_of(job, palette))
+        painter.setPen(text)
+        flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, int(flags), str(index.data()))
+
+
+def _paint_bar(painter: QPainter, bar: QRect, job: Job, palette: Palette, colour: QColor) -> None:
+    painter.setPen(palette.outline)
+    painter.setBrush(palette.background)
+    painter.drawRect(bar.adjusted(0, 0, -1, -1))
+    share = 1.0 if job.state is JobState.DONE else share_of(job) or 0.0
+    painter.fillRect(QRect(bar.left(), bar.top(), round(share * bar.width()), bar.height()), colour)
+
+
+def colour_of(job: Job, palette: Palette) -> QColor:
+    """Of its state."""
+    return {
+        JobState.RUNNING: palette.accent,
+        JobState.DONE: palette.good,
+        JobState.FAILED: palette.bad,
+    }.get(job.state, palette.muted_text)
+
+
+class _JobsTable(QTableView):
+    """What a job is has as much room as it needs, up to a share of what bar and time leave."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        """The titles or the width have changed."""
+        room = self.viewport().width() - self.columnWidth(PROGRESS) - self.columnWidth(LEFT)
+        self.setColumnWidth(JOB, max(min(self.sizeHintForColumn(JOB) + 8, round(_SHARE_OF_JOB * room)), 60))
+
+
+def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None = None) -> QTableView:
+    """The view of a model. name: what a screen reader calls it."""
+    table = _JobsTable(parent)
+    table.setModel(model)
+    table.setItemDelegateForColumn(PROGRESS, ProgressDelegate(theme, table))
+    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+    dress_rows(table, name, several=False)
+    table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
+    header = table.horizontalHeader()
+    header.setMinimumSectionSize(60)
+    header.setSectionResizeMode(JOB, QHeaderView.ResizeMode.Fixed)
+    header.setSectionResizeMode(RESULT, QHeaderView.ResizeMode.Stretch)
+    for column, width in ((PROGRESS, _BAR_WIDTH_PX), (LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)):
+        header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
+        table.setColumnWidth(column, width)
+    model.modelReset.connect(table.fit)
+    return table
+
+
+def _key(job: Job) -> tuple[str, int]:
+    return job.job_id, job.started_at_ms

@@ -1,0 +1,65 @@
+"""Evaluations of checkpoints, as they are stored and shown with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.checkpoints.evaluation import Evaluation, evaluation_of
+from core.storage.browsing import BrowsedRows
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.evaluations import add_evaluation, evaluations_of
+from tests.core.training.test_from_checkpoint import saved
+
+
+def summary(checkpoint_id: str, skill: float | None = 0.01) -> dict[str, Any]:
+    """What `evaluate --checkpoint --json` says, as far as it is kept."""
+    found = {"skill": skill, "skill_ci95": None if skill is None else [skill - 0.02, skill + 0.02]}
+    return {
+        "checkpoint": {"id": checkpoint_id, "learns": False},
+        "file": "later.csv",
+        "interval": "1m",
+        "candles": 500,
+        "judged": 480,
+        "pinball": {"close": found, "range": found},
+        "coverage": {"overall": 0.9},
+        "direction": {"accuracy": None},
+    }
+
+
+def test_the_newest_is_shown_with_its_checkpoint_and_all_are_kept(tmp_path: Path) -> None:
+    info, _ = saved(tmp_path)
+    first = evaluation_of(summary(info.checkpoint_id), 1_000, "reports/a.html")
+    second = dataclasses.replace(first, at_ms=2_000, file="other.csv", close_skill=None)
+    with open_database(tmp_path / "ghostcandle.sqlite3") as db:
+        rows = BrowsedRows(db)
+        assert [kept.evaluation for kept in rows.of([info.checkpoint_id])] == [None]
+        add_evaluation(db, first)
+        add_evaluation(db, second)
+        pages = (rows.page(None, 100), rows.newer(0), rows.of([info.checkpoint_id]))
+        for page in pages:
+            found = [kept for kept in page if kept.info.checkpoint_id == info.checkpoint_id]
+            assert [kept.evaluation for kept in found] == [second]
+            assert len({kept.sequence for kept in page}) == len(page), "two evaluations make no second row"
+    with open_database(tmp_path / "ghostcandle.sqlite3", readonly=True) as other:
+        assert evaluations_of(other, info.checkpoint_id) == [second, first]
+        assert evaluations_of(other, "never heard of") == []
+
+
+def test_an_evaluation_of_what_was_never_kept_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path)
+    with open_database(tmp_path / "ghostcandle.sqlite3") as db, pytest.raises(StorageError):
+        add_evaluation(db, evaluation_of(summary("never heard of"), 1, ""))
+
+
+def test_what_is_no_number_is_unknown() -> None:
+    found = evaluation_of(summary("a", math.nan), 1, "")
+    assert isinstance(found, Evaluation) and found.close_skill is None and found.direction is None
+    assert evaluation_of(summary("a", None), 1, "").close_low is None
+    with pytest.raises(KeyError):
+        evaluation_of({"error": "no"}, 1, "")

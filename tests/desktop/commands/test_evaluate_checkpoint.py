@@ -1,0 +1,122 @@
+"""`ghostcandle evaluate --checkpoint`, and how a program that started a command is told and ends it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from core.checkpoints import package
+from core.settings import Settings
+from core.storage.browsing import BrowsedRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from desktop.commands.errors import UserError
+from desktop.commands.start_from import find, starting_point
+from tests.core.training.rigs import SMALL
+from tests.core.training.test_from_checkpoint import saved
+from tests.support import commands
+from tests.support.candles import MINUTE, random_walk
+
+HOUR_MS = 3_600_000
+
+
+def write(path: Path, count: int, start_ms: int, step_ms: int = MINUTE.duration_ms) -> Path:
+    numbers = [(c.open, c.high, c.low, c.close, c.volume) for c in random_walk(count)]
+    rows = (f"{start_ms + row * step_ms},{','.join(map(repr, each))}\n" for row, each in enumerate(numbers))
+    path.write_text("time,open,high,low,close,volume\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_is(tmp_path: Path) -> None:
+    info, file = saved(tmp_path / "data")
+    with open_database(tmp_path / "data" / "ghostcandle.sqlite3", readonly=True) as db:
+        (kept,) = BrowsedRows(db).of([info.checkpoint_id])
+    place = package.export(kept, file, None, tmp_path)
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    later = write(tmp_path / "later.csv", 50, info.candle_open_time_ms + MINUTE.duration_ms)
+    report = tmp_path / "out.html"
+    told = commands.run_json(
+        *("evaluate", str(later), "--checkpoint", str(place), "--frozen", "--report", str(report)),
+        *("--data-dir", str(tmp_path / "elsewhere"), "--device", "cpu"),
+    )
+    assert told["steps"] == 0 and told["scored"] == 49
+    assert told["checkpoint"] | {"learned_until_ms": 0} == {
+        "id": info.checkpoint_id,
+        "step": info.step,
+        "market": "walk 1m (file)",
+        "learned_until_ms": 0,
+        "learns": False,
+        "seen": 0,
+        "counts_seen": False,
+    }
+    page = report.read_text(encoding="utf-8")
+    assert "Its weights stayed as they were" in page and info.checkpoint_id in page
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
+
+
+def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_asked_for(tmp_path: Path) -> None:
+    info, _ = saved(tmp_path)
+    chosen = find(info.checkpoint_id, DataFolder(tmp_path))
+    assert chosen.learned_until_ms == info.candle_open_time_ms + MINUTE.duration_ms
+    until = datetime.fromtimestamp(chosen.learned_until_ms / 1000, UTC)
+    half = write(tmp_path / "half.csv", 40, chosen.learned_until_ms - 20 * MINUTE.duration_ms)
+    start, told = starting_point(chosen, half, None, counts_seen=False, learns=True)
+    assert told["seen"] == 20 and start.seen_until_ms == chosen.learned_until_ms, until
+    start, told = starting_point(chosen, half, None, counts_seen=True, learns=True)
+    assert told["seen"] == 20 and start.seen_until_ms is None
+    with pytest.raises(UserError, match="none would be new"):
+        starting_point(chosen, half, 20, counts_seen=False, learns=True)
+    hourly = write(tmp_path / "hourly.csv", 40, chosen.learned_until_ms // HOUR_MS * HOUR_MS + HOUR_MS, HOUR_MS)
+    with pytest.raises(UserError, match="1h"):
+        starting_point(chosen, hourly, None, counts_seen=False, learns=True)
+
+
+def test_its_own_settings_are_used_and_the_device_of_here(tmp_path: Path) -> None:
+    info, _ = saved(tmp_path)
+    settings = find(info.checkpoint_id, DataFolder(tmp_path)).settings_over(Settings())
+    assert settings.model == SMALL.model and settings.training.replay_samples == SMALL.training.replay_samples
+    assert settings.training.device == Settings().training.device
+
+
+def test_a_damaged_one_and_one_that_is_not_there_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    info, file = saved(tmp_path)
+    with pytest.raises(UserError, match="no checkpoint 'none'"):
+        find("none", DataFolder(tmp_path))
+    with pytest.raises(UserError, match="no exported checkpoint"):
+        find(str(tmp_path), DataFolder(tmp_path))
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(UserError, match="Nothing was evaluated"):
+        find(info.checkpoint_id, DataFolder(tmp_path))
+
+
+def test_options_of_a_checkpoint_want_one(tmp_path: Path) -> None:
+    done = commands.run("evaluate", "none.csv", "--frozen", "--data-dir", str(tmp_path))
+    assert done.returncode == 2 and "--checkpoint" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_program_is_told_in_lines_and_ends_the_command_by_closing_its_stdin(tmp_path: Path) -> None:
+    file = write(tmp_path / "walk.csv", 5_000, 1_700_000_040_000)
+    arguments = ("evaluate", str(file), "--json", "--progress-lines", "--report", str(tmp_path / "out.html"))
+    with subprocess.Popen(
+        commands.command(*arguments, "--data-dir", str(tmp_path / "data")),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=commands.ROOT,
+    ) as process:
+        try:
+            assert process.stderr is not None and process.stdin is not None and process.stdout is not None
+            told = next(json.loads(line) for line in process.stderr if line.startswith('{"progress"'))
+            process.stdin.close()
+            rest = process.stderr.read()
+            answer = json.loads(process.stdout.read())
+            assert process.wait(timeout=60.0) == 130, rest
+        finally:
+            process.kill()
+    assert set(told["progress"]) == {"title", "done", "total", "seconds_left"}
+    assert "nothing was judged" in answer["error"] and not (tmp_path / "out.html").exists()

@@ -1,0 +1,57 @@
+"""The child process of a job: the program it is, what it tells, and what an odd one is answered."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject
+from pytestqt.qtbot import QtBot
+
+from desktop.jobs.child import ChildProcess, Ending, own_environment, own_program
+from desktop.jobs.orders import in_fields
+from tests.support.commands import ROOT
+
+
+def test_the_program_is_this_one_installed_or_packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert own_program() == [sys.executable, "-m", "desktop"]
+    assert own_environment({}).value("PYTHONPATH").startswith(str(ROOT))
+    program, console = tmp_path / "ghostcandle.exe", tmp_path / "ghostcandle-console.exe"
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    assert own_program() == [str(program)]
+    console.touch()
+    assert own_program() == [str(console)], "the one that has streams"
+
+
+def ending(qtbot: QtBot, *arguments: str) -> Ending:
+    owner = QObject()
+    child = ChildProcess(arguments, {}, owner)
+    with qtbot.waitSignal(child.over, timeout=60_000) as signal:
+        child.start()
+    found = signal.args[0]
+    assert isinstance(found, Ending) and child.process_id == 0
+    return found
+
+
+def test_a_failure_is_the_command_s_own_sentence(qtbot: QtBot, tmp_path: Path) -> None:
+    arguments = ("import", "--json", "--progress-lines", "--data-dir", str(tmp_path), "--", str(tmp_path / "none.csv"))
+    found = ending(qtbot, *arguments)
+    assert found.summary is None and "none.csv" in found.sentence and not found.was_asked
+
+
+def test_a_command_line_that_is_wrong_has_a_sentence_too(qtbot: QtBot) -> None:
+    found = ending(qtbot, "no-such-command", "--json")
+    assert found.summary is None and "no-such-command" in found.sentence
+
+
+def test_a_program_that_is_not_there_is_told(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/nowhere/ghostcandle")
+    found = ending(qtbot, "doctor")
+    assert found.summary is None and "could not be started" in found.sentence
+
+
+def test_options_are_called_by_their_fields() -> None:
+    told = in_fields("Name it with --venue, or --interval 1m; never --venues.")
+    assert told == "Name it with “Exchange”, or “Interval” 1m; never --venues."

@@ -1,0 +1,132 @@
+"""The dialogs that order jobs: sound defaults, sentences for what is wrong, names for a screen reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.settings import MarketSettings
+from desktop.jobs.form import JobDialog
+from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
+from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
+from desktop.jobs.orders import Order
+from tests.desktop import scenario
+
+NOW_MS = 1_700_000_000_000
+NOW = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+
+
+@pytest.fixture
+def candles(tmp_path: Path) -> Path:
+    path = tmp_path / "my candles.csv"
+    path.write_text("time,open,high,low,close,volume\n1700000040000,1,2,1,2,3\n")
+    return path
+
+
+def evaluate(tmp_path: Path) -> EvaluateDialog:
+    kept = scenario.Library(scenario.checkpoints()).page(None, 5)
+    return EvaluateDialog(kept, kept[1].info.checkpoint_id, tmp_path / "reports", NOW, "cpu")
+
+
+def ordered(qtbot: QtBot, dialog: JobDialog) -> Order:
+    with qtbot.waitSignal(dialog.ordered) as signal:
+        dialog.buttons.button(dialog.buttons.StandardButton.Ok).click()
+    order = signal.args[0]
+    assert isinstance(order, Order)
+    return order
+
+
+def test_an_import_asks_for_nothing_but_the_file(qtbot: QtBot, candles: Path) -> None:
+    dialog = ImportDialog()
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(str(candles))
+    order = ordered(qtbot, dialog)
+    assert order.arguments == ("import", "--time-zone", "UTC", "--", str(candles)) and "my candles.csv" in order.title
+
+
+def test_history_is_asked_of_the_watched_market_for_thirty_days(qtbot: QtBot) -> None:
+    dialog = BackfillDialog(MarketSettings(venue="kraken", symbol="ETH/EUR", interval="5m"), NOW_MS)
+    qtbot.addWidget(dialog)
+    market = ("--venue", "kraken", "--symbol", "ETH/EUR", "--interval", "5m")
+    assert ordered(qtbot, dialog).arguments == ("backfill", *market, "--since", "2023-10-15")
+
+
+def test_pretraining_has_the_defaults_of_the_command(qtbot: QtBot, candles: Path) -> None:
+    dialog = PretrainDialog("auto")
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(f"{candles}; {candles}")
+    arguments = ordered(qtbot, dialog).arguments
+    told = dict(zip(arguments[1:11:2], arguments[2:12:2], strict=True))
+    assert told == {
+        "--epochs": "10",
+        "--validation-share": "0.2",
+        "--patience": "3",
+        "--batch-size": "32",
+        "--device": "auto",
+    }
+    assert arguments[-3:] == ("--", str(candles), str(candles))
+
+
+def test_an_evaluation_says_from_what_and_whether_it_learns(qtbot: QtBot, tmp_path: Path, candles: Path) -> None:
+    dialog = evaluate(tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(str(candles))
+    first = dialog.order()
+    assert first.checkpoint_id == dialog.checkpoint.currentData() and "--frozen" not in first.arguments
+    assert first.page is not None and first.page.parent == tmp_path / "reports" and first.page.suffix == ".html"
+    dialog.learning.setCurrentIndex(1)
+    dialog.counts_seen.setChecked(True)
+    assert {"--frozen", "--count-seen", first.checkpoint_id} <= set(dialog.order().arguments)
+    dialog.checkpoint.setCurrentIndex(0)
+    new = dialog.order()
+    assert new.checkpoint_id is None and not {"--frozen", "--count-seen", "--checkpoint"} & set(new.arguments)
+
+
+MAKERS: dict[str, Callable[[Path], JobDialog]] = {
+    "import": lambda _: ImportDialog(),
+    "history": lambda _: BackfillDialog(MarketSettings(), NOW_MS),
+    "pretrain": lambda _: PretrainDialog("cpu"),
+    "evaluate": evaluate,
+}
+
+
+@pytest.mark.parametrize("name", list(MAKERS))
+def test_what_is_wrong_is_said_and_nothing_starts(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    dialog = MAKERS[name](tmp_path)
+    qtbot.addWidget(dialog)
+    if isinstance(dialog, BackfillDialog):
+        dialog.since.setText("the other day")
+    else:
+        picker = dialog.picker  # type: ignore[attr-defined]
+        for wrong in ("", str(tmp_path), str(tmp_path / "none.csv")):
+            picker.line.setText(wrong)
+            assert dialog.message.text().endswith("."), wrong
+    assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
+    assert dialog.message.text() and not dialog.message.isHidden()
+    told: list[object] = []
+    dialog.ordered.connect(told.append)
+    dialog.accept()
+    assert told == []
+
+
+@pytest.mark.parametrize("name", list(MAKERS))
+def test_every_control_has_a_name(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+    dialog = MAKERS[name](tmp_path)
+    qtbot.addWidget(dialog)
+    kinds = (QLineEdit, QComboBox, QAbstractSpinBox, QAbstractButton)
+    controls = [each for kind in kinds for each in dialog.findChildren(kind)]
+    assert len(controls) > 3
+    nameless = [each for each in controls if not _name(each)]
+    assert nameless == []
+
+
+def _name(control: QWidget) -> str:
+    text = control.text() if isinstance(control, QAbstractButton) else ""
+    parent = control.parent()
+    inside = isinstance(parent, (QComboBox, QAbstractSpinBox)) and bool(parent.accessibleName())
+    return control.accessibleName() or text or ("inside" if inside else "")

@@ -1,0 +1,124 @@
+"""The Jobs dock by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QObject, Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from core.events import JobProgress
+from desktop.actions import ActionId
+from desktop.jobs.book import JobState
+from desktop.jobs.panel import JobsPanel
+from desktop.jobs.table import JOB, LEFT, PROGRESS, RESULT
+from desktop.panels.base import EmptyState
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop.conftest import shown_panel
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> JobsPanel:
+    made = JobsPanel(state, theme)
+    shown_panel(qtbot, made, 900, 200)
+    return made
+
+
+class Browser(QObject):
+    """Takes what would be opened elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+
+    @Slot(QUrl)
+    def take(self, url: QUrl) -> None:
+        self.opened.append(url.toLocalFile())
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    made = Browser()
+    QDesktopServices.setUrlHandler("file", made, "take")
+    yield made
+    QDesktopServices.unsetUrlHandler("file")
+
+
+def texts(panel: JobsPanel, row: int) -> list[str]:
+    return [str(panel.model.index(row, column).data()) for column in (JOB, PROGRESS, LEFT, RESULT)]
+
+
+def test_it_says_what_there_is_and_how_far(panel: JobsPanel, state: RunState, clock: ManualClock) -> None:
+    panel.refresh()
+    assert all(each.isVisible() for each in panel.findChildren(EmptyState))
+    state.apply(JobProgress("a", "Learning from stored candles", 250, 1_000))
+    state.jobs.begin("own", "Pretrain on a.csv")
+    panel.refresh()
+    assert texts(panel, 0) == ["Pretrain on a.csv", "–", "–", "Under way"]
+    assert texts(panel, 1) == ["Learning from stored candles", "25 %", "–", "250 of 1,000"]
+    clock.advance_ms(10_000)
+    state.apply(JobProgress("a", "Learning from stored candles", 500, 1_000))
+    state.jobs.advance("own", "Pretraining", 10, 100, 90.0)
+    panel.refresh()
+    assert texts(panel, 0)[1:] == ["10 %", "1 min 30 s", "Pretraining: 10 of 100"]
+    assert texts(panel, 1)[1:3] == ["50 %", "20 s"]
+    assert panel.count.text() == "2 under way"
+    state.jobs.finish("own", JobState.FAILED, "The file is empty.")
+    panel.refresh()
+    assert texts(panel, 1)[2:] == ["", "Failed. The file is empty."]
+
+
+def test_only_what_somebody_would_end_can_be_cancelled(
+    qtbot: QtBot, panel: JobsPanel, state: RunState, clock: ManualClock
+) -> None:
+    panel.can_cancel = lambda job_id: job_id == "own"
+    state.jobs.begin("own", "Import")
+    state.apply(JobProgress("feed catch-up", "Fetching candles", 1, 10))
+    panel.select("feed catch-up")
+    assert not panel.actions_of_panel[ActionId.JOB_CANCEL].isEnabled()
+    panel.select("own")
+    with qtbot.waitSignal(panel.cancel_requested) as asked:
+        panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
+    assert asked.args == ["own"]
+    state.jobs.cancelling("own")
+    state.jobs.advance("own", "Storing", 5, 10, 3.0)
+    panel.refresh()
+    assert texts(panel, panel.table.selectionModel().selectedRows()[0].row())[2] == "–", "it ends when it ends"
+    assert not panel.actions_of_panel[ActionId.JOB_CANCEL].isEnabled(), "once is enough"
+
+
+def test_a_report_is_opened_by_a_double_click_and_one_that_is_gone_is_told(
+    panel: JobsPanel, state: RunState, tmp_path: Path, browser: Browser
+) -> None:
+    page = tmp_path / "report.html"
+    page.write_text("<!doctype html>")
+    state.jobs.begin("own", "Evaluate")
+    state.jobs.finish("own", JobState.DONE, "Found.", page)
+    panel.select("own")
+    place = panel.table.visualRect(panel.model.index(0, JOB)).center()
+    QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert browser.opened == [str(page)]
+    page.unlink()
+    told: list[str] = []
+    panel.trouble.connect(told.append)
+    panel.actions_of_panel[ActionId.JOB_OPEN].trigger()
+    assert len(told) == 1 and str(page) in told[0] and len(browser.opened) == 1
+
+
+def test_the_choice_stays_on_its_job_while_others_come(panel: JobsPanel, state: RunState) -> None:
+    state.jobs.begin("one", "One")
+    panel.select("one")
+    state.jobs.begin("two", "Two")
+    panel.refresh()
+    chosen = panel.selected()
+    assert chosen is not None and chosen.job_id == "one" and "One" in panel.details.toPlainText()
+    state.jobs.finish("one", JobState.DONE, "All is well.")
+    panel.refresh()
+    assert "All is well." in panel.details.toPlainText()
