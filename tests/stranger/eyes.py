@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
+    QAbstractScrollArea,
     QApplication,
     QComboBox,
     QDialog,
@@ -96,8 +97,17 @@ def _is_a_window(widget: QWidget) -> bool:
 def _widgets(window: QWidget) -> Iterator[QWidget]:
     yield window
     for child in window.findChildren(QWidget):
-        if child.isVisible() and child.window() is window and not child.visibleRegion().isEmpty():
+        if child.isVisible() and child.window() is window and not _seen(child).isEmpty():
             yield child
+
+
+def _seen(widget: QWidget) -> QRect:
+    """The part of it that is neither covered nor scrolled away. A view hides itself behind its viewport."""
+    seen = widget.visibleRegion().boundingRect()
+    if isinstance(widget, QAbstractScrollArea):
+        viewport = widget.viewport()
+        seen = seen.united(viewport.visibleRegion().boundingRect().translated(viewport.pos()))
+    return seen
 
 
 def _is_on_top(spot: Spot) -> bool:
@@ -120,7 +130,7 @@ def _places(widget: QWidget) -> tuple[str, ...]:
 def _of_widget(widget: QWidget) -> Iterator[Spot]:
     places = _places(widget)
     for text, rect, is_enabled in _parts(widget):
-        seen = rect.intersected(widget.visibleRegion().boundingRect())
+        seen = rect.intersected(_seen(widget))
         if text and not seen.isEmpty():
             yield Spot(plain(text), widget, seen.center(), is_enabled and widget.isEnabled(), places)
 

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from core.storage.ownership import own
 from desktop.app import run_application
+from desktop.chart.widget import ChartWidget
 from desktop.commands.options import Context
 from desktop.single_instance import Claim, SingleInstance
 from tests.stranger import eyes
@@ -94,3 +95,20 @@ def play(qt: QApplication, context: Context, story: Story, hands: Hands, longest
         raise telling.error
     assert telling.is_over, "the program ended before the story did"
     assert code == 0
+
+
+def title() -> str:
+    """Of the main window."""
+    return main_window().windowTitle()
+
+
+def chart() -> ChartWidget:
+    """What it shows may be read; what it does is for the hands."""
+    found = main_window().findChild(ChartWidget)
+    assert found is not None
+    return found
+
+
+def main_window() -> QWidget:
+    """What is in it may be read."""
+    return next(window for window in eyes.windows() if window.objectName() == "main_window")

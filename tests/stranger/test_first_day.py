@@ -16,11 +16,10 @@ from core import settings as settings_file
 from core.market.candle import Interval
 from core.settings import MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from desktop.chart.widget import ChartWidget
 from desktop.commands.options import Context
 from tests.stranger import eyes
 from tests.stranger.hands import RIGHT, Hands
-from tests.stranger.program import play
+from tests.stranger.program import chart, play, title
 from tests.support.exchange.clock import wall_ms
 from tests.support.loopback_exchange import loopback_thread
 from tests.support.market_hall import MarketHall, priced_tape
@@ -134,12 +133,3 @@ async def second_day(hands: Hands) -> None:
     await hands.until(lambda: not chart().model.is_empty, "its candles")
     await hands.picture("13-the-second-start")
     await hands.press("Ctrl+Q")
-
-
-def title() -> str:
-    return next(window.windowTitle() for window in eyes.windows() if window.objectName() == "main_window")
-
-
-def chart() -> ChartWidget:
-    window = next(window for window in eyes.windows() if window.objectName() == "main_window")
-    return window.findChild(ChartWidget)
