@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 from types import coroutine
 
@@ -17,10 +18,18 @@ from tests.stranger.eyes import Spot
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 PLAIN, CONTROL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
-_BEAT_MS = 30
+_BEAT_MS = 20
 """Between two acts of a hand."""
 _LOOK_MS = 50
 PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Beat:
+    """A step of a story: what is done in it, and how long until the next one."""
+
+    milliseconds: int
+    deed: Callable[[], object] | None = None
 
 
 class NotSeenError(AssertionError):
@@ -28,9 +37,16 @@ class NotSeenError(AssertionError):
 
 
 @coroutine
-def pause(milliseconds: int) -> Generator[int, None, None]:
+def pause(milliseconds: int) -> Generator[Beat, None, None]:
     """Let the program go on."""
-    yield milliseconds
+    yield Beat(milliseconds)
+
+
+@coroutine
+def act(deed: Callable[[], object]) -> Generator[Beat, None, None]:
+    """Do something and go on after a beat, also where what was done is not over by then: an open menu may wait in a loop
+    of its own until something is chosen."""
+    yield Beat(_BEAT_MS, deed)
 
 
 class Hands:
@@ -86,21 +102,19 @@ class Hands:
         """Click at a place of a widget: on the window system's side, so that whatever covers it gets the click."""
         await self.point_at(widget, place)
         window, at = _on_window(widget, place)
-        QTest.mouseClick(window, button, keys, at)
-        await pause(_BEAT_MS)
+        await act(lambda: QTest.mouseClick(window, button, keys, at))
 
     async def double_click(self, text: str, within: str | None = None) -> None:
         """Twice, quickly."""
         spot = await self.spot(text, within)
         window, at = _on_window(spot.widget, spot.middle)
-        QTest.mouseMove(window, at)
-        QTest.mouseDClick(window, LEFT, PLAIN, at)
-        await pause(_BEAT_MS)
+        await act(lambda: QTest.mouseMove(window, at))
+        await act(lambda: QTest.mouseDClick(window, LEFT, PLAIN, at))
 
     async def point_at(self, widget: QWidget, place: QPoint) -> None:
         """Move the mouse there."""
-        QTest.mouseMove(*_on_window(widget, place))
-        await pause(_BEAT_MS)
+        window, at = _on_window(widget, place)
+        await act(lambda: QTest.mouseMove(window, at))
 
     async def menu(self, *path: str) -> None:
         """Open a menu of the bar, go down the path, and choose what stands at its end."""
@@ -109,14 +123,12 @@ class Hands:
 
     async def press(self, keys: str) -> None:
         """Press a combination, as it is written in menus: ``Ctrl+K``."""
-        QTest.keySequence(_key_window(), keys)
-        await pause(_BEAT_MS)
+        await act(lambda: QTest.keySequence(_key_window(), keys))
 
     async def type(self, text: str) -> None:
         """Type words where the cursor stands."""
         for letter in text:
-            QTest.keyClick(_key_window(), ord(letter))  # type: ignore[call-overload]
-            await pause(1)
+            await act(lambda letter=letter: QTest.keyClick(_key_window(), ord(letter)))
 
     async def picture(self, step: str) -> Path:
         """Photograph what is on the screen."""

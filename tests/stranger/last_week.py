@@ -21,10 +21,10 @@ _AFTER_CLOSE_MS = 300
 """When the trainer learns of a candle."""
 
 
-def saturday_of_last_week_ms(now_ms: int) -> int:
-    """Its first moment, where this machine is: the end of the run."""
+def end_of_last_week_ms(now_ms: int) -> int:
+    """Some hours before its Sunday is over, where this machine is: when the program was closed."""
     today = datetime.fromtimestamp(now_ms / 1000).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: DTZ006
-    return round((today - timedelta(days=today.weekday() + 2)).timestamp() * 1000)
+    return round((today - timedelta(days=today.weekday(), hours=4)).timestamp() * 1000)
 
 
 def go_through(root: Path, market: Market, settings: Settings, tape: Tape, until_ms: int) -> None:

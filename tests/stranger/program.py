@@ -46,23 +46,27 @@ class Telling:
         self._story.close()
 
     def _go_on(self) -> None:
+        """In the loop of an open menu this is called while a deed is still under way."""
         try:
-            wait_ms = self._story.send(None)
+            beat = self._story.send(None)
+            self._timer.start(beat.milliseconds)
+            if beat.deed is not None:
+                beat.deed()
         except StopIteration:
             self._end(None)
         except BaseException as error:
             self._end(error)
-        else:
-            if not self.is_over:
-                self._timer.start(wait_ms)
 
     def _end(self, error: BaseException | None) -> None:
         if self.is_over:
             return
         self.is_over, self.error = True, error
+        self._timer.stop()
         self._limit.stop()
         if error is not None:
             photograph().save("build/stranger-failed.png")
+        while (popup := QApplication.activePopupWidget()) is not None:
+            popup.close()
         for window in QApplication.topLevelWidgets():  # where the story has not closed it
             if window.objectName() == "main_window":
                 window.close()
