@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
     QMenu,
     QMenuBar,
     QPlainTextEdit,
-    QTableView,
     QTabBar,
+    QTableView,
     QWidget,
 )
 
@@ -59,7 +59,9 @@ def reachable_windows() -> list[QWidget]:
 def windows() -> list[QWidget]:
     """All that is on the screen, the lowest first."""
     shown = [each for each in QApplication.topLevelWidgets() if each.isVisible()]
-    return sorted(shown, key=lambda each: (isinstance(each, QMenu) or not _is_a_window(each), isinstance(each, QDialog)))
+    return sorted(
+        shown, key=lambda each: (isinstance(each, QMenu) or not _is_a_window(each), isinstance(each, QDialog))
+    )
 
 
 def spots() -> list[Spot]:
@@ -174,7 +176,7 @@ def _sections(header: QHeaderView) -> Iterator[tuple[str, QRect, bool]]:
 
 
 def _cells(view: QAbstractItemView) -> Iterator[tuple[str, QRect, bool]]:
-    """Of a table or list: what stands in each cell that can be seen. The viewport is as large as the widget's inside."""
+    """Of a table or list: what stands in each cell that can be seen."""
     model, corner = view.model(), view.viewport().pos()
     if model is None:
         return

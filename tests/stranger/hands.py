@@ -9,7 +9,7 @@ from pathlib import Path
 from types import coroutine
 
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QGuiApplication, QPainter, QPixmap, QWindow
+from PySide6.QtGui import QPainter, QPixmap, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -21,6 +21,8 @@ PLAIN, CONTROL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModi
 _BEAT_MS = 20
 """Between two acts of a hand."""
 _LOOK_MS = 50
+_DESKTOP_MS = 150
+"""After which a window that was opened is active, where there is a desktop."""
 PATIENCE_S = 30.0
 
 
@@ -44,8 +46,8 @@ def pause(milliseconds: int) -> Generator[Beat, None, None]:
 
 @coroutine
 def act(deed: Callable[[], object]) -> Generator[Beat, None, None]:
-    """Do something and go on after a beat, also where what was done is not over by then: an open menu may wait in a loop
-    of its own until something is chosen."""
+    """Do something and go on after a beat, also where what was done is not over by then: an open menu may wait in a
+    loop of its own until something is chosen."""
     yield Beat(_BEAT_MS, deed)
 
 
@@ -90,9 +92,7 @@ class Hands:
         """Click on what has these words."""
         await self.click_on(await self.spot(text, within), button, keys)
 
-    async def click_on(
-        self, spot: Spot, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = PLAIN
-    ) -> None:
+    async def click_on(self, spot: Spot, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = PLAIN) -> None:
         """Click on a spot that was found."""
         await self.click_at(spot.widget, spot.middle, button, keys)
 
@@ -123,12 +123,31 @@ class Hands:
 
     async def press(self, keys: str) -> None:
         """Press a combination, as it is written in menus: ``Ctrl+K``."""
-        await act(lambda: QTest.keySequence(_key_window(), keys))
+        window = await self._key_window()
+        await act(lambda: QTest.keySequence(window, keys))
 
     async def type(self, text: str) -> None:
         """Type words where the cursor stands."""
         for letter in text:
-            await act(lambda letter=letter: QTest.keyClick(_key_window(), ord(letter)))
+            window = await self._key_window()
+            await act(lambda window=window, letter=letter: QTest.keyClick(window, ord(letter)))
+
+    async def _key_window(self) -> QWindow:
+        """What the keys go to: an open menu, else the active window, which a dialog becomes soon after it opened."""
+
+        def now() -> QWindow | None:
+            widget = QApplication.activePopupWidget() or QApplication.activeWindow()
+            is_awaited = widget is not None and widget.window() in eyes.reachable_windows()
+            return widget.window().windowHandle() if widget is not None and is_awaited else None
+
+        if now() is None:
+            await pause(_DESKTOP_MS)
+        if now() is None:  # a desktop gives the keys to the topmost window when what had them is gone; here is none
+            await act(lambda: eyes.reachable_windows()[-1].windowHandle().requestActivate())
+        await self.until(lambda: now() is not None, "a window that has the keys")
+        window = now()
+        assert window is not None
+        return window
 
     async def picture(self, step: str) -> Path:
         """Photograph what is on the screen."""
@@ -160,14 +179,3 @@ def _on_window(widget: QWidget, place: QPoint) -> tuple[QWindow, QPoint]:
     window = widget.window().windowHandle()
     assert window is not None, f"{widget} is in no window"
     return window, widget.mapTo(widget.window(), place)
-
-
-def _key_window() -> QWindow:
-    """What the keys go to."""
-    popup = QApplication.activePopupWidget()
-    widget = popup or QApplication.activeWindow()
-    if widget is not None and widget.window().windowHandle() is not None:
-        return widget.window().windowHandle()
-    focused = QGuiApplication.focusWindow()
-    assert focused is not None, "no window has the keys"
-    return focused

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.checkpoints.catalog import Kept
 from core.market.candle import Interval, Market
-from core.settings import CheckpointSettings, MarketSettings, Settings
+from core.settings import CheckpointSettings, MarketSettings
 from core.storage.folder import DataFolder
 from desktop.checkpoints.table import CheckpointTable
 from desktop.commands.options import Context
@@ -20,7 +20,7 @@ from desktop.formatting import format_count
 from desktop.panels.banner import Banner
 from tests.stranger import eyes
 from tests.stranger.hands import CONTROL, Hands
-from tests.stranger.last_week import go_through, end_of_last_week_ms
+from tests.stranger.last_week import end_of_last_week_ms, go_through
 from tests.stranger.program import chart, main_window, play
 from tests.stranger.test_first_day import QUICK
 from tests.support.exchange.clock import wall_ms
@@ -57,9 +57,9 @@ def test_the_best_checkpoint_of_last_week_is_found_compared_restored_and_given_a
     with exchange(tape) as hall:
         here = Context(KEEPING, DataFolder(mine), as_json=False, urls=hall.urls)
         play(qt, here, lambda hands: with_my_checkpoints(hands, gift), hands, longest_s=300.0)
-        assert len(list(gift.iterdir())) == 1
+        (given,) = gift.iterdir()
         there = replace(here, folder=DataFolder(other))
-        play(qt, there, lambda hands: with_a_gift(hands, gift), hands)
+        play(qt, there, lambda hands: with_a_gift(hands, given), hands)
 
 
 async def with_my_checkpoints(hands: Hands, gift: Path) -> None:
@@ -127,12 +127,12 @@ async def export(hands: Hands, best: str, gift: Path) -> None:
     await hands.picture("23-exported")
 
 
-async def with_a_gift(hands: Hands, gift: Path) -> None:
+async def with_a_gift(hands: Hands, given: Path) -> None:
     await hands.read("Live")
     await hands.click("More that can be done with checkpoints", within="Checkpoints")
     await hands.click("Import")
     await hands.read("Import an exported checkpoint")
-    await choose_folder(hands, next(gift.iterdir()))
+    await choose_folder(hands, given)
     await hands.read("was imported as run")
     await hands.picture("24-imported")
     await hands.press("Ctrl+Q")

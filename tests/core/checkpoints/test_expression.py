@@ -88,7 +88,9 @@ def test_a_day_is_as_long_as_it_is_in_its_zone() -> None:
 def test_weeks_and_months_by_name(name: str, first: str, stop: str) -> None:
     """The 21st of November 2026 is a Saturday; 2026-10-25 has 25 hours in Berlin."""
     for zone in (UTC, ZoneInfo("Europe/Berlin")):
-        wanted = Span(*(round(datetime.fromisoformat(day).replace(tzinfo=zone).timestamp() * 1000) for day in (first, stop)))
+        wanted = Span(
+            *(round(datetime.fromisoformat(day).replace(tzinfo=zone).timestamp() * 1000) for day in (first, stop))
+        )
         moment = Moment(NOW.now_ms, zone)
         for typed in (f"when = {name}", f'when = "{name.title()}"', f"(when = {name})"):
             tree = parse(typed, moment)
