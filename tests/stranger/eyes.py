@@ -53,15 +53,13 @@ def reachable_windows() -> list[QWidget]:
     modal = QApplication.activeModalWidget()
     if modal is not None:
         return [modal]
-    return [each for each in QApplication.topLevelWidgets() if each.isVisible() and _is_a_window(each)]
+    return [each for each in QApplication.topLevelWidgets() if each.isVisible() and is_a_window(each)]
 
 
 def windows() -> list[QWidget]:
     """All that is on the screen, the lowest first."""
     shown = [each for each in QApplication.topLevelWidgets() if each.isVisible()]
-    return sorted(
-        shown, key=lambda each: (isinstance(each, QMenu) or not _is_a_window(each), isinstance(each, QDialog))
-    )
+    return sorted(shown, key=lambda each: (isinstance(each, QMenu) or not is_a_window(each), isinstance(each, QDialog)))
 
 
 def spots() -> list[Spot]:
@@ -92,7 +90,8 @@ def plain(text: str) -> str:
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("…").strip()
 
 
-def _is_a_window(widget: QWidget) -> bool:
+def is_a_window(widget: QWidget) -> bool:
+    """Not a menu, a list or a tip that lies over one."""
     return widget.windowType() in (Qt.WindowType.Window, Qt.WindowType.Dialog, Qt.WindowType.Tool)
 
 

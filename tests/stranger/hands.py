@@ -123,31 +123,23 @@ class Hands:
 
     async def press(self, keys: str) -> None:
         """Press a combination, as it is written in menus: ``Ctrl+K``."""
-        window = await self._key_window()
-        await act(lambda: QTest.keySequence(window, keys))
+        await self._await_keys()
+        await act(lambda: QTest.keySequence(_key_window(), keys))
 
     async def type(self, text: str) -> None:
         """Type words where the cursor stands."""
         for letter in text:
-            window = await self._key_window()
-            await act(lambda window=window, letter=letter: QTest.keyClick(window, ord(letter)))
+            await self._await_keys()
+            await act(lambda letter=letter: QTest.keyClick(_key_window(), ord(letter)))
 
-    async def _key_window(self) -> QWindow:
-        """What the keys go to: an open menu, else the active window, which a dialog becomes soon after it opened."""
-
-        def now() -> QWindow | None:
-            widget = QApplication.activePopupWidget() or QApplication.activeWindow()
-            is_awaited = widget is not None and widget.window() in eyes.reachable_windows()
-            return widget.window().windowHandle() if widget is not None and is_awaited else None
-
-        if now() is None:
+    async def _await_keys(self) -> None:
+        """A dialog has the keys soon after it opened. Where there is no desktop that gives them to the topmost window
+        once what had them is gone, this does."""
+        if not _has_keys():
             await pause(_DESKTOP_MS)
-        if now() is None:  # a desktop gives the keys to the topmost window when what had them is gone; here is none
-            await act(lambda: eyes.reachable_windows()[-1].windowHandle().requestActivate())
-        await self.until(lambda: now() is not None, "a window that has the keys")
-        window = now()
-        assert window is not None
-        return window
+        if not _has_keys():
+            await act(lambda: _key_window().requestActivate())
+        await self.until(_has_keys, "a window that has the keys")
 
     async def picture(self, step: str) -> Path:
         """Photograph what is on the screen."""
@@ -179,3 +171,18 @@ def _on_window(widget: QWidget, place: QPoint) -> tuple[QWindow, QPoint]:
     window = widget.window().windowHandle()
     assert window is not None, f"{widget} is in no window"
     return window, widget.mapTo(widget.window(), place)
+
+
+def _has_keys() -> bool:
+    """Whether what takes the mouse takes the keys too."""
+    widget = QApplication.activePopupWidget() or QApplication.activeWindow()
+    return widget is not None and widget.window() in eyes.reachable_windows()
+
+
+def _key_window() -> QWindow:
+    """Where a keyboard sends its keys: the dialog that asks, else the active window. Qt itself gives them to a list or a
+    menu that is open over it."""
+    widget = QApplication.activeModalWidget() or QApplication.activeWindow()
+    if widget is None or not eyes.is_a_window(widget.window()):
+        widget = [window for window in eyes.windows() if eyes.is_a_window(window)][-1]
+    return widget.window().windowHandle()

@@ -113,6 +113,14 @@ def chart() -> ChartWidget:
     return found
 
 
+def words_of_chart() -> str:
+    """What is written on it: the readout, the note, the labels of the price axis."""
+    overlay = chart().overlay
+    boxes = (overlay.readout, overlay.note, *overlay.axis_tags)
+    rows = (row for box in boxes if box is not None for row in box.rows)
+    return "\n".join(" ".join(span.text for span in row) for row in rows)
+
+
 def main_window() -> QWidget:
     """What is in it may be read."""
     return next(window for window in eyes.windows() if window.objectName() == "main_window")

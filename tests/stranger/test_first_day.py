@@ -18,12 +18,12 @@ from core.storage.folder import DataFolder
 from desktop.commands.options import Context
 from tests.stranger import eyes
 from tests.stranger.hands import RIGHT, Hands
-from tests.stranger.program import chart, play, title
+from tests.stranger.program import chart, play, title, words_of_chart
 from tests.support.exchange.clock import wall_ms
 from tests.support.loopback_exchange import loopback_thread
 from tests.support.market_hall import MarketHall, priced_tape
 
-pytestmark = pytest.mark.stranger
+pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.timeout(700)]
 
 MINUTE = Interval.parse("1m")
 QUICK = Settings(
@@ -49,17 +49,24 @@ def test_from_the_first_start_to_the_second(qt: QApplication, hands: Hands, tmp_
     folder = DataFolder(tmp_path / "data")
     with exchange() as hall:
         first = Context(QUICK, folder, as_json=False, urls=hall.urls, is_first_start=True)
-        play(qt, first, first_day, hands)
+        alerts: list[str] = []
+        play(qt, first, lambda hands: first_day(hands, alerts), hands, longest_s=300.0)
         settings, warnings = settings_file.load(folder.settings)
         assert warnings == ()
-        play(qt, replace(first, settings=settings, is_first_start=False), second_day, hands)
+        play(
+            qt,
+            replace(first, settings=settings, is_first_start=False),
+            lambda hands: second_day(hands, alerts[0]),
+            hands,
+            longest_s=300.0,
+        )
 
 
-async def first_day(hands: Hands) -> None:
+async def first_day(hands: Hands, alerts: list[str]) -> None:
     await first_start(hands)
     await change_symbol(hands)
     await add_an_indicator(hands)
-    await set_an_alert(hands)
+    alerts.append(await set_an_alert(hands))
     await pause_and_resume(hands)
     await switch_theme(hands)
     await hands.menu("File", "Quit")
@@ -85,7 +92,7 @@ async def change_symbol(hands: Hands) -> None:
     await hands.click("Watch", within="Choose market")
     await hands.until(lambda: "ETH/USDT" in title(), "the other market")
     await hands.until(lambda: not chart().model.is_empty and "ETH/USDT" in chart().model.title, "its candles")
-    await hands.until(lambda: bool(chart().model.ghosts()), "the model's candles", patience_s=60.0)
+    await hands.until(lambda: bool(chart().model.ghosts()), "the model's candles", patience_s=180.0)
     await hands.picture("04-another-symbol")
 
 
@@ -97,10 +104,12 @@ async def add_an_indicator(hands: Hands) -> None:
     await hands.read("EMA")
     await hands.picture("06-add-an-indicator")
     await hands.click("Close", within="Indicators")
+    await hands.until(lambda: "EMA 20" in words_of_chart(), "the line")
     await hands.picture("07-an-indicator")
 
 
-async def set_an_alert(hands: Hands) -> None:
+async def set_an_alert(hands: Hands) -> str:
+    """Its price, as the chart writes it."""
     shown = chart()
     place = QPoint(shown.width() // 2, shown.height() // 4)
     await hands.click_at(shown, place, RIGHT)
@@ -108,7 +117,10 @@ async def set_an_alert(hands: Hands) -> None:
     await hands.picture("08-where-the-alert-goes")
     entry = next(spot for spot in eyes.spots() if spot.text.startswith("Alert at"))
     await hands.click_on(entry)
+    price = entry.text.removeprefix("Alert at ")
+    await hands.until(lambda: price in words_of_chart(), "the line")
     await hands.picture("09-an-alert")
+    return price
 
 
 async def pause_and_resume(hands: Hands) -> None:
@@ -121,14 +133,17 @@ async def pause_and_resume(hands: Hands) -> None:
 
 
 async def switch_theme(hands: Hands) -> None:
-    await hands.menu("View", "Theme", "Light")
-    await hands.picture("12-light")
+    await hands.menu("View", "Theme", "Dark")
+    await hands.until(lambda: chart().palette().window().color().lightness() < 100, "darkness")
+    await hands.picture("12-dark")
 
 
-async def second_day(hands: Hands) -> None:
+async def second_day(hands: Hands, alert: str) -> None:
     await hands.until(lambda: "ETH/USDT" in title(), "the market of the first day")
     await hands.read("Live")
     assert "Welcome" not in eyes.words_on_screen()
-    await hands.until(lambda: not chart().model.is_empty, "its candles")
+    await hands.until(lambda: bool(chart().model.ghosts()), "the forecast", patience_s=120.0)
+    assert "EMA 20" in words_of_chart() and alert in words_of_chart()
+    assert chart().palette().window().color().lightness() < 100
     await hands.picture("13-the-second-start")
     await hands.press("Ctrl+Q")
