@@ -12,7 +12,7 @@ BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-fast test-slow soak bundle bundle-test menu-entry icons pictures golden-review golden-approve translation lock clean
+.PHONY: help setup run test lint test-fast test-slow soak stranger bundle bundle-test menu-entry icons pictures golden-review golden-approve translation lock clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -49,6 +49,9 @@ test-slow: setup ## The tests marked slow
 
 soak: setup ## Everything long, at full length
 	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation or venue" --timeout 7200
+
+stranger: setup ## A stranger's list by mouse and keys: in the window on a screen of its own, where there is Xvfb
+	.ci/on_a_screen $(BIN)/python -m pytest -m stranger --timeout 600 tests/stranger
 
 bundle: setup ## The program as a folder: dist/ghostcandle
 	$(BIN)/pyinstaller --noconfirm --log-level WARN build.spec

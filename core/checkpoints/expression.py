@@ -34,6 +34,7 @@ _SAME = {"==": "=", "<>": "!=", "≤": "<=", "≥": ">=", "≠": "!="}
 _BYTES = {"": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
 _MINUTE_MS = 60_000
 _AGES = {"": 86_400_000.0, "d": 86_400_000.0, "day": 86_400_000.0, "days": 86_400_000.0, "h": 3_600_000.0, "min": 6e4}
+_NAMED_TIMES = ("today", "yesterday", "this week", "last week", "this month", "last month")
 _YES = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -119,7 +120,8 @@ class Moment:
 
 
 def parse(text: str, moment: Moment) -> Expression | None:
-    """None for an empty text. Plain words without any operator are searched for. Raises FilterError."""
+    """None for an empty text. Plain words without any operator are searched for; ``last week`` and the like alone also
+    ask when a checkpoint was saved. Raises FilterError."""
     if len(text) > LONGEST:
         raise FilterError(f"The filter is longer than {LONGEST:,} characters; make it shorter.", LONGEST, len(text))
     tokens = _read(text)
@@ -128,7 +130,9 @@ def parse(text: str, moment: Moment) -> Expression | None:
     if len(tokens) == 1 and _is_flag(tokens[0]):
         return Compare(BY_NAME[tokens[0].word], Operator.EQUAL, True)
     if tokens is _PLAIN or not any(_is_structure(token) for token in tokens):
-        return Words(tuple(text.casefold().split()))
+        words = Words(tuple(text.casefold().split()))
+        named = _named_span(" ".join(words.words), moment)
+        return words if named is None else Some((words, Compare(BY_NAME["when"], Operator.EQUAL, named)))
     return _Parser(text, tokens, moment).whole()
 
 
@@ -313,15 +317,18 @@ class _Parser:
 
     def _span(self, token: _Token) -> Span:
         zone = self._moment.zone
-        if token.word in ("today", "yesterday"):
-            now = datetime.fromtimestamp(self._moment.now_ms / 1000, tz=zone)
-            day = datetime(now.year, now.month, now.day)  # noqa: DTZ001 - placed in its zone below
-            return _span(day - timedelta(days=token.word == "yesterday"), zone, is_day=True)
         typed = token.text.strip("\"'")
+        if token.word in ("this", "last") and self._now is not None and self._now.word in ("week", "month"):
+            typed = f"{token.word} {self._now.word}"
+            self._at += 1
+        named = _named_span(typed.casefold(), self._moment)
+        if named is not None:
+            return named
         try:
             moment = datetime.fromisoformat(typed)
         except ValueError:
-            raise self._error("A time is typed as 2026-11-21, “2026-11-21 14:30”, today or yesterday.", token) from None
+            ways = "2026-11-21, “2026-11-21 14:30”, today, yesterday or last week"
+            raise self._error(f"A time is typed as {ways}.", token) from None
         return _span(moment.replace(tzinfo=None), zone, is_day=len(typed) == len("2026-11-21"))
 
     def _error(self, sentence: str, token: _Token | None) -> FilterError:
@@ -330,9 +337,31 @@ class _Parser:
         return FilterError(sentence, token.start, token.end)
 
 
+def _named_span(name: str, moment: Moment) -> Span | None:
+    """``last week`` and the like; a week begins on Monday. None where that is no time's name."""
+    if name not in _NAMED_TIMES:
+        return None
+    now = datetime.fromtimestamp(moment.now_ms / 1000, tz=moment.zone)
+    today = datetime(now.year, now.month, now.day)  # noqa: DTZ001 - placed in its zone below
+    monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
+    match name:
+        case "today" | "yesterday":
+            return _span(today - timedelta(days=name == "yesterday"), moment.zone, is_day=True)
+        case "this week" | "last week":
+            begin = monday - timedelta(days=7 * (name == "last week"))
+            return _between(begin, begin + timedelta(days=7), moment.zone)
+        case "last month":
+            return _between((first - timedelta(days=1)).replace(day=1), first, moment.zone)
+    return _between(first, (first + timedelta(days=31)).replace(day=1), moment.zone)
+
+
 def _span(start: datetime, zone: tzinfo | None, *, is_day: bool) -> Span:
     """From a time without a zone; a day ends where the next begins, which is not always 24 hours later."""
-    stop = start + (timedelta(days=1) if is_day else timedelta(minutes=1))
+    return _between(start, start + (timedelta(days=1) if is_day else timedelta(minutes=1)), zone)
+
+
+def _between(start: datetime, stop: datetime, zone: tzinfo | None) -> Span:
+    """Between two times without a zone."""
 
     def milliseconds(moment: datetime) -> int:
         placed = moment.astimezone() if zone is None else moment.replace(tzinfo=zone)
@@ -382,17 +411,24 @@ def complete(text: str, cursor: int) -> Completion:
         tokens = _read(before[:start])
     except FilterError:
         return Completion(start, ())
-    last = tokens[-1] if tokens and tokens is not _PLAIN else None
-    return Completion(start, tuple(word for word in _following(last) if word.startswith(typed) and word != typed))
+    following = _following([] if tokens is _PLAIN else tokens)
+    return Completion(start, tuple(word for word in following if word.startswith(typed) and word != typed))
 
 
-def _following(last: _Token | None) -> Sequence[str]:
+def _following(tokens: Sequence[_Token]) -> Sequence[str]:
     names = [column.name for column in COLUMNS]
+    last = tokens[-1] if tokens else None
     if last is None or last.text == "(" or last.word in _JOINING:
         return [*names, "not"]
     column = BY_NAME.get(last.word)
     if column is not None:
         return ["contains"] if column.is_text else ["and", "or"] if column.kind is Kind.FLAG else []
     if last.kind == "operator" or last.word == "contains":
-        return []
+        return _values_of(BY_NAME.get(tokens[-2].word) if len(tokens) > 1 else None)
     return ["and", "or"]
+
+
+def _values_of(column: Column | None) -> Sequence[str]:
+    if column is None:
+        return []
+    return {Kind.TIME: _NAMED_TIMES, Kind.FLAG: tuple(_YES)[::2]}.get(column.kind, ())

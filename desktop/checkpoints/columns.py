@@ -201,6 +201,13 @@ COLUMNS = (
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
+MOST_FIRST = frozenset(
+    {
+        *("marks", "step", "candle", "when", "skill", "coverage", "direction", "size"),
+        *("pinned", "best", "known_good", "verified"),
+    }
+)
+"""By these the first click on a header brings the largest, newest or best to the top; by the others the least."""
 FIRST_COLUMNS = (
     "marks",
     "step",

@@ -16,7 +16,8 @@ _HELP = (
     "Plain words are looked for in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\n"
     "Or compare columns: score > 0.01 (or skill > 1 %) and step > 500. There are and, or, not, parentheses; "
     "= != < <= > >=; contains for texts; “= unknown” for what was not measured.\n"
-    "Times: when >= 2026-11-14, when = yesterday, age < 7 d. Sizes: size > 5 MB. Tags: tag = keep."
+    "Times: when >= 2026-11-14, when = yesterday, when = last week (or only: last week), age < 7 d. "
+    "Sizes: size > 5 MB. Tags: tag = keep."
 )
 _WAIT_MS = 400
 """After the last key, before an unfinished filter is called a mistake."""

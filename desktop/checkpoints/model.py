@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.events import CheckpointInfo
-from desktop.checkpoints.columns import COLUMNS, marks, tooltip
+from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks, tooltip
 from desktop.panels.base import paragraphs
 from desktop.tables import ROOT, Index
 
@@ -112,6 +112,9 @@ class CheckpointTableModel(QAbstractTableModel):
             return _alignment(column.is_number)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return column.title or column.meaning
+        if role == Qt.ItemDataRole.InitialSortOrderRole:  # the first click brings what is looked for to the top
+            is_most_first = column.name in MOST_FIRST
+            return Qt.SortOrder.DescendingOrder if is_most_first else Qt.SortOrder.AscendingOrder
         return None
 
 

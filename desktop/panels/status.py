@@ -24,6 +24,8 @@ _TRAINER_WORDS = {
     TrainerState.STOPPED: "Stopped",
     TrainerState.FAILED: "Training failed",
 }
+_CAUGHT_UP = "Caught up"
+_NEXT_CANDLES = 2
 _PAUSED_BY_BREAKER = "Paused after three crashes"
 _SKILL_MEANING = (
     "How much smaller the loss of the forecast closes is than that of “no change”, with its 95 % interval, over the "
@@ -144,7 +146,17 @@ class StatusPanel(Panel):
         failure = self._state.failure
         if trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker:
             return _PAUSED_BY_BREAKER
+        if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
+            return _CAUGHT_UP
         return "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state]
+
+    def _is_caught_up(self) -> bool:
+        """Whether it has learned from the newest candle that there is: until the next one closes, which may be hours,
+        nothing is left to catch up with."""
+        forecast = self._state.forecast
+        if forecast is None or len(forecast.ghosts) < _NEXT_CANDLES:
+            return False
+        return self._state.clock.now_ms() < forecast.ghosts[1].open_time_ms
 
     def _skill(self) -> str:
         status = self._state.status

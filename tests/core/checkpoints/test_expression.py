@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from core.checkpoints.columns import BY_NAME, COLUMNS, Kind
 from core.checkpoints.expression import (
     Compare,
+    Completion,
     Every,
     FilterError,
     Moment,
@@ -73,6 +74,37 @@ def test_a_day_is_as_long_as_it_is_in_its_zone() -> None:
     assert isinstance(tree, Compare) and isinstance(tree.value, Span)
     assert tree.value.stop_ms - tree.value.first_ms == 25 * 3_600_000, "clocks go back that night"
     assert datetime.fromtimestamp(tree.value.first_ms / 1000, zone).isoformat() == "2026-10-25T00:00:00+02:00"
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "stop"),
+    [
+        ("this week", "2026-11-16", "2026-11-23"),
+        ("last week", "2026-11-09", "2026-11-16"),
+        ("this month", "2026-11-01", "2026-12-01"),
+        ("last month", "2026-10-01", "2026-11-01"),
+    ],
+)
+def test_weeks_and_months_by_name(name: str, first: str, stop: str) -> None:
+    """The 21st of November 2026 is a Saturday; 2026-10-25 has 25 hours in Berlin."""
+    for zone in (UTC, ZoneInfo("Europe/Berlin")):
+        wanted = Span(
+            *(round(datetime.fromisoformat(day).replace(tzinfo=zone).timestamp() * 1000) for day in (first, stop))
+        )
+        moment = Moment(NOW.now_ms, zone)
+        for typed in (f"when = {name}", f'when = "{name.title()}"', f"(when = {name})"):
+            tree = parse(typed, moment)
+            assert isinstance(tree, Compare) and tree.value == wanted, typed
+        alone = parse(name, moment)
+        assert isinstance(alone, Some), "it may be what is meant, or words of a note"
+        assert alone.parts == (Words(tuple(name.split())), parse(f"when = {name}", moment))
+
+
+def test_names_of_times_are_offered_where_a_time_is_missing() -> None:
+    assert complete("when = la", 9) == Completion(7, ("last week", "last month"))
+    assert complete("when >= ", 8).words[0] == "today"
+    assert complete("pinned = ", 9).words == ("yes", "no")
+    assert complete("step > ", 7).words == ()
 
 
 def test_today_and_a_minute() -> None:

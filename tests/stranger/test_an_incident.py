@@ -1,0 +1,59 @@
+"""Training goes wrong for real, and a stranger reads why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core.clock import Clock
+from core.settings import MarketSettings
+from core.storage.folder import DataFolder
+from core.training.host import Host
+from core.training.process_host import ProcessHost
+from core.training.spec import SessionSpec
+from desktop import worker
+from desktop.commands.options import Context
+from tests.stranger import eyes
+from tests.stranger.hands import Hands
+from tests.stranger.program import chart, play
+from tests.stranger.test_first_day import QUICK
+from tests.support import faulty_trainer
+from tests.support.faulty_trainer import Fault, FaultKind
+
+pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.faults, pytest.mark.timeout(400)]
+
+INVENTED = replace(QUICK, market=MarketSettings(feed="simulate", speed=4.0, catch_up_candles=60))
+FAULTS = (Fault(30, FaultKind.NAN_GRADIENTS, times=3), Fault(50, FaultKind.KILL))
+
+
+def test_why_training_had_an_incident_can_be_read(
+    qt: QApplication, hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gradient that is not finite three times in a row, then a trainer that is killed."""
+
+    def breaking(_spec: SessionSpec, clock: Clock) -> object:
+        def make(spec: SessionSpec) -> Host:
+            return ProcessHost(spec, clock, entry=faulty_trainer.entry)
+
+        return make
+
+    monkeypatch.setattr(worker, "host_maker", breaking)
+    faulty_trainer.schedule(tmp_path, FAULTS)
+    play(qt, Context(INVENTED, DataFolder(tmp_path), as_json=False), read_why, hands, longest_s=300.0)
+
+
+async def read_why(hands: Hands) -> None:
+    await hands.read("The trainer process", patience_s=120.0)
+    await hands.picture("26-something-happened")
+    await hands.click("Show incidents")
+    await hands.read("not finite", "What was done", "What it cost")
+    await hands.until(lambda: bool(chart().model.ghosts()), "training again", patience_s=120.0)
+    await hands.picture("27-the-newest-incident")
+    row = next(spot for spot in eyes.spots() if "Incidents" in spot.places and "in a row" in spot.text)
+    await hands.click_on(row)
+    await hands.read("Everything went back to the known good state")
+    await hands.picture("28-why")
+    await hands.press("Ctrl+Q")

@@ -1,0 +1,156 @@
+"""A stranger goes back to what was learned last week, and gives it away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core.checkpoints.catalog import Kept
+from core.market.candle import Interval, Market
+from core.settings import CheckpointSettings, MarketSettings
+from core.storage.folder import DataFolder
+from desktop.checkpoints.table import CheckpointTable
+from desktop.commands.options import Context
+from desktop.formatting import format_count
+from desktop.panels.banner import Banner
+from tests.stranger import eyes
+from tests.stranger.hands import CONTROL, Hands
+from tests.stranger.last_week import end_of_last_week_ms, go_through
+from tests.stranger.program import chart, main_window, play
+from tests.stranger.test_first_day import QUICK
+from tests.support.exchange.clock import wall_ms
+from tests.support.loopback_exchange import loopback_thread
+from tests.support.market_hall import MarketHall, priced_tape
+from tests.support.tape import Tape
+
+pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.timeout(700)]
+
+HOURS = Interval.parse("4h")
+MARKET = Market("binance", "BTC/USDT", HOURS)
+KEEPING = replace(
+    QUICK,
+    market=MarketSettings(interval="4h", catch_up_candles=300),
+    checkpoints=CheckpointSettings(every_steps=5, keep_hours=24 * 60),
+)
+"""All checkpoints of two months are kept."""
+
+
+@contextmanager
+def exchange(tape: Tape) -> Iterator[MarketHall]:
+    hall = MarketHall({"BTC/USDT": tape}, wall_ms)
+    with loopback_thread(hall):
+        yield hall
+
+
+def test_the_best_checkpoint_of_last_week_is_found_compared_restored_and_given_away(
+    qt: QApplication, hands: Hands, tmp_path: Path
+) -> None:
+    tape = priced_tape(64_250.0, HOURS, wall_ms(), 6 * 50, future=100, trades=3601)
+    mine, other, gift = tmp_path / "mine", tmp_path / "other", tmp_path / "gift"
+    gift.mkdir()
+    go_through(mine, MARKET, KEEPING, tape, end_of_last_week_ms(wall_ms()))
+    with exchange(tape) as hall:
+        here = Context(KEEPING, DataFolder(mine), as_json=False, urls=hall.urls)
+        play(qt, here, lambda hands: with_my_checkpoints(hands, gift), hands, longest_s=300.0)
+        (given,) = gift.iterdir()
+        there = replace(here, folder=DataFolder(other))
+        play(qt, there, lambda hands: with_a_gift(hands, given), hands)
+
+
+async def with_my_checkpoints(hands: Hands, gift: Path) -> None:
+    await hands.read("Live")
+    await hands.until(lambda: bool(chart().model.ghosts()), "the forecast after the catching up", patience_s=180.0)
+    best = await find_the_best_of_last_week(hands)
+    await compare_with_todays(hands, best)
+    await restore(hands, best)
+    await export(hands, best, gift)
+    await hands.press("Ctrl+Q")
+
+
+async def find_the_best_of_last_week(hands: Hands) -> str:
+    """Its step, as the table writes it."""
+    await hands.menu("View", "Layouts", "Compare")
+    await hands.click("Filter of checkpoints", within="Checkpoints")
+    await hands.type("last week")
+    await hands.read(" of ")
+    await hands.picture("14-of-last-week")
+    await hands.click("Score", within="Checkpoints")
+    await hands.picture("15-best-of-last-week")
+    first = table().rows.kept(0).info
+    scores = [kept.info.skill for kept in rows()]
+    assert first.skill is not None and first.skill == max(score for score in scores if score is not None)
+    assert all(kept.info.created_at_ms < end_of_last_week_ms(wall_ms()) + 1_000 for kept in rows())
+    return format_count(first.step)
+
+
+async def compare_with_todays(hands: Hands, best: str) -> None:
+    """Today's is the one that the model has become."""
+    await hands.click("Filter of checkpoints", within="Checkpoints")
+    await hands.press("Ctrl+A")
+    await hands.type(f"in_use or step = {best}")
+    await hands.until(lambda: len(rows()) == 2, "the two")
+    newest = format_count(max(kept.info.step for kept in rows()))
+    await hands.click(best, within="Checkpoints")
+    await hands.click(newest, within="Checkpoints", keys=CONTROL)
+    await hands.picture("16-two-chosen")
+    await hands.click("Compare", within="Checkpoints")
+    await hands.read("Compare 2 checkpoints", f"Step {best}", f"Step {newest}")
+    await hands.picture("17-compared")
+    await hands.click("Curves")
+    await hands.picture("18-compared-curves")
+    await hands.click("Close", within="Compare 2 checkpoints")
+
+
+async def restore(hands: Hands, best: str) -> None:
+    await hands.click(best, within="Checkpoints")
+    await hands.click("Restore", within="Checkpoints")
+    await hands.read(f"The chart shows what the checkpoint of step {best} would forecast")
+    await hands.picture("19-before-the-restore")
+    await hands.click_on(next(spot for spot in eyes.find("Restore") if isinstance(spot.widget.parent(), Banner)))
+    await hands.read(f"The model was taken back to the checkpoint of step {best}")
+    await hands.picture("20-restored")
+
+
+async def export(hands: Hands, best: str, gift: Path) -> None:
+    await hands.click(best, within="Checkpoints")
+    await hands.click("More that can be done with checkpoints", within="Checkpoints")
+    await hands.picture("21-more")
+    await hands.click("Export")
+    await hands.read("Export to a folder")
+    await choose_folder(hands, gift)
+    await hands.read("The checkpoint went to")
+    await hands.picture("23-exported")
+
+
+async def with_a_gift(hands: Hands, given: Path) -> None:
+    await hands.read("Live")
+    await hands.click("More that can be done with checkpoints", within="Checkpoints")
+    await hands.click("Import")
+    await hands.read("Import an exported checkpoint")
+    await choose_folder(hands, given)
+    await hands.read("was imported as run")
+    await hands.picture("24-imported")
+    await hands.press("Ctrl+Q")
+
+
+async def choose_folder(hands: Hands, folder: Path) -> None:
+    """By its whole path, which the dialog has a line for."""
+    await hands.press("Ctrl+A")
+    await hands.type(str(folder))
+    await hands.picture("22-where-to")
+    await hands.press("Return")
+
+
+def table() -> CheckpointTable:
+    found = main_window().findChild(CheckpointTable)
+    assert found is not None
+    return found
+
+
+def rows() -> list[Kept]:
+    return [table().rows.kept(row) for row in range(table().rows.rowCount())]
