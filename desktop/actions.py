@@ -81,6 +81,7 @@ class ActionId(StrEnum):
     SHOW_FEED = "show_feed"
     SHOW_WATCHLIST = "show_watchlist"
     SHOW_LOG = "show_log"
+    FLOAT_PANEL = "float_panel"
     LAYOUT_WATCH = "layout_watch"
     LAYOUT_TRAIN = "layout_train"
     LAYOUT_COMPARE = "layout_compare"

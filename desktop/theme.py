@@ -45,6 +45,8 @@ class Palette:
     crosshair: QColor
     gap: QColor
     accent: QColor
+    focus: QColor
+    """Of the ring around what has the keys."""
     good: QColor
     warning: QColor
     bad: QColor
@@ -127,6 +129,7 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         crosshair=QColor("#7f8aa0"),
         gap=mixed("#b98a3a", _DARK_GROUND, 0.55),
         accent=QColor("#4f8ff7"),
+        focus=QColor("#8fb8ff"),
         good=QColor("#35c48f"),
         warning=QColor("#e6ac3c"),
         bad=QColor("#f7758a"),
@@ -161,6 +164,7 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         crosshair=QColor("#6f7b8e"),
         gap=mixed("#b07d1f", _LIGHT_GROUND, 0.55),
         accent=QColor("#1f63d6"),
+        focus=QColor("#1f63d6"),
         good=QColor("#0a7d57"),
         warning=QColor("#8f5f00"),
         bad=QColor("#c4243f"),

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -26,6 +26,7 @@ from core.settings import OWN_DIALOG, sentence_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 
+_OWN_CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
 _LARGEST_INT = 2**31 - 1
 _LARGEST_FLOAT = 1e12
 _SMALLEST_POSITIVE = 1e-8
@@ -105,6 +106,9 @@ class GroupForm(QWidget, Generic[T]):
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
             label = QLabel(title(name))
             label.setBuddy(editor.widget)
+            if editor.widget.focusPolicy() is Qt.FocusPolicy.NoFocus:  # a switch beside an editor
+                for part in editor.widget.findChildren(QWidget, options=_OWN_CHILDREN):
+                    part.setAccessibleName(title(name))
             description = _description(info.description or "")
             for column, part in enumerate((label, editor.widget, description)):
                 grid.addWidget(part, row, column)

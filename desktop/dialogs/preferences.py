@@ -39,6 +39,7 @@ class PreferencesDialog(QDialog):
         self._forms: dict[str, GroupForm[object]] = {}
         self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
+        self.tabs.setAccessibleName(self.tr("Groups of settings"))
         for field in fields(Settings):
             if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
@@ -119,6 +120,7 @@ class PreferencesDialog(QDialog):
         self._forms[group] = form
         scroll = QScrollArea()
         scroll.setWidget(form)
+        scroll.setAccessibleName(words(group))
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._pages[group] = scroll

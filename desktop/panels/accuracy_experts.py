@@ -158,7 +158,7 @@ class ExpertsPage(Page):
             title.setWordWrap(True)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(inside))
+        whole.addWidget(scrolling(inside, self.tr("Experts in numbers")))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         horizon = found.chosen.request.horizon

@@ -91,6 +91,8 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Feed",
         "Watchlist",
         "Log",
+        "-",
+        "Let the panel float",
     ]
 
 
