@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -32,7 +32,6 @@ from desktop.commands.options import Context
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
-from desktop.theme import Colours, Mode
 from tests.desktop import scenario
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
@@ -40,18 +39,9 @@ CATCH_UP = 60
 Story = Callable[[Application], Awaitable[None]]
 
 
-@dataclass(frozen=True)
-class Look:
-    """A theme, and the colours of candles."""
-
-    mode: Mode
-    colours: Colours = "green-red"
-    is_swapped: bool = False
-
-
-def play(qapp: QApplication, root: Path, story: Story, look: Look = Look("dark")) -> None:
+def play(qapp: QApplication, root: Path, story: Story) -> None:
     """Open the whole program over a folder, let it learn a little, let the story happen, close everything."""
-    context = _context(root, look)
+    context = _context(root)
 
     async def run() -> None:
         application = Application(context, qapp)
@@ -161,13 +151,13 @@ def opened(application: Application, opener: Opener) -> Iterator[QDialog]:
     QApplication.sendPostedEvents()
 
 
-def _context(root: Path, look: Look) -> Context:
+def _context(root: Path) -> Context:
     settings = Settings(
-        market=MarketSettings(feed="replay", file=str(SAMPLE), speed=20.0, catch_up_candles=CATCH_UP),
+        market=MarketSettings(feed="replay", file=str(SAMPLE), speed=2.0, catch_up_candles=CATCH_UP),
         model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
         training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host="thread"),
         checkpoints=CheckpointSettings(every_steps=10, undo_minutes=0, catch_up_seconds=0.0),
-        appearance=AppearanceSettings(theme=look.mode, colours=look.colours, swap_colours=look.is_swapped),
+        appearance=AppearanceSettings(theme="dark"),
     )
     folder = DataFolder(root)
     folder.ensure()

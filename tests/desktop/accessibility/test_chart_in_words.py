@@ -66,9 +66,7 @@ def test_it_is_told_as_it_is_now(chart: ChartWidget) -> None:
     assert described(chart) != before and "No forecast" in described(chart)
 
 
-def test_each_candle_is_announced_as_keys_go_through_them(
-    chart: ChartWidget, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_candle_is_announced_as_keys_go_through_them(chart: ChartWidget, monkeypatch: pytest.MonkeyPatch) -> None:
     """Qt hands announcements to the platform: what is handed over is looked at."""
     series, heard = filled(chart), list[str]()
     monkeypatch.setattr(chart_widget, "announce", lambda _widget, text: heard.append(text))

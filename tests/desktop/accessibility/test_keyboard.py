@@ -2,201 +2,51 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass
-from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QAction, QImage
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QApplication,
-    QFileDialog,
-    QMenu,
-    QToolBar,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
+from core.settings import Settings
 from desktop.actions import ActionId
-from desktop.app import Application
 from desktop.dialogs.welcome import WelcomeDialog
-from desktop.layouts.tab_order import is_behind
-from tests.desktop.accessibility import stage
-from tests.desktop.accessibility.controls import controls, described
+from tests.desktop import scenario
+from tests.desktop.accessibility.survey import Survey
+from tests.desktop.conftest import MakeBench
 
-_MOST_STOPS = 120
-_MOST_PARTS = 6
-_MARGIN_PX = 4
 _CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-_FEWEST_PIXELS = 8
-_OF_DOCKS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
 
 
-@dataclass(frozen=True)
-class Walk:
-    """Where the keys were after each Tab, and what did not show that it had them."""
-
-    stops: list[QWidget]
-    unseen: list[str]
+def test_tab_reaches_every_control_comes_round_and_is_seen(found: Survey) -> None:
+    assert "\n".join(found.keys) == ""
 
 
-async def in_front(window: QWidget) -> None:
-    """Give it the keys, and let it be painted."""
+def test_a_panel_floats_and_comes_back_by_a_key(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_bench(scenario.checkpoints())
+    window = bench.window
+    window.show_dock(ActionId.SHOW_CHECKPOINTS)
+    dock, table = window.docks[ActionId.SHOW_CHECKPOINTS], window.checkpoints.table
     window.activateWindow()
-    await stage.until(window.isActiveWindow, f"{described(window)} to be in front")
-    await asyncio.sleep(0.15)
+    table.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(table.hasFocus)
+    for is_afloat in (True, False):
+        QTest.keyClick(table, Qt.Key.Key_F, _CONTROL_SHIFT)
+        qtbot.waitUntil(lambda: QApplication.focusWidget() is table)
+        assert dock.isFloating() is is_afloat
+    bench.chart.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(bench.chart, Qt.Key.Key_F, _CONTROL_SHIFT)
+    assert window.banner.shown is not None and "No panel has the keys" in window.banner.shown.text
 
 
-def walked(root: QWidget, key: Qt.Key = Qt.Key.Key_Tab) -> Walk:
-    """Press Tab from where the keys are now until they come there again."""
-    if root.focusWidget() is None:
-        root.setFocus(Qt.FocusReason.OtherFocusReason)
-    stops: list[QWidget] = []
-    unseen: list[str] = []
-    for _ in range(_MOST_STOPS):
-        before = _picture(root)
-        now = _next(key)
-        if now is None and root.focusWidget() is not None:
-            return Walk([*stops, root.focusWidget()], unseen)  # the only one
-        if now is None or now in stops:
-            return Walk(stops, unseen)
-        stops.append(now)
-        if _changed(before, _picture(root), root, now) < _FEWEST_PIXELS:
-            unseen.append(f"nothing shows that it has the keys: {described(now)}")
-    raise AssertionError(f"{_MOST_STOPS} Tabs do not come round in {described(root)}")
-
-
-def _next(key: Qt.Key) -> QWidget | None:
-    """Where the keys go with a Tab, or with a few, where something is gone through by them, as a date is. None where
-    there is nothing else."""
-    held = QApplication.focusWidget()
-    assert held is not None
-    for _ in range(_MOST_PARTS):
-        QTest.keyClick(held, key)
-        if QApplication.focusWidget() is not held:
-            return QApplication.focusWidget()
-    return None
-
-
-def wants_keys(widget: QWidget) -> bool:
-    return bool(widget.focusPolicy().value & Qt.FocusPolicy.TabFocus.value) and widget.isEnabled()
-
-
-def left_out(root: QWidget, stops: list[QWidget]) -> list[str]:
-    """Controls that take the keys and never got them."""
-    met = {*stops, *(stop.focusProxy() for stop in stops)} - {None}
-    wanted = [each for each in controls(root) if wants_keys(each) and not is_behind(each)]
-    return [described(each) for each in wanted if not {each, each.focusProxy()} & met]
-
-
-def _is_one_of_a_choice(button: QAbstractButton) -> bool:
-    """Tab goes to the chosen one alone; the arrows go to the others."""
-    group = button.group()
-    return group is not None and group.exclusive() and group.checkedButton() is not None
-
-
-def without_keys(root: QWidget) -> list[str]:
-    """Buttons that no Tab reaches, and that stand for no action with a shortcut or in a menu."""
-    menus = set(root.window().findChildren(QMenu)) | set(root.findChildren(QMenu))
-    in_menus = {action for menu in menus for action in menu.actions()}
-    buttons = [each for each in controls(root) if isinstance(each, QAbstractButton) and not wants_keys(each)]
-    return [
-        described(each)
-        for each in buttons
-        if each.isEnabled()
-        and each.objectName() not in _OF_DOCKS
-        and not _is_one_of_a_choice(each)
-        and not _has_a_way(_action_of(each), in_menus)
-    ]
-
-
-def _action_of(button: QAbstractButton) -> QAction | None:
-    if isinstance(button, QToolButton) and button.defaultAction() is not None:
-        return button.defaultAction()
-    bar = button.parentWidget()
-    if isinstance(bar, QToolBar):
-        return next((action for action in bar.actions() if bar.widgetForAction(action) is button), None)
-    return None
-
-
-def _has_a_way(action: QAction | None, in_menus: set[QAction]) -> bool:
-    return action is not None and (not action.shortcut().isEmpty() or action in in_menus)
-
-
-def _picture(root: QWidget) -> NDArray[np.uint8]:
-    """The window as it is painted: rows, columns, channels."""
-    QApplication.sendPostedEvents()
-    image = root.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
-    return np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4).copy()
-
-
-def _changed(before: NDArray[np.uint8], after: NDArray[np.uint8], root: QWidget, widget: QWidget) -> int:
-    """How many pixels of the widget, with what is close around it, are others."""
-    if before.shape != after.shape:
-        return before.size
-    area = widget.rect().translated(widget.mapTo(root, QPoint())) if widget is not root else widget.rect()
-    area = area.adjusted(-_MARGIN_PX, -_MARGIN_PX, _MARGIN_PX, _MARGIN_PX).intersected(root.rect())
-    rows, columns = slice(area.top(), area.bottom() + 1), slice(area.left(), area.right() + 1)
-    return int((before[rows, columns] != after[rows, columns]).any(axis=-1).sum())
-
-
-def complaints_of(root: QWidget, key: Qt.Key = Qt.Key.Key_Tab) -> list[str]:
-    """What cannot be done in it by keys alone."""
-    walk = walked(root, key)
-    return [*left_out(root, walk.stops), *walk.unseen, *without_keys(root)]
-
-
-def test_tab_reaches_every_control_comes_round_and_is_seen(qapp: QApplication, tmp_path: Path) -> None:
-    wrong: dict[str, list[str]] = {}
-
-    async def story(application: Application) -> None:
-        window = application.window
-        await in_front(window)
-        wrong["window"] = complaints_of(window)
-        wrong["window, backwards"] = complaints_of(window, Qt.Key.Key_Backtab)
-        for name, dock in stage.show_docks(application):
-            await in_front(dock)
-            wrong[name] = complaints_of(dock)
-        for name, opener in stage.openers().items():
-            with stage.opened(application, opener) as dialog:
-                if not isinstance(dialog, QFileDialog):
-                    await in_front(dialog)
-                    wrong[name] = complaints_of(dialog)
-
-    stage.play(qapp, tmp_path, story)
-    assert "\n".join(f"{name}: {each}" for name, found in wrong.items() for each in found) == ""
-
-
-def test_a_panel_floats_and_comes_back_by_a_key(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        window = application.window
-        window.show_dock(ActionId.SHOW_CHECKPOINTS)
-        await in_front(window)
-        dock, table = window.docks[ActionId.SHOW_CHECKPOINTS], window.checkpoints.table
-        table.setFocus(Qt.FocusReason.TabFocusReason)
-        for is_afloat in (True, False):
-            QTest.keyClick(table, Qt.Key.Key_F, _CONTROL_SHIFT)
-            await stage.until(lambda: QApplication.focusWidget() is table, "the keys to stay")
-            assert dock.isFloating() is is_afloat
-        application.chart.setFocus(Qt.FocusReason.TabFocusReason)
-        QTest.keyClick(application.chart, Qt.Key.Key_F, _CONTROL_SHIFT)
-        assert window.banner.shown is not None and "No panel has the keys" in window.banner.shown.text
-
-    stage.play(qapp, tmp_path, story)
-
-
-def test_the_arrows_go_through_what_is_one_choice(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        with stage.opened(application, stage.openers()["welcome"]) as dialog:
-            assert isinstance(dialog, WelcomeDialog)
-            await in_front(dialog)
-            dialog.symbols.button("BTC/USDT").setFocus(Qt.FocusReason.TabFocusReason)
-            for wanted in ("ETH/USDT", "SOL/USDT", "XRP/USDT"):
-                QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
-                assert dialog.symbols.value == wanted
-
-    stage.play(qapp, tmp_path, story)
+def test_the_arrows_go_through_what_is_one_choice(qtbot: QtBot) -> None:
+    dialog = WelcomeDialog(Settings())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    dialog.activateWindow()
+    first = dialog.symbols.button("BTC/USDT")
+    first.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(first.hasFocus)
+    for wanted in ("ETH/USDT", "SOL/USDT", "XRP/USDT"):
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
+        assert dialog.symbols.value == wanted
