@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.settings import OWN_DIALOG, sentence_of
+from desktop.dialogs.setting_facts import facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 
@@ -90,7 +91,10 @@ class GroupForm(QWidget, Generic[T]):
         self._group: type[T] = type(value)
         self._value = value
         self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
+        self._texts: dict[str, str] = {}
+        """What a search looks in."""
         self._rows: dict[str, tuple[QLabel, QWidget, QLabel]] = {}
+        group = group_of(self._group)
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
@@ -109,7 +113,8 @@ class GroupForm(QWidget, Generic[T]):
             if editor.widget.focusPolicy() is Qt.FocusPolicy.NoFocus:  # a switch beside an editor
                 for part in editor.widget.findChildren(QWidget, options=_OWN_CHILDREN):
                     part.setAccessibleName(title(name))
-            description = _description(info.description or "")
+            description = _description(f"{info.description or ''} {facts(group, name, info)}".strip())
+            self._texts[name] = f"{title(name)} {name} {info.description or ''}"
             for column, part in enumerate((label, editor.widget, description)):
                 grid.addWidget(part, row, column)
             self._rows[name] = (label, editor.widget, description)
@@ -123,7 +128,7 @@ class GroupForm(QWidget, Generic[T]):
         """Hide the fields in which, with the page's name, a word is missing. Returns how many are shown."""
         count = 0
         for name, parts in self._rows.items():
-            text = f"{page} {title(name)} {name} {parts[2].text()}".casefold()
+            text = f"{page} {self._texts[name]}".casefold()
             is_shown = all(word in text for word in words)
             count += is_shown
             for part in parts:

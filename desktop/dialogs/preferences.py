@@ -21,7 +21,7 @@ from core.settings import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
-_WIDTH = 900
+_WIDTH = 1080
 _SHARE_OF_SCREEN = 0.92
 OWN_DIALOG_GROUPS = frozenset({"market", "watchlist", "browser"})
 """Not among the pages."""

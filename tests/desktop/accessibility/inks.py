@@ -112,6 +112,7 @@ def faint_spans(shown: Overlay, palette: Palette) -> Iterator[str]:
 def _faint(box: Box, palette: Palette) -> Iterator[str]:
     behind = (palette.background, palette.up, palette.down, palette.ghost_up, palette.ghost_down)
     for span in (span for row in box.rows for span in row if not _GLYPH.match(span.text)):
-        worst = min(contrast(span.colour, over(box.ground, each)) for each in behind)
+        grounds = [over(box.ground, each) for each in behind]
+        worst = min(contrast(over(span.colour, ground), ground) for ground in grounds)
         if worst < TEXT:
             yield f"{worst:.2f} {span.colour.name()} on {box.ground.name()}, chart: {span.text!r}"
