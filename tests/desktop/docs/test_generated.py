@@ -7,6 +7,7 @@ from dataclasses import fields
 import click
 import pytest
 
+from core.indicators.registry import INDICATORS
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.dialogs.forms import all_field_infos
@@ -51,3 +52,9 @@ def test_every_action_is_in_the_docs_with_its_keys() -> None:
         row = next(line for line in page.splitlines() if line.endswith(f"| {info.tooltip} |"))
         assert info.text.replace("&", "") in row
         assert not info.shortcut or "`" in row
+
+
+def test_every_indicator_is_in_the_docs() -> None:
+    page = (DOCS / "indicators.md").read_text(encoding="utf-8")
+    for info in INDICATORS.values():
+        assert f"| **{info.short}** |" in page or f"| **{info.title}** |" in page, info.title
