@@ -12,7 +12,7 @@ BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-fast test-slow soak stranger bundle bundle-test menu-entry icons pictures golden-review golden-approve translation lock clean
+.PHONY: help setup run test lint test-fast test-slow soak stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -68,6 +68,9 @@ menu-entry: ## Put the bundle into the desktop's menu (Linux)
 
 pictures: setup ## The README's pictures, from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures
+
+docs: setup ## Make the tables in docs/ anew: commands, settings, keys
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.docs
 
 golden-review: setup ## Paint the chart's golden images: build/golden/index.html shows what changed
 	@$(BIN)/python -m tests.golden.review

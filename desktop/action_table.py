@@ -228,7 +228,16 @@ def _panel_actions() -> tuple[ActionInfo, ...]:
         (_VIEW,),
         section=3,
     )
-    return (*toggles, *_layout_actions(), reset)
+    afloat = ActionInfo(
+        ActionId.FLOAT_PANEL,
+        "Let the panel &float",
+        "Take the panel that has the keys out of the window, or put it back",
+        "Ctrl+Shift+F",
+        "dock-window",
+        menu,
+        section=4,
+    )
+    return (*toggles, afloat, *_layout_actions(), reset)
 
 
 def _layout_actions() -> tuple[ActionInfo, ...]:
@@ -393,7 +402,7 @@ def log_actions() -> tuple[ActionInfo, ...]:
     """What can be done in the log's panel."""
     rows = (
         (ActionId.LOG_COPY, "&Copy", "Copy the chosen lines, with what follows them", "Ctrl+C", "content-copy"),
-        (ActionId.LOG_FOLDER, "Open &folder", "Show the folder that holds the log files", "", "folder-open-outline"),
+        (ActionId.LOG_FOLDER, "Open &folder", "Show the folder of the log files", "Ctrl+O", "folder-open-outline"),
     )
     return tuple(
         ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Log")

@@ -86,6 +86,7 @@ class ActionId(StrEnum):
     SHOW_WATCHLIST = "show_watchlist"
     SHOW_LOG = "show_log"
     SHOW_JOBS = "show_jobs"
+    FLOAT_PANEL = "float_panel"
     LAYOUT_WATCH = "layout_watch"
     LAYOUT_TRAIN = "layout_train"
     LAYOUT_COMPARE = "layout_compare"

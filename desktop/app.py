@@ -33,6 +33,7 @@ from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
 from core.training.catch_up import JOB_ID
+from desktop.accessible import describe_painted
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.backup_watch import BackupWatch
@@ -48,6 +49,7 @@ from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
+from desktop.focus_ring import FocusRing
 from desktop.history import STEPS_KEPT
 from desktop.history_visits import VISIT_JOB, HistoryVisits
 from desktop.jobs.desk import JobDesk
@@ -87,6 +89,7 @@ class Application(QObject):
         self._library = Library(self._database, self._clock)
         self.theme = Theme(parent=self)
         self.theme.apply_to(qt)
+        FocusRing(qt, self.theme, self)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)
         self._layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
@@ -362,6 +365,7 @@ def run_application(
     left_behind: who owned the data folder before, where that did not end well.
     """
     crashes = CrashLog(context.folder, SystemClock())
+    describe_painted()
     report = crashes.begin(left_behind)
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
     with QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:

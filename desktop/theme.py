@@ -45,6 +45,8 @@ class Palette:
     crosshair: QColor
     gap: QColor
     accent: QColor
+    focus: QColor
+    """Of the ring around what has the keys."""
     good: QColor
     warning: QColor
     bad: QColor
@@ -88,10 +90,10 @@ _MARKET_COLOURS: dict[tuple[bool, Colours], tuple[str, str, str, str]] = {
 _DARK_GROUND, _LIGHT_GROUND = "#11151d", "#ffffff"
 _DARK_CURVES = ("#5f9dff", "#f0b23e", "#4cc9a6", "#e88bb8", "#9fb4cc", "#e5703c")
 _DARK_STUDIES = ("#f0b23e", "#6cc7dd", "#b8d35a", "#c3cbd8", "#e5703c", "#c98f7a")
-_LIGHT_STUDIES = ("#a86a00", "#0b7f94", "#5f7a12", "#55657a", "#c04a12", "#8a5a48")
+_LIGHT_STUDIES = ("#985f00", "#0b7f94", "#5f7a12", "#55657a", "#c04a12", "#8a5a48")
 _DARK_REGIMES = ("#8fa3c4", "#3fc1d9", "#f0a63e")
-_LIGHT_REGIMES = ("#5d7196", "#0b8299", "#a86400")
-_LIGHT_CURVES = ("#2166e0", "#a86a00", "#0a8466", "#b03a7c", "#55657a", "#c04a12")
+_LIGHT_REGIMES = ("#5d7196", "#0a7f96", "#a86400")
+_LIGHT_CURVES = ("#2166e0", "#985f00", "#0a7d60", "#b03a7c", "#55657a", "#c04a12")
 
 
 def build_palette(is_dark: bool, colours: Colours, *, is_swapped: bool = False) -> Palette:
@@ -127,6 +129,7 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         crosshair=QColor("#7f8aa0"),
         gap=mixed("#b98a3a", _DARK_GROUND, 0.55),
         accent=QColor("#4f8ff7"),
+        focus=QColor("#8fb8ff"),
         good=QColor("#35c48f"),
         warning=QColor("#e6ac3c"),
         bad=QColor("#f7758a"),
@@ -161,6 +164,7 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         crosshair=QColor("#6f7b8e"),
         gap=mixed("#b07d1f", _LIGHT_GROUND, 0.55),
         accent=QColor("#1f63d6"),
+        focus=QColor("#1f63d6"),
         good=QColor("#0a7d57"),
         warning=QColor("#8f5f00"),
         bad=QColor("#c4243f"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.diagnosis import SettingChange
 from core.events import Severity, TrainerState
@@ -37,6 +37,7 @@ from desktop.jobs.panel import JobsPanel
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, arrange, size
 from desktop.layouts.menu import LayoutMenu
 from desktop.layouts.store import LayoutStore
+from desktop.layouts.tab_order import float_dock_of, is_behind, scroll_to
 from desktop.notifications.messages import DesktopMessages
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
@@ -62,6 +63,7 @@ _THEME_ACTIONS: dict[Mode, ActionId] = {
 }
 _RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
 _COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
+_MOST_PASSED_BY = 100
 
 
 class MainWindow(QMainWindow):
@@ -211,6 +213,18 @@ class MainWindow(QMainWindow):
             self._needs_default_sizes = False
             size(self, self.docks, EVERYTHING)
 
+    def focusNextPrevChild(self, is_forward: bool) -> bool:
+        """Tab passes by what lies behind another dock's tab: the keys would be where nobody sees them."""
+        for _ in range(_MOST_PASSED_BY):
+            if not super().focusNextPrevChild(is_forward):
+                return False
+            now = self.focusWidget()
+            if now is None or not is_behind(now):
+                break
+        if now is not None:
+            scroll_to(now)
+        return True
+
     def closeEvent(self, event: QCloseEvent) -> None:
         self._refresher.stop()
         if self._layout_store is not None:
@@ -310,6 +324,7 @@ class MainWindow(QMainWindow):
                 ids.LAYOUT_COMPARE: lambda: self.arrange(COMPARE),
                 ids.KEEP_LAYOUT: self.layouts.ask_name,
                 ids.RESET_LAYOUT: self.reset_layout,
+                ids.FLOAT_PANEL: self._float_panel,
                 ids.SHORTCUTS: self._open_shortcuts,
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
                 ids.QUIT: self.close,
@@ -421,6 +436,10 @@ class MainWindow(QMainWindow):
         self.watchlist.show_markets(self._settings.watchlist.markets)
         self.checkpoints.show_settings(self._settings.browser)
         self.settings_shown.emit(self._settings)
+
+    def _float_panel(self) -> None:
+        if not float_dock_of(QApplication.focusWidget()):
+            self.tell(self.tr("No panel has the keys. Go to one with Tab or a click, then try again."), key="layout")
 
     def _open_data_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):

@@ -24,6 +24,7 @@ from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
+from desktop.accessible import announce
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
@@ -38,6 +39,7 @@ from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.countdown import Countdown
 from desktop.chart.labels.empty import paint_empty
 from desktop.chart.labels.overlay import Overlay
+from desktop.chart.labels.spoken import spoken_candle, spoken_chart
 from desktop.chart.layers.layer import Layer, LayerSet
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.scales.held_range import HeldRange
@@ -85,7 +87,7 @@ class ChartWidget(QWidget):
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName("Candle chart")
+        self.setAccessibleName(self.tr("Candle chart"))
         theme.changed.connect(self._on_theme)
 
     @property
@@ -128,6 +130,10 @@ class ChartWidget(QWidget):
     def key_mark(self) -> Mark | None:
         """The candle and the close that the keys' crosshair is at; None while there is none."""
         return self._hands.key_mark
+
+    def in_words(self) -> str:
+        """What the chart shows, for those who do not see it."""
+        return spoken_chart(self._model, self._style.time_zone, self._index_at_keys())
 
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""
@@ -355,13 +361,21 @@ class ChartWidget(QWidget):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        before = self._index_at_keys()
         if not self._hands.key(event):
             super().keyPressEvent(event)
+        index = self._index_at_keys()
+        if index is not None and index != before:
+            announce(self, spoken_candle(self._model, self._style.time_zone, index))
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hands.leave()
         self._frame_clock.request(Dirty.CURSOR)
         super().leaveEvent(event)
+
+    def _index_at_keys(self) -> int | None:
+        mark = self._hands.key_mark
+        return None if mark is None else self._model.index_of(mark.time_ms)
 
     def fresh_frame(self) -> Frame:
         """The geometry as scales and model have it now, though no picture of it has been asked for yet."""

@@ -24,6 +24,7 @@ class DateDialog(QDialog):
         self.edit = QDateTimeEdit(_in_view(chart))
         self.edit.setDisplayFormat("yyyy-MM-dd HH:mm")
         self.edit.setCalendarPopup(True)
+        self.edit.setAccessibleName(self.tr("Date and time"))
         self.message = QLabel(_range_text(chart))
         self.message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton

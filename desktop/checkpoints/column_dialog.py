@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.settings import BrowserSettings
+from desktop.accessible import name_box
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
 
 
@@ -53,7 +54,7 @@ class ColumnDialog(QDialog):
         self.list.setAccessibleName("Columns, in the order of the table")
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.sort_by = QComboBox()
-        self.sort_by.setAccessibleName("Sort by")
+        name_box(self.sort_by, "Sort by")
         self.descending = QCheckBox("The largest, the newest or the last letter first")
         self.up, self.down = QPushButton("Move &up"), QPushButton("Move &down")
         self.reset = QPushButton("&As at first")

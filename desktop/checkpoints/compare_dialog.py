@@ -74,7 +74,7 @@ class CompareDialog(QDialog):
         self.settings = _table(self._titles, "Settings")
         self.only_different = QCheckBox("&Only what differs")
         self.only_different.setChecked(True)
-        self.plot = plot_widget(NumberAxis)
+        self.plot = plot_widget("Loss curves of the runs", NumberAxis)
         self._rows = settings_side_by_side(settings)
         self._unknown = [title for title, each in zip(self._titles, settings, strict=True) if each is None]
         self._fill_metrics()
@@ -85,6 +85,7 @@ class CompareDialog(QDialog):
     def _build(self) -> None:
         self.only_different.toggled.connect(self._fill_settings)
         self.tabs = tabs = QTabWidget()
+        tabs.setAccessibleName(self.tr("What is compared"))
         tabs.addTab(self.metrics, "&Metrics")
         tabs.addTab(self._settings_page(), "&Settings")
         tabs.addTab(self._curves_page(), "&Curves")
@@ -171,7 +172,6 @@ class CompareDialog(QDialog):
 
     def _draw(self, steps: Steps) -> None:
         colours = self._colours
-        self.plot.setAccessibleName("Loss curves of the runs")
         apply_plot_palette(self.plot, colours)
         plot = self.plot.getPlotItem()
         plot.addLegend(labelTextColor=colours.text, brush=colours.background, offset=(-8, 8))

@@ -122,7 +122,7 @@ class CheckpointsPanel(Panel):
         return catalog.ordered(rows, *self.table.sorting)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar()
+        buttons = QToolBar(self.tr("Work on checkpoints"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(_ICON_SIZE, _ICON_SIZE))
         self.actions_of_panel.fill_tool_bar(buttons)

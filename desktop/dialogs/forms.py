@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -24,9 +24,11 @@ from PySide6.QtWidgets import (
 
 from core.setting_repair import sentence_of
 from core.settings import OWN_DIALOG
+from desktop.dialogs.setting_facts import facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 
+_OWN_CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
 _LARGEST_INT = 2**31 - 1
 _LARGEST_FLOAT = 1e12
 _SMALLEST_POSITIVE = 1e-8
@@ -90,7 +92,10 @@ class GroupForm(QWidget, Generic[T]):
         self._group: type[T] = type(value)
         self._value = value
         self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
+        self._texts: dict[str, str] = {}
+        """What a search looks in."""
         self._rows: dict[str, tuple[QLabel, QWidget, QLabel]] = {}
+        group = group_of(self._group)
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
         grid.setVerticalSpacing(8)
@@ -106,7 +111,11 @@ class GroupForm(QWidget, Generic[T]):
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
             label = QLabel(title(name))
             label.setBuddy(editor.widget)
-            description = _description(info.description or "")
+            if editor.widget.focusPolicy() is Qt.FocusPolicy.NoFocus:  # a switch beside an editor
+                for part in editor.widget.findChildren(QWidget, options=_OWN_CHILDREN):
+                    part.setAccessibleName(title(name))
+            description = _description(f"{info.description or ''} {facts(group, name, info)}".strip())
+            self._texts[name] = f"{title(name)} {name} {info.description or ''}"
             for column, part in enumerate((label, editor.widget, description)):
                 grid.addWidget(part, row, column)
             self._rows[name] = (label, editor.widget, description)
@@ -120,7 +129,7 @@ class GroupForm(QWidget, Generic[T]):
         """Hide the fields in which, with the page's name, a word is missing. Returns how many are shown."""
         count = 0
         for name, parts in self._rows.items():
-            text = f"{page} {title(name)} {name} {parts[2].text()}".casefold()
+            text = f"{page} {self._texts[name]}".casefold()
             is_shown = all(word in text for word in words)
             count += is_shown
             for part in parts:

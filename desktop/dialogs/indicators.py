@@ -40,6 +40,7 @@ class IndicatorsDialog(QDialog):
         self._editors: dict[str, QSpinBox | QDoubleSpinBox | QComboBox] = {}
         self.list = QListWidget()
         self.list.setFixedWidth(_LIST_WIDTH)
+        self.list.setAccessibleName(self.tr("Indicators on the chart"))
         self.add_button = QPushButton("Add")
         self.add_button.setMenu(self._make_menu())
         self.remove_button = QPushButton("Remove")

@@ -61,6 +61,7 @@ class MarketDialog(QDialog):
         self.symbol = _editable(_SYMBOLS, market.symbol)
         self.interval = _editable(_INTERVALS, market.interval)
         self.file = QLineEdit(market.file or "")
+        self.file.setAccessibleName(self.tr("File of candles"))
         self.file.setPlaceholderText("A file of candles: CSV, Feather, Parquet")
         self.browse = QPushButton("Browse…")
         self.browse.clicked.connect(self._choose_file)

@@ -46,7 +46,9 @@ def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], ob
     edit.setMinimumWidth(360)
     edit.setPlaceholderText("What is worth remembering about it")
     layout = QVBoxLayout(dialog)
-    layout.addWidget(QLabel(f"Note on the checkpoint of step {format_count(info.step)}:"))
+    question = f"Note on the checkpoint of step {format_count(info.step)}:"
+    edit.setAccessibleName(question)
+    layout.addWidget(QLabel(question))
     layout.addWidget(edit)
     layout.addWidget(_buttons(dialog))
     edit.selectAll()
@@ -126,6 +128,7 @@ def _scrolled(body: QWidget, screen: QSize) -> QScrollArea:
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(body)
+    area.setAccessibleName(body.tr("Keyboard shortcuts"))
     wanted, most = body.sizeHint(), round(_SHARE_OF_SCREEN * screen.height())
     bar = area.verticalScrollBar().sizeHint().width() if wanted.height() > most else 0
     area.setMinimumSize(wanted.width() + bar, min(wanted.height(), most))

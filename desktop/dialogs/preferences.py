@@ -21,7 +21,7 @@ from core.settings import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title, words
 
-_WIDTH = 900
+_WIDTH = 1080
 _SHARE_OF_SCREEN = 0.92
 OWN_DIALOG_GROUPS = frozenset({"market", "watchlist", "browser"})
 """Not among the pages."""
@@ -39,6 +39,7 @@ class PreferencesDialog(QDialog):
         self._forms: dict[str, GroupForm[object]] = {}
         self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
+        self.tabs.setAccessibleName(self.tr("Groups of settings"))
         for field in fields(Settings):
             if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
@@ -119,6 +120,7 @@ class PreferencesDialog(QDialog):
         self._forms[group] = form
         scroll = QScrollArea()
         scroll.setWidget(form)
+        scroll.setAccessibleName(words(group))
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._pages[group] = scroll

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
 from core.market import time_zones
+from desktop.accessible import name_box
 
 _WIDTH = 320
 
@@ -22,6 +23,7 @@ class ZoneDialog(QDialog):
         self.setWindowTitle("Time zone")
         self.box = QComboBox()
         self.box.setEditable(True)
+        name_box(self.box, self.tr("Time zone"))
         self.box.addItems(sorted(each for each in available_timezones() if "/" in each))
         self.box.setCurrentText(name)
         completer = QCompleter(self.box.model(), self)
@@ -41,6 +43,7 @@ class ZoneDialog(QDialog):
         self.setMinimumWidth(_WIDTH)
         line = self.box.lineEdit()
         if line is not None:
+            line.setAccessibleName(self.tr("Time zone"))
             line.selectAll()
 
     def accept(self) -> None:

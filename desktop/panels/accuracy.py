@@ -114,7 +114,7 @@ class AccuracyPanel(Panel):
         """Shows the scores that are kept apart instead of the run's own."""
         self._footer = QWidget()
         self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
-        self._now = scrolling(self._build_layout())
+        self._now = scrolling(self._build_layout(), self.tr("Accuracy now"))
         self._build_tabs()
         self._empty = EmptyState(_EMPTY, self)
         self.apply_palette(theme.palette)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QV
 
 from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.events import ExpertShares
+from desktop.accessible import name_box
 from desktop.formatting import format_count
 from desktop.icons import tabular
 from desktop.panels.accuracy_experts import ExpertsPage
@@ -129,10 +130,10 @@ class AccuracyDetails(QWidget):
     def _build(self) -> None:
         self.horizon.addItem(ahead(1), 1)
         self.horizon.setToolTip(paragraphs("How many candles before its own the forecast was made."))
-        self.horizon.setAccessibleName("Candles ahead")
+        name_box(self.horizon, "Candles ahead")
         self.group.addItem("All candles", OVERALL)
         self.group.setToolTip(paragraphs(_GROUP_MEANING))
-        self.group.setAccessibleName("Candles that are judged")
+        name_box(self.group, "Candles that are judged")
         for box in (self.horizon, self.group):  # what is offered is not known yet, and one may be longer than the first
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._n.setFont(tabular(self.font()))

@@ -54,7 +54,6 @@ class HeatTable(QWidget):
         if looks_other:
             metrics = QFontMetrics(self.font())
             self._names_width = max((metrics.horizontalAdvance(name) for name, _ in taken), default=60) + 6
-            self.setAccessibleDescription(self._in_words())
             self.updateGeometry()
             self.update()
 
@@ -133,7 +132,8 @@ class HeatTable(QWidget):
         first, last = (left + room * each // columns for each in (column, column + 1))
         return QRect(first, row * self._pitch, last - first, self._pitch)
 
-    def _in_words(self) -> str:
+    def in_words(self) -> str:
+        """The rows from top to bottom, for those who do not see them."""
         return "; ".join(
             f"{name}: " + ", ".join(f"{head} {cell.text}" for head, cell in zip(self._heads, cells, strict=False))
             for name, cells in self.rows
@@ -158,7 +158,7 @@ class ExpertsPage(Page):
             title.setWordWrap(True)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(inside))
+        whole.addWidget(scrolling(inside, self.tr("Experts in numbers")))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         horizon = found.chosen.request.horizon

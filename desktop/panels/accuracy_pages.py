@@ -40,9 +40,10 @@ class Page(QWidget):
         """Take the palette's colours."""
 
 
-def scrolling(inside: QWidget) -> QScrollArea:
-    """`inside`, as wide as there is room, scrolled where it is higher."""
+def scrolling(inside: QWidget, name: str) -> QScrollArea:
+    """`inside`, as wide as there is room, scrolled where it is higher. name: what a screen reader calls it."""
     area = QScrollArea()
+    area.setAccessibleName(name)
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -95,7 +96,7 @@ class SkillPage(Page):
         layout.addStretch(1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(inside))
+        whole.addWidget(scrolling(inside, self.tr("Skill in numbers")))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         chosen = found.chosen

@@ -75,14 +75,14 @@ def _moment(seconds: float, *, has_time: bool) -> str:
 class _Plot(QWidget):
     """A title that carries the numbers, a plot, and a sentence in its place while there is too little to draw."""
 
-    def __init__(self, left: type[pg.AxisItem], bottom: type[pg.AxisItem], meaning: str) -> None:
+    def __init__(self, name: str, left: type[pg.AxisItem], bottom: type[pg.AxisItem], meaning: str) -> None:
         super().__init__()
         self.title, self.missing = QLabel(), QLabel()
         self.title.setTextFormat(Qt.TextFormat.RichText)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.missing.setWordWrap(True)
         self.missing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.plot = plot_widget(left, bottom=bottom)
+        self.plot = plot_widget(name, left, bottom=bottom)
         self.plot.setMinimumHeight(_LOWEST_PLOT_PX)
         self.plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
         self.plot.viewport().setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -113,12 +113,14 @@ class BandsPage(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.coverage = _Plot(
+            self.tr("Coverage of the 90 % band"),
             PercentAxis,
             TimeAxis,
             f"How often the close fell into the 90 % band, over the {COVERAGE_WINDOW} candles up to each. The dashed "
             "line is what the band promises.",
         )
         self.reliability = _Plot(
+            self.tr("Reliability of the quantiles"),
             PercentAxis,
             PercentAxis,
             "How often the close came at or below each of the seven quantiles that were shown, with its 95 % interval. "
@@ -193,6 +195,7 @@ class ErrorsPage(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.errors = _Plot(
+            self.tr("Errors of the close"),
             PercentAxis,
             TimeAxis,
             f"How far the close lay from the forecast close, in percent of the price: the mean over the {ERROR_WINDOW} "
@@ -200,6 +203,7 @@ class ErrorsPage(Page):
         )
         self.forecast, self.no_change = self.errors.plot.plot(), self.errors.plot.plot()
         self.spared = _Plot(
+            self.tr("Loss that was spared"),
             PercentAxis,
             TimeAxis,
             "What the forecasts spared of the loss of “no change”, added up over time, in percent of the whole. A line "
@@ -278,7 +282,7 @@ def _stack(page: QWidget, parts: tuple[QWidget, ...]) -> None:
         layout.addWidget(part, 1)
     whole = QVBoxLayout(page)
     whole.setContentsMargins(0, 0, 0, 0)
-    whole.addWidget(scrolling(inside))
+    whole.addWidget(scrolling(inside, page.tr("Plots of the accuracy")))
 
 
 def _seconds(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

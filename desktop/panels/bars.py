@@ -65,6 +65,10 @@ class BarList(QWidget):
         self._low, self._high = self._scale()
         self.update()
 
+    def in_words(self) -> str:
+        """The rows from top to bottom, for those who do not see them."""
+        return " ".join(f"{bar.title}: {bar.text}." for bar in self._bars)
+
     def sizeHint(self) -> QSize:
         scale = self._row_height() if self._is_log and self._bars else 0
         return QSize(240, len(self._bars) * self._row_height() + scale)

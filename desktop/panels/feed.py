@@ -69,6 +69,7 @@ class FeedPanel(Panel):
         self.raw = _raw_view()
         self.actions_of_panel = ActionRegistry(feed_actions(), self)
         self.lists = QTabWidget()
+        self.lists.setAccessibleName(self.tr("What the feed told"))
         self._sides = QSplitter(Qt.Orientation.Horizontal)
         self._left, self._page = QScrollArea(), QWidget()
         self._body, self._right = QBoxLayout(QBoxLayout.Direction.LeftToRight), QVBoxLayout()
@@ -234,7 +235,7 @@ class FeedPanel(Panel):
         self._left.setFrameShape(QFrame.Shape.NoFrame)
         self._left.setWidgetResizable(True)
         self._left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._left.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._left.setAccessibleName(self.tr("State and numbers of the feed"))
         self._left.setWidget(left)
         for ground in (left, self._left.viewport()):
             # An opaque child that covers a panel makes it count as not being on the screen.

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidg
 
 from core.diagnosis import LayerStatistics
 from core.forecast.quantities import Quantity
+from desktop.accessible import name_box
 from desktop.formatting import MISSING, format_percent, format_significant
 from desktop.history import LAYER_STEPS_KEPT, FloatArray
 from desktop.icons import tabular
@@ -73,7 +74,7 @@ class LayerSection(QWidget):
         super().__init__(parent)
         self.bars = BarList(theme, is_log=True)
         self.measure = QComboBox()
-        self.measure.setAccessibleName("What the layers' bars show")
+        name_box(self.measure, "What the layers' bars show")
         for name, (words, meaning) in _MEASURES.items():
             self.measure.addItem(words, name)
             self.measure.setItemData(self.measure.count() - 1, meaning, Qt.ItemDataRole.ToolTipRole)

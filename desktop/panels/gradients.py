@@ -105,6 +105,7 @@ class GradientsPanel(Panel):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._content)
+        scroll.setAccessibleName(self.tr("Gradients"))
         for ground in (self._content, scroll.viewport()):
             # An opaque child that covers a panel makes it count as not being on the screen.
             ground.setAutoFillBackground(False)

@@ -95,6 +95,8 @@ class IncidentsPanel(Panel):
         self.table = _table(self.model)
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
+        self.details.setTabChangesFocus(True)
+        self.details.setAccessibleName(self.tr("The whole text of the chosen incidents"))
         self.details.setPlaceholderText("Choose an incident to read what happened.")
         self.actions_of_panel = ActionRegistry(incident_actions(), self.table)
         self._build_layout()
@@ -136,7 +138,7 @@ class IncidentsPanel(Panel):
         return False
 
     def _build_layout(self) -> None:
-        buttons = QToolBar()
+        buttons = QToolBar(self.tr("Work on incidents"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(15, 15))
         self.actions_of_panel.fill_tool_bar(buttons)

@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from core.logs.book import LogBook
 from core.logs.reading import LogEntry
+from desktop.accessible import name_box
 from desktop.action_table import log_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_time
@@ -82,7 +83,7 @@ class LogPanel(Panel):
         self.model = LogModel(theme, now_ms, self)
         self.table = _table(self.model)
         self.level = QComboBox()
-        self.level.setAccessibleName("Level")
+        name_box(self.level, "Level")
         for text, level in _LEVELS:
             self.level.addItem(text, level)
         self.filter = QLineEdit()
@@ -93,6 +94,7 @@ class LogPanel(Panel):
         self.count = QLabel()
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
+        self.details.setTabChangesFocus(True)
         self.details.setAccessibleName("The whole text of the chosen lines")
         self.actions_of_panel = ActionRegistry(log_actions(), self.table)
         self._build_layout()
@@ -132,7 +134,7 @@ class LogPanel(Panel):
         return [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
 
     def _build_layout(self) -> None:
-        buttons = QToolBar()
+        buttons = QToolBar(self.tr("Work on the log"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(15, 15))
         self.actions_of_panel.fill_tool_bar(buttons)

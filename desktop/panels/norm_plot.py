@@ -91,7 +91,7 @@ class NormPlot(QWidget):
         self.legend = QLabel()
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setWordWrap(True)
-        self.plot = plot_widget(LogAxis, _PointedPlot)
+        self.plot = plot_widget(self.tr("Norms of the gradients"), LogAxis, _PointedPlot)
         self.plot.setMinimumHeight(_LEAST_HEIGHT)
         self.plot.setMinimumWidth(120)
         self._raw, self._before, self._after, self._threshold = (self.plot.plot(connect="finite") for _ in range(4))

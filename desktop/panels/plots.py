@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
+from PySide6.QtCore import Qt
 
 from desktop.formatting import format_number, format_significant, power_of_ten
 from desktop.panels.inputs import readable_decimal
@@ -106,12 +107,17 @@ def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
 
 
 def plot_widget(
+    name: str,
     left: type[pg.AxisItem],
     plot_type: type[pg.PlotWidget] = pg.PlotWidget,
     bottom: type[pg.AxisItem] = NumberAxis,
 ) -> pg.PlotWidget:
-    """A plot that shows what it is told to: it neither zooms nor moves by itself. left, bottom: the axes' classes."""
+    """A plot that shows what it is told to: it neither zooms nor moves by itself, and takes no keys. name: what a
+    screen reader calls it; left, bottom: the axes' classes."""
     plot = plot_type(axisItems={"left": left("left"), "bottom": bottom("bottom")})
+    plot.setAccessibleName(name)
+    for part in (plot, plot.viewport()):
+        part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     plot.setMenuEnabled(False)
     plot.setMouseEnabled(x=False, y=False)
     plot.hideButtons()

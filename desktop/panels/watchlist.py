@@ -314,7 +314,7 @@ class WatchlistPanel(Panel):
     def _build_layout(self) -> None:
         self.note.setWordWrap(True)
         self.note.setTextFormat(Qt.TextFormat.PlainText)
-        buttons = QToolBar()
+        buttons = QToolBar(self.tr("Work on the watchlist"))
         buttons.setIconSize(QSize(15, 15))
         self.actions_of_panel.fill_tool_bar(buttons)
         foot = QHBoxLayout()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QTo
 
 from core.market.symbols import SymbolIndex, SymbolList
 from core.market.venue_names import venue_name
+from desktop.accessible import name_box
 from desktop.icons import icon
 from desktop.theme import Palette
 
@@ -85,11 +86,11 @@ class MarketAdder(QWidget):
             self.venue.addItem(venue_name(venue), venue)
         self.interval.addItems(list(INTERVALS))
         self.venue.setToolTip("The exchange whose markets are searched")
-        self.venue.setAccessibleName("Exchange")
+        name_box(self.venue, "Exchange")
         self.venue.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.venue.setMinimumContentsLength(7)
         self.interval.setToolTip("The interval of the candles that are shown when the market is opened")
-        self.interval.setAccessibleName("Interval")
+        name_box(self.interval, "Interval")
         self.search.setPlaceholderText("Add a symbol")
         self.search.setAccessibleName("Search for a symbol to add")
         self.search.setToolTip("Type a few letters, such as eth or ethbtc; Enter adds what is marked")

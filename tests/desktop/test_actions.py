@@ -97,6 +97,8 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Watchlist",
         "Log",
         "Jobs",
+        "-",
+        "Let the panel float",
     ]
 
 

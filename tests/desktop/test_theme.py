@@ -16,7 +16,9 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from desktop.chart.layers.error_strip import class_colours
 from desktop.theme import Colours, Mode, Palette, Theme, build_palette, qt_palette
+from tests.support.contrast import GRAPHICS, TEXT, contrast
 
 SCHEMES: list[tuple[bool, Colours]] = [
     (True, "green-red"),
@@ -40,18 +42,6 @@ def restored_application(qapp: QApplication) -> Iterator[QApplication]:
     qapp.setStyle(style)
 
 
-def luminance(colour: QColor) -> float:
-    def linear(channel: float) -> float:
-        return channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4
-
-    return 0.2126 * linear(colour.redF()) + 0.7152 * linear(colour.greenF()) + 0.0722 * linear(colour.blueF())
-
-
-def contrast(one: QColor, other: QColor) -> float:
-    bright, dim = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dim + 0.05)
-
-
 def hue_distance(one: QColor, other: QColor) -> int:
     apart = abs(one.hue() - other.hue())
     return min(apart, 360 - apart)
@@ -60,22 +50,37 @@ def hue_distance(one: QColor, other: QColor) -> int:
 @pytest.mark.parametrize("surface", ["background", "panel", "raised"])
 @pytest.mark.parametrize("ink", ["text", "muted_text", "good", "warning", "bad", "ghost_text"])
 def test_text_can_be_read_on_every_surface(palette: Palette, surface: str, ink: str) -> None:
-    assert contrast(getattr(palette, ink), getattr(palette, surface)) >= 4.5
+    assert contrast(getattr(palette, ink), getattr(palette, surface)) >= TEXT
 
 
 @pytest.mark.parametrize("surface", ["up", "down", "ghost_up", "ghost_down", "accent"])
 def test_text_can_be_read_on_coloured_labels(palette: Palette, surface: str) -> None:
-    assert contrast(palette.inverse_text, getattr(palette, surface)) >= 4.0
+    assert contrast(palette.inverse_text, getattr(palette, surface)) >= TEXT
 
 
 @pytest.mark.parametrize("ink", ["up", "down", "ghost_up", "ghost_down"])
 def test_prices_in_market_colours_can_be_read_on_the_chart(palette: Palette, ink: str) -> None:
-    assert contrast(getattr(palette, ink), palette.background) >= 4.5
+    assert contrast(getattr(palette, ink), palette.background) >= TEXT
 
 
 def test_candles_and_curves_stand_out_from_the_background(palette: Palette) -> None:
     for colour in (palette.up, palette.down, palette.ghost_up, palette.ghost_down, *palette.curves):
-        assert contrast(colour, palette.background) >= 3.0
+        assert contrast(colour, palette.background) >= GRAPHICS
+
+
+def test_indicators_and_regimes_can_be_read_where_the_chart_names_them(palette: Palette) -> None:
+    for colour in (*palette.studies, *palette.regimes, palette.accent, palette.curves[4]):
+        assert contrast(colour, palette.background) >= TEXT
+    for colour in palette.regimes:
+        assert contrast(colour, palette.raised) >= TEXT, "in the tooltip"
+    for colour in class_colours(palette):
+        assert contrast(colour, palette.background) >= GRAPHICS
+
+
+@pytest.mark.parametrize("surface", ["background", "panel", "raised"])
+def test_what_has_the_keys_and_what_can_be_clicked_stand_out(palette: Palette, surface: str) -> None:
+    for shape in (palette.focus, palette.outline, palette.crosshair):
+        assert contrast(shape, getattr(palette, surface)) >= GRAPHICS
 
 
 def test_ghosts_have_hues_of_their_own(palette: Palette) -> None:
@@ -140,5 +145,5 @@ def test_qt_widgets_can_be_read(palette: Palette) -> None:
         (roles.ToolTipText, roles.ToolTipBase),
         (roles.PlaceholderText, roles.Base),
     ):
-        assert contrast(colours.color(ink), colours.color(surface)) >= 4.5
-    assert contrast(colours.color(roles.HighlightedText), colours.color(roles.Highlight)) >= 4.0
+        assert contrast(colours.color(ink), colours.color(surface)) >= TEXT
+    assert contrast(colours.color(roles.HighlightedText), colours.color(roles.Highlight)) >= TEXT

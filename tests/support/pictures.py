@@ -10,6 +10,7 @@ import asyncio
 import dataclasses
 import os
 import tempfile
+import time
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -28,12 +29,11 @@ from desktop.app import Application
 from desktop.chart.data.measurement import Mark
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.commands.options import Context
-from tests.support import job_pictures, watching
+from tests.support import job_pictures, panel_pictures, watching
+from tests.support.picture_names import MADE, SIZES, THEMES
 
 _NO_VENUE = "no-exchange"
 """Answers nowhere, so that the shipped sample is shown: the pictures are the same on every machine."""
-SIZES = ((1600, 900), (1280, 720))
-THEMES = ("dark", "light")
 GRADIENTS_SIZE = (440, 860)
 ACCURACY_SIZE = (400, 440)
 ACCURACY_PAGES = ("Skill", "Experts", "Errors")
@@ -55,6 +55,7 @@ def main() -> None:
 
 
 async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None:
+    started_s = time.time()
     market = MarketSettings(feed="auto", venue=_NO_VENUE, catch_up_candles=steps)
     settings = Settings(market=market, training=TrainingSettings(seed=1))
     context = Context(settings, DataFolder(data), as_json=False)
@@ -80,12 +81,19 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         await _regimes(application, folder)
         await _indicators(application, folder)
         await _tools(application, folder)
+        await panel_pictures.shoot(application, folder)
     finally:
         application.jobs.let_close()
         application.window.close()
         await application.close()
     with tempfile.TemporaryDirectory() as second:
         await watching.shoot(qt, folder, Path(second))
+    missing = sorted(name for name in MADE if _is_older(folder / name, started_s))
+    assert not missing, f"not made: {', '.join(missing)}"
+
+
+def _is_older(path: Path, started_s: float) -> bool:
+    return not path.exists() or path.stat().st_mtime < started_s
 
 
 def _is_caught_up(application: Application, steps: int) -> bool:
@@ -93,7 +101,7 @@ def _is_caught_up(application: Application, steps: int) -> bool:
     return status is not None and forecast is not None and status.step >= steps + 2
 
 
-async def _until(condition: object, timeout_s: float = 240.0) -> None:
+async def _until(condition: object, timeout_s: float = 600.0) -> None:
     assert callable(condition)
     async with asyncio.timeout(timeout_s):
         while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event

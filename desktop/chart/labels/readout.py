@@ -17,7 +17,8 @@ from desktop.chart.labels.past import past_rows
 from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
 from desktop.chart.layers.layer import LayerSet
 
-_GROUND_ALPHA = 215
+_GROUND_ALPHA = 250
+"""Lets a hint of the candles through; any more, and coloured numbers over a candle are below 4.5 to 1."""
 _REACH_PX = 14
 _SPANS_EACH = 2
 """A number is read out as its name and its digits."""

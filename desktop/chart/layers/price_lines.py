@@ -174,7 +174,7 @@ class PriceLinesLayer:
         rows: tuple[Row, ...] = ((Span(price, ink, bold=is_filled),),)
         if frame.prices.kind is ScaleKind.PERCENT:
             rows += ((Span(frame.price_text(line.price), ink),),)
-        ground = colour if is_filled else frame.palette.background
+        ground = _solid(colour) if is_filled else frame.palette.background
         return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour)
 
 
@@ -202,6 +202,13 @@ def _colour(frame: Frame, line: PriceLine) -> QColor:
     if line.kind is LineKind.ALERT and not line.is_armed:
         colour.setAlpha(_FAINT_ALPHA)
     return colour
+
+
+def _solid(colour: QColor) -> QColor:
+    """A text on a ground that lets something through could not be read."""
+    solid = QColor(colour)
+    solid.setAlpha(255)
+    return solid
 
 
 def _glyph_name(line: PriceLine) -> str:
@@ -238,16 +245,13 @@ def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled:
     painter.setBrush(frame.palette.background)
     painter.drawRoundedRect(edge, round_px, round_px)
     if is_filled or is_tinted:
-        ground = QColor(colour)
-        ground.setAlpha(ground.alpha() if is_filled else _TINT_ALPHA)
+        ground = _solid(colour)
+        ground.setAlpha(255 if is_filled else _TINT_ALPHA)
         painter.setBrush(ground)
         painter.drawRoundedRect(edge, round_px, round_px)
     is_dim = line.kind is LineKind.ALERT and not line.is_armed
     quiet = frame.palette.muted_text if is_dim and not is_filled else frame.palette.text
-    solid = QColor(colour)
-    solid.setAlpha(255)
-    is_opaque = is_filled and colour.alpha() == 255
-    inks = (frame.palette.inverse_text,) * 2 if is_opaque else (quiet if is_dim else solid, quiet)
+    inks = (frame.palette.inverse_text,) * 2 if is_filled else (quiet if is_dim else _solid(colour), quiet)
     _write_label(painter, frame, line, area, inks)
 
 

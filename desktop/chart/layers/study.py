@@ -126,7 +126,9 @@ class StudyLayer:
             return ()
         spans = [Span(label(self.spec), palette.muted_text)]
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
-            ink = palette.candle(value >= -flat_below(self._step)) if output.drawing is Drawing.HISTOGRAM else colour
+            is_bar = output.drawing is Drawing.HISTOGRAM
+            ink = QColor(palette.candle(value >= -flat_below(self._step)) if is_bar else colour)
+            ink.setAlpha(255)  # an edge is fainter than its middle, its number is not
             spans.append(Span(f" {formatting.format_number(value, self._decimals)}", ink, glue=True))
         return (tuple(spans),)
 

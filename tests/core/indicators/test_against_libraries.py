@@ -53,6 +53,11 @@ _SPECS = [
 ]
 
 
+def test_every_kind_is_held_to_a_library() -> None:
+    """VWAP to pandas, below; all others to TA-Lib."""
+    assert set(_ORACLES) == set(IndicatorKind) - {IndicatorKind.VWAP}
+
+
 def _agree(spec: IndicatorSpec, candles: CandleSeries) -> None:
     numbers = [value for name, value in spec.parameters().items() if name != "source"]
     expected = np.atleast_2d(np.array(_ORACLES[spec.kind](candles, *numbers)))

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
+from core.indicators.registry import INDICATORS, Place
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.settings import Settings, from_dict, to_dict
 from desktop.actions import ActionId
@@ -44,7 +45,7 @@ def test_what_is_added_is_on_the_chart_and_stored(bench: Bench, studies: ChartSt
     for action in menu.actions():
         action.trigger()
     assert [spec.kind for spec in studies.specs] == list(IndicatorKind)
-    assert len(bench.chart.frame.panes) == 3
+    assert len(bench.chart.frame.panes) == sum(info.place is Place.OWN_PANE for info in INDICATORS.values())
     stored = from_dict(to_dict(bench.window.settings))[0].chart.indicators
     assert tuple(IndicatorSpec.from_json(each) for each in stored) == studies.specs
 

@@ -1,0 +1,67 @@
+"""The chart in words, for those who do not see it."""
+
+from __future__ import annotations
+
+from datetime import tzinfo
+
+from core.market.candle import Candle
+from desktop import formatting
+from desktop.chart.data.model import ChartModel, PlacedGhost, band
+
+
+def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:
+    """Market, last price, what the forecast says, and the candle under the keys' crosshair (None: there is none)."""
+    newest = model.newest
+    if newest is None:
+        return "There are no candles yet."
+    parts = [_last_price(model, newest, time_zone), _forecast(model), model.note]
+    if pointed_at is not None:
+        parts.append(f"The crosshair is at {spoken_candle(model, time_zone, pointed_at)}")
+    return " ".join(part for part in parts if part)
+
+
+def spoken_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> str:
+    """The numbers of one candle, or of one that is forecast. Empty where there is none."""
+    candle = model.candle(index)
+    placed = next((each for each in model.ghosts() if each.index == index), None)
+    when = formatting.format_time(model.time_at(index), time_zone)
+    if candle is not None:
+        missing = model.missing_before(index)
+        hole = f" {formatting.format_count(missing)} missing before it." if missing else ""
+        volume = formatting.format_volume(candle.volume)
+        return f"{when}: {_prices(model, candle)}, volume {volume}.{hole}"
+    if placed is not None:
+        close = f"close {_price(model, placed.ghost.close)}{_band(model, placed)}"
+        return f"{when}, forecast {placed.ahead} ahead: {close}."
+    return ""
+
+
+def _last_price(model: ChartModel, newest: Candle, time_zone: tzinfo | None) -> str:
+    title = f"{model.title}. " if model.title else ""
+    kind = "forming" if model.forming is not None else "closed"
+    when = formatting.format_time(newest.open_time_ms, time_zone)
+    return f"{title}Last price {_price(model, newest.close)}, of the {kind} candle of {when}."
+
+
+def _forecast(model: ChartModel) -> str:
+    ghosts, newest = model.ghosts(), model.newest
+    if not ghosts or newest is None:
+        return "No forecast is shown."
+    last = ghosts[-1]
+    change = formatting.format_percent(last.ghost.close / newest.close - 1.0, signed=True)
+    noun = "candle" if last.ahead == 1 else "candles"
+    return f"Forecast {last.ahead} {noun} ahead: close {_price(model, last.ghost.close)}, {change}{_band(model, last)}."
+
+
+def _band(model: ChartModel, placed: PlacedGhost) -> str:
+    edges = band(placed.ghost, 90)
+    return "" if edges is None else f", with 90 % between {_price(model, edges[0])} and {_price(model, edges[1])}"
+
+
+def _prices(model: ChartModel, candle: Candle) -> str:
+    named = (("open", candle.open), ("high", candle.high), ("low", candle.low), ("close", candle.close))
+    return ", ".join(f"{name} {_price(model, price)}" for name, price in named)
+
+
+def _price(model: ChartModel, price: float) -> str:
+    return formatting.format_price(price, model.decimals())

@@ -1,0 +1,93 @@
+"""A ring around what has the keys, once the keys are used to get about: many of Qt's own marks are too faint to see."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QRegion
+from PySide6.QtWidgets import QApplication, QWidget
+
+from desktop.theme import Theme
+
+_WIDTH_PX = 2
+_MOVES = frozenset(
+    {QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.LayoutRequest}
+)
+
+
+class FocusRing(QObject):
+    """Follows the focus of the whole application. With the mouse none is drawn: one sees where one clicks."""
+
+    def __init__(self, application: QApplication, theme: Theme, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._shown: _Ring | None = None
+        application.focusChanged.connect(self._on_focus)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        if self._shown is not None:
+            self._shown.end()
+            self._shown = None
+        # Qt sets it where Tab or an arrow moved the focus, and takes it away where a click did.
+        if now is not None and now.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange):
+            self._shown = _Ring(now, self._theme)
+            self._shown.destroyed.connect(self._forget)
+
+    @Slot()
+    def _forget(self) -> None:
+        """Its window has gone, and it went with it."""
+        if self.sender() is self._shown:
+            self._shown = None
+
+
+class _Ring(QWidget):
+    """Lies over one widget's edge, in its window, so that nothing in between cuts it."""
+
+    def __init__(self, around: QWidget, theme: Theme) -> None:
+        super().__init__(around.window())
+        self._around, self._theme = around, theme
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._watched = self._chain()
+        for each in self._watched:
+            each.installEventFilter(self)
+        self._place()
+
+    def end(self) -> None:
+        """Go, now."""
+        for each in self._watched:
+            each.removeEventFilter(self)
+        self._watched = []
+        self.hide()
+        self.deleteLater()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _MOVES and self._watched:
+            self._place()
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.focus)
+        painter.end()
+
+    def _chain(self) -> list[QWidget]:
+        """The widget and all that it lies in: when one of them moves, so does the ring."""
+        chain, each = [self._around], self._around
+        while not each.isWindow() and (above := each.parentWidget()) is not None:
+            chain.append(above)
+            each = above
+        return chain
+
+    def _place(self) -> None:
+        seen = self._around.visibleRegion().boundingRect()
+        place = seen.translated(self._around.mapTo(self.window(), seen.topLeft()) - seen.topLeft())
+        if seen.isEmpty():
+            self.hide()
+            return
+        self.setGeometry(place)
+        whole = QRect(0, 0, place.width(), place.height())
+        inside = whole.adjusted(_WIDTH_PX, _WIDTH_PX, -_WIDTH_PX, -_WIDTH_PX)
+        self.setMask(QRegion(whole).subtracted(QRegion(inside)))
+        self.raise_()
+        self.show()

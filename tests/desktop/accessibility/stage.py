@@ -1,0 +1,212 @@
+"""The window as the program composes it, with a run in it, and a way into each of its dialogs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from qasync import QEventLoop
+
+import resources
+from core.crashes import CrashReport
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.price_lines import LineKind
+from core.settings import (
+    AppearanceSettings,
+    CheckpointSettings,
+    MarketSettings,
+    ModelSettings,
+    Settings,
+    TrainingSettings,
+)
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.app import Application
+from desktop.commands.options import Context
+from desktop.dialogs.crash_report import open_crash_report
+from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.welcome import WelcomeDialog
+from tests.desktop import scenario
+
+SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
+CATCH_UP = 60
+Story = Callable[[Application], Awaitable[None]]
+
+
+def play(qapp: QApplication, root: Path, story: Story) -> None:
+    """Open the whole program over a folder, let it learn a little, let the story happen, close everything."""
+    context = _context(root)
+
+    async def run() -> None:
+        application = Application(context, qapp)
+        application.window.resize(1600, 900)
+        application.start()
+        try:
+            await until(lambda: _is_caught_up(application), "a run with checkpoints")
+            dress(application, context.settings)
+            await story(application)
+        finally:
+            application.window.close()
+            await application.close()
+
+    qapp.setQuitOnLastWindowClosed(False)
+    with _undressed_afterwards(qapp), QEventLoop(qapp) as loop:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(asyncio.wait_for(run(), 90.0))
+    asyncio.set_event_loop(None)
+
+
+async def until(condition: Callable[[], bool], what: str, timeout_s: float = 40.0) -> None:
+    """Wait for what is Qt's, and has no asyncio event."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            while not condition():  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+    except TimeoutError as error:
+        raise AssertionError(f"waited {timeout_s} s for {what}") from error
+
+
+def dress(application: Application, settings: Settings) -> None:
+    """Everything that can be switched on, on: indicators, past forecasts, regimes, a line, what went wrong."""
+    window = application.window
+    kinds = (IndicatorKind.BOLLINGER, IndicatorKind.RSI)
+    chart = replace(
+        settings.chart,
+        indicators=tuple(IndicatorSpec.of(kind).to_json() for kind in kinds),
+        hindsight=True,
+        error_strip=True,
+        regimes=True,
+    )
+    window.apply_settings(replace(window.settings, chart=chart))
+    series = application.series
+    assert series is not None
+    application.charting.tools.lines.add(LineKind.ALERT, round(series[-1].close * 1.001, 5))
+    for incident in scenario.incidents():
+        application.state.apply(incident)
+
+
+def show_docks(application: Application) -> Iterator[tuple[str, QWidget]]:
+    """Each dock in turn, afloat and large enough for all of it; then back in its place."""
+    window = application.window
+    for action_id, dock in window.docks.items():
+        dock.setFloating(True)
+        dock.resize(900, 800)
+        window.show_dock(action_id)
+        yield dock.windowTitle(), dock
+        dock.setFloating(False)
+
+
+Opener = Callable[[Application], QDialog]
+
+
+def openers() -> dict[str, Opener]:
+    """A way into every dialog of the program, by its name."""
+    triggered = {
+        "about": ActionId.ABOUT,
+        "shortcuts": ActionId.SHORTCUTS,
+        "finder": ActionId.FIND,
+        "indicators": ActionId.INDICATORS,
+        "go to date": ActionId.GO_TO_DATE,
+        "time zone": ActionId.ZONE_OTHER,
+        "layout": ActionId.KEEP_LAYOUT,
+        "picture": ActionId.SAVE_PICTURE,
+    }
+    of_checkpoints = {
+        "columns": ActionId.CHECKPOINT_COLUMNS,
+        "runs": ActionId.CHECKPOINT_RUNS,
+        "clean up": ActionId.CHECKPOINT_CLEAN_UP,
+        "note": ActionId.CHECKPOINT_NOTE,
+        "name": ActionId.CHECKPOINT_NAME,
+        "tags": ActionId.CHECKPOINT_TAGS,
+        "compare": ActionId.CHECKPOINT_COMPARE,
+        "import": ActionId.CHECKPOINT_IMPORT,
+    }
+    return {
+        "market": lambda application: application.window.open_market(),
+        "preferences": lambda application: application.window.open_preferences(),
+        "welcome": _open_welcome,
+        "crash report": lambda application: open_crash_report(
+            application.window, CrashReport(scenario.NOW_MS, "It ended.\n" * 5, Path("report.txt"))
+        ),
+        "line": _open_line,
+        **{name: lambda application, id_=id_: _by_window(application, id_) for name, id_ in triggered.items()},
+        **{name: lambda application, id_=id_: _by_panel(application, id_) for name, id_ in of_checkpoints.items()},
+    }
+
+
+@contextmanager
+def opened(application: Application, opener: Opener) -> Iterator[QDialog]:
+    """The dialog, as long as it is looked at."""
+    dialog = opener(application)
+    dialog.activateWindow()
+    QApplication.sendPostedEvents()
+    yield dialog
+    dialog.reject()
+    QApplication.sendPostedEvents()
+
+
+def _context(root: Path) -> Context:
+    settings = Settings(
+        market=MarketSettings(feed="replay", file=str(SAMPLE), speed=2.0, catch_up_candles=CATCH_UP),
+        model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
+        training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host="thread"),
+        checkpoints=CheckpointSettings(every_steps=10, undo_minutes=0, catch_up_seconds=0.0),
+        appearance=AppearanceSettings(theme="dark"),
+    )
+    folder = DataFolder(root)
+    folder.ensure()
+    return Context(settings, folder, as_json=False)
+
+
+def _is_caught_up(application: Application) -> bool:
+    status = application.state.status
+    is_far = status is not None and status.step > CATCH_UP
+    return is_far and bool(application.chart.model.ghosts()) and len(application.window.source.checkpoints()) >= 3
+
+
+@contextmanager
+def _undressed_afterwards(qapp: QApplication) -> Iterator[None]:
+    before, style = QPalette(qapp.palette()), qapp.style().objectName()
+    yield
+    qapp.styleHints().unsetColorScheme()
+    qapp.setStyle(style)
+    qapp.setPalette(before)
+
+
+def _new_dialog(application: Application, open_it: Callable[[], object]) -> QDialog:
+    before = set(application.window.findChildren(QDialog))
+    open_it()
+    new = [dialog for dialog in application.window.findChildren(QDialog) if dialog not in before]
+    assert len(new) == 1, [type(dialog).__name__ for dialog in new]
+    return new[0]
+
+
+def _by_window(application: Application, action_id: ActionId) -> QDialog:
+    return _new_dialog(application, application.window.actions_of_window[action_id].trigger)
+
+
+def _by_panel(application: Application, action_id: ActionId) -> QDialog:
+    panel = application.window.checkpoints
+    application.window.show_dock(ActionId.SHOW_CHECKPOINTS)
+    panel.refresh()
+    wanted = 2 if action_id is ActionId.CHECKPOINT_COMPARE else 1
+    chosen = [info.checkpoint_id for info in application.window.source.checkpoints()[:wanted]]
+    assert panel.table.select_ids(chosen) == chosen
+    return _new_dialog(application, panel.actions_of_panel[action_id].trigger)
+
+
+def _open_welcome(application: Application) -> QDialog:
+    return open_dialog(WelcomeDialog(application.window.settings, application.window))
+
+
+def _open_line(application: Application) -> QDialog:
+    chart, window = application.chart, application.window
+    chart.setFocus(Qt.FocusReason.OtherFocusReason)
+    window.actions_of_window[ActionId.NEXT_LINE].trigger()
+    return _by_window(application, ActionId.EDIT_LINE)

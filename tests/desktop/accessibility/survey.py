@@ -1,0 +1,115 @@
+"""One visit to the whole program: every dock and every dialog, looked at in all the ways that tests ask about."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
+from PySide6.QtWidgets import QApplication, QFileDialog, QTabWidget, QWidget
+
+from core.settings import AppearanceSettings
+from desktop.app import Application
+from tests.desktop.accessibility import stage
+from tests.desktop.accessibility.by_keys import complaints_of, gone_through, in_front, left_out
+from tests.desktop.accessibility.controls import complaints, controls
+from tests.desktop.accessibility.inks import faint_spans, faint_texts
+
+LOOKS = tuple(
+    AppearanceSettings(theme=theme, colours=colours)
+    for theme in ("dark", "light")
+    for colours in ("green-red", "blue-orange")
+)
+
+
+@dataclass
+class Survey:
+    """What was found, each with where."""
+
+    names: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    inks: list[str] = field(default_factory=list)
+    dialogs: set[type] = field(default_factory=set)
+    titles: dict[str, str] = field(default_factory=dict)
+
+
+def survey(qapp: QApplication, root: Path) -> Survey:
+    """Takes a quarter of a minute."""
+    found = Survey()
+
+    async def story(application: Application) -> None:
+        window = application.window
+        await _look(found, "window", window)
+        found.keys += _at("window, backwards", left_out(window, gone_through(window, Qt.Key.Key_Backtab)))
+        for name, dock in stage.show_docks(application):
+            await _look(found, name, dock)
+        for name, opener in stage.openers().items():
+            with stage.opened(application, opener) as dialog:
+                found.dialogs.add(type(dialog))
+                found.titles[name] = dialog.windowTitle()
+                if not isinstance(dialog, QFileDialog):
+                    await _look(found, name, dialog)
+        for look in LOOKS:
+            await _look_at_inks(found, application, look)
+
+    stage.play(qapp, root, story)
+    return found
+
+
+async def _look(found: Survey, name: str, root: QWidget) -> None:
+    await in_front(root)
+    for _page in _pages(root):
+        found.names += _at(name, (each for widget in controls(root) for each in complaints(widget)))
+    found.keys += _at(name, complaints_of(root))
+
+
+async def _look_at_inks(found: Survey, application: Application, look: AppearanceSettings) -> None:
+    window, where = application.window, f"{look.theme}, {look.colours}"
+    window.apply_settings(replace(window.settings, appearance=look))
+    await asyncio.sleep(0.2)
+    for name, dock in stage.show_docks(application):
+        await stage.until(lambda: not window.has_stale_panels(), "all panels")
+        for _page in _pages(dock):
+            found.inks += _at(f"{where}, {name}", faint_texts(dock))
+    found.inks += _at(f"{where}, window", faint_texts(window))
+    dialogs = ("market", "preferences", "welcome", "compare", "clean up", "finder")
+    for name in dialogs if look.colours == "green-red" else ():  # theirs are the same with the others
+        with stage.opened(application, stage.openers()[name]) as dialog:
+            await in_front(dialog)
+            found.inks += _at(f"{where}, {name}", faint_texts(dialog))
+    await _look_at_chart(found, application, where)
+
+
+async def _look_at_chart(found: Survey, application: Application, where: str) -> None:
+    """The mouse on a past candle, on the newest, and on a ghost."""
+    chart, palette = application.chart, application.theme.palette
+    count = chart.model.count
+    for index in (count - 12, count - 1, count + 1):
+        candle = chart.model.candle(index)
+        price = chart.model.ghosts()[0].ghost.close if candle is None else candle.close
+        place = QPointF(chart.frame.x(index), chart.frame.y(price)) / chart.devicePixelRatio()
+        none = Qt.MouseButton.NoButton
+        move = QMouseEvent(
+            QEvent.Type.MouseMove, place, chart.mapToGlobal(place), none, none, Qt.KeyboardModifier.NoModifier
+        )
+        QApplication.sendEvent(chart, move)
+        await asyncio.sleep(0.1)
+        chart.flush()
+        found.inks += _at(f"{where}, chart", faint_spans(chart.overlay, palette))
+
+
+def _pages(root: QWidget) -> Iterator[int]:
+    """Once as it is, then each page of its tabs."""
+    yield 0
+    for tabs in root.findChildren(QTabWidget):
+        for page in range(tabs.count()):
+            tabs.setCurrentIndex(page)
+            QApplication.sendPostedEvents()
+            yield page
+
+
+def _at(where: str, found: Iterable[str]) -> list[str]:
+    return [f"{where}: {each}" for each in dict.fromkeys(found)]

@@ -1,0 +1,93 @@
+"""What a screen reader is told of the chart, and of other painted widgets."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from core.market.series import CandleSeries
+from desktop import formatting
+from desktop.accessible import InWords
+from desktop.chart import widget as chart_widget
+from desktop.chart.widget import ChartWidget
+from desktop.panels.accuracy_experts import Cell, HeatTable
+from desktop.panels.bars import Bar, BarList
+from desktop.theme import Theme
+from tests.desktop import scenario
+
+_CONTROL = Qt.KeyboardModifier.ControlModifier
+
+
+def described(widget: QWidget) -> str:
+    return QAccessible.queryAccessibleInterface(widget).text(QAccessible.Text.Description)
+
+
+@pytest.fixture
+def chart(qtbot: QtBot, theme: Theme) -> ChartWidget:
+    made = ChartWidget(theme)
+    qtbot.addWidget(made)
+    made.resize(900, 500)
+    made.show()
+    qtbot.waitExposed(made)
+    return made
+
+
+def filled(chart: ChartWidget) -> CandleSeries:
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "BTC/USDT · 1m · Binance")
+    chart.set_forecast(scenario.forecast(candles))
+    chart.flush()
+    return series
+
+
+def test_an_empty_chart_says_so(chart: ChartWidget) -> None:
+    assert described(chart) == "There are no candles yet."
+
+
+def test_it_tells_market_last_price_and_forecast(chart: ChartWidget) -> None:
+    series = filled(chart)
+    told = described(chart)
+    assert "BTC/USDT · 1m · Binance" in told
+    assert formatting.format_price(series[-1].close, chart.model.decimals()) in told
+    ghost = chart.model.ghosts()[-1].ghost
+    assert formatting.format_price(ghost.close, chart.model.decimals()) in told and "90 %" in told
+
+
+def test_it_is_told_as_it_is_now(chart: ChartWidget) -> None:
+    filled(chart)
+    before = described(chart)
+    chart.set_forecast(None)
+    assert described(chart) != before and "No forecast" in described(chart)
+
+
+def test_each_candle_is_announced_as_keys_go_through_them(chart: ChartWidget, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Qt hands announcements to the platform: what is handed over is looked at."""
+    series, heard = filled(chart), list[str]()
+    monkeypatch.setattr(chart_widget, "announce", lambda _widget, text: heard.append(text))
+    for _ in range(3):
+        QTest.keyClick(chart, Qt.Key.Key_Left, _CONTROL)
+    decimals = chart.model.decimals()
+    for place, text in zip((-1, -2, -3), heard, strict=True):
+        for price in (series[place].open, series[place].high, series[place].low, series[place].close):
+            assert formatting.format_price(price, decimals) in text
+    assert heard[-1] in described(chart)
+    for _ in range(5):
+        QTest.keyClick(chart, Qt.Key.Key_Right, _CONTROL)
+    assert "forecast" in heard[-1]
+
+
+def test_bars_and_tables_that_are_painted_tell_their_numbers(qtbot: QtBot, theme: Theme) -> None:
+    bars, table = BarList(theme, is_log=False), HeatTable(theme)
+    for widget in (bars, table):
+        qtbot.addWidget(widget)
+        assert isinstance(widget, InWords)
+    bars.show_bars([Bar("head", 0.5, "0.50"), Bar("blocks.0", 0.25, "0.25")])
+    table.show_rows(("close", "range"), [("model", (Cell("12 %"), Cell("30 %")))])
+    assert described(bars) == "head: 0.50. blocks.0: 0.25."
+    assert all(word in described(table) for word in ("model", "close", "12 %", "range", "30 %"))

@@ -1,0 +1,17 @@
+"""What a screen reader is told: each control of the whole window and of every dialog has a name and a role."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QDialog
+
+from tests.desktop.accessibility.survey import Survey
+
+
+def test_each_control_of_window_docks_and_dialogs_has_a_name_and_a_role(found: Survey) -> None:
+    assert "\n".join(found.names) == ""
+
+
+def test_each_dialog_was_looked_at_and_has_a_title(found: Survey) -> None:
+    ours = {kind for kind in QDialog.__subclasses__() if kind.__module__.startswith("desktop.")}
+    assert ours - found.dialogs == set()
+    assert [name for name, title in found.titles.items() if not title] == []

@@ -1,0 +1,60 @@
+"""What the docs list is what there is: commands, options, settings, actions."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import click
+import pytest
+
+from core.indicators.registry import INDICATORS
+from core.settings import Settings
+from desktop.actions import ActionId
+from desktop.dialogs.forms import all_field_infos
+from tests.support.docs import DOCS, PARTS, actions, every_command, with_part
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_a_page_says_what_the_code_says(name: str, qapp: object) -> None:
+    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    assert with_part(page, name) == page, "make docs writes it anew"
+
+
+def test_a_page_without_its_marks_is_refused() -> None:
+    with pytest.raises(ValueError, match="marks"):
+        with_part("# A page", "keys")
+
+
+def test_every_command_and_every_option_is_in_the_docs() -> None:
+    page = (DOCS / "commands.md").read_text(encoding="utf-8")
+    found = dict(every_command())
+    assert len(found) >= 15
+    for path, command in found.items():
+        section = page.split(f"### `{path}")[1].split("\n### ")[0]
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert all(f"`{name}`" in section for name in option.opts), (path, option.opts)
+                assert option.help, f"{path} {option.opts} says nothing of itself"
+
+
+def test_every_setting_is_in_the_docs_and_described() -> None:
+    page = (DOCS / "settings.md").read_text(encoding="utf-8")
+    for group in fields(Settings):
+        for name, info in all_field_infos(type(getattr(Settings(), group.name))).items():
+            assert f"| `{group.name}.{name}`" in page
+            assert info.description, f"{group.name}.{name}"
+
+
+def test_every_action_is_in_the_docs_with_its_keys() -> None:
+    page = (DOCS / "keys.md").read_text(encoding="utf-8")
+    assert {info.id for info in actions()} == set(ActionId)
+    for info in actions():
+        row = next(line for line in page.splitlines() if line.endswith(f"| {info.tooltip} |"))
+        assert info.text.replace("&", "") in row
+        assert not info.shortcut or "`" in row
+
+
+def test_every_indicator_is_in_the_docs() -> None:
+    page = (DOCS / "indicators.md").read_text(encoding="utf-8")
+    for info in INDICATORS.values():
+        assert f"| **{info.short}** |" in page or f"| **{info.title}** |" in page, info.title

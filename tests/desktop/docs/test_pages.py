@@ -1,0 +1,58 @@
+"""Links lead somewhere, pictures exist and are made by a program, and each panel has its section."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.desktop.conftest import MakeBench
+from tests.support.docs import DOCS
+from tests.support.picture_names import MADE, OF_A_BROWSER
+
+ROOT = DOCS.parent
+PAGES = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
+_LINK = re.compile(r"!?\[(?:[^\]]|\]\s*(?=\())*?\]\(([^)\s]+)\)")
+_CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`[^`\n]*`")
+
+
+def links(page: Path) -> Iterator[str]:
+    yield from _LINK.findall(_INLINE.sub("", _CODE.sub("", page.read_text(encoding="utf-8"))))
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub and its like make them of headings."""
+    headings = re.findall(r"^#+ (.+)$", _CODE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in links(page):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{page.name}: {link}"
+        assert not anchor or anchor in anchors(target), f"{page.name}: {link}"
+
+
+def test_every_page_is_found_from_the_index() -> None:
+    linked = {link.partition("#")[0] for link in links(DOCS / "index.md")}
+    assert {page.name for page in DOCS.glob("*.md")} - linked == {"index.md"}
+
+
+def test_pictures_of_the_docs_are_made_by_a_program() -> None:
+    shown = {Path(link).name for page in PAGES for link in links(page) if link.endswith(".png")}
+    assert shown - MADE == OF_A_BROWSER
+    assert {path.name for path in (DOCS / "pictures").iterdir()} == MADE | OF_A_BROWSER
+
+
+def test_every_panel_has_a_section_with_a_picture(make_bench: MakeBench) -> None:
+    parts = (DOCS / "panels.md").read_text(encoding="utf-8").split("\n## ")
+    sections = {part.partition("\n")[0]: part for part in parts}
+    for dock in make_bench().window.docks.values():
+        assert "](pictures/" in sections[dock.windowTitle()], dock.windowTitle()

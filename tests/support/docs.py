@@ -1,0 +1,194 @@
+"""The parts of the docs that are made from the code: commands, settings, keys.
+
+python -m tests.support.docs [--check]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import Field, fields
+from pathlib import Path
+from typing import Any
+
+import click
+from pydantic.fields import FieldInfo
+from PySide6.QtGui import QKeySequence
+
+from core.settings import OWN_DIALOG, Settings
+from desktop.action_table import (
+    checkpoint_actions,
+    feed_actions,
+    incident_actions,
+    log_actions,
+    standard_actions,
+    watchlist_actions,
+)
+from desktop.actions import ActionInfo
+from desktop.charting.gestures import chart_gestures
+from desktop.commands.cli import ghostcandle
+from desktop.dialogs.forms import all_field_infos
+from desktop.dialogs.setting_facts import choices, default, kind, number, unit
+from desktop.dialogs.setting_words import effect, title, words
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+_OF_PANELS = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions)
+
+
+def commands() -> str:
+    """Every command with every option, from click's tree."""
+    return "\n\n".join(_command(command, path) for path, command in every_command())
+
+
+def every_command(
+    command: click.Command = ghostcandle, path: str = "ghostcandle"
+) -> Iterator[tuple[str, click.Command]]:
+    """The commands that do something, each with its whole name, but for those that are hidden from people."""
+    if not isinstance(command, click.Group):
+        yield path, command
+        return
+    context = click.Context(command)
+    for name in command.list_commands(context):
+        child = command.get_command(context, name)
+        assert child is not None
+        if child.hidden:
+            continue
+        yield from every_command(child, f"{path} {name}")
+
+
+def _command(command: click.Command, path: str) -> str:
+    arguments = [each for each in command.params if isinstance(each, click.Argument)]
+    usage = " ".join([path, *(each.make_metavar(click.Context(command)) for each in arguments)])
+    said = " ".join((command.help or "").split("\n\n")[0].split())
+    rows = [_option(each) for each in command.params if isinstance(each, click.Option)]
+    return "\n".join([f"### `{usage}`", "", said, "", *_table(("option", "takes", "meaning"), rows)])
+
+
+def _option(option: click.Option) -> tuple[str, ...]:
+    names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
+    given = option.default
+    is_told = isinstance(given, str | int | float) and not option.is_flag
+    takes = "" if option.is_flag else _kind(option.type)
+    return names, takes, f"{option.help or ''}{f' Default: {given}.' if is_told else ''}"
+
+
+def _kind(taken: click.ParamType) -> str:
+    if isinstance(taken, click.Choice):
+        return " or ".join(f"`{choice}`" for choice in taken.choices)
+    if isinstance(taken, click.IntRange | click.FloatRange):
+        what = "a whole number" if isinstance(taken, click.IntRange) else "a number"
+        return f"{what}{_between(taken.min, taken.max)}"
+    return {"integer": "a whole number", "float": "a number", "path": "a path"}.get(taken.name, "text")
+
+
+def _between(low: float | None, high: float | None) -> str:
+    if low is not None and high is not None:
+        return f", {number(low)} to {number(high)}"
+    return f", {number(low)} or more" if low is not None else "" if high is None else f", at most {number(high)}"
+
+
+def settings() -> str:
+    """Every setting of every group, from the tree itself."""
+    return "\n\n".join(_group(field) for field in fields(Settings))
+
+
+def _group(field: Field[Any]) -> str:
+    group = type(getattr(Settings(), field.name))
+    rows = [_setting(field.name, name, info) for name, info in all_field_infos(group).items()]
+    said = " ".join((group.__doc__ or "").split())
+    head = ("setting", "default", "may be", "unit", "meaning", "takes effect")
+    return "\n".join([f"## {words(field.name)}", "", said, "", *_table(head, rows)])
+
+
+def _setting(group: str, name: str, info: FieldInfo) -> tuple[str, ...]:
+    own = " Changed where it is used, not in the Preferences." if info.json_schema_extra == OWN_DIALOG else ""
+    return (
+        f"`{group}.{name}`<br>{title(name)}",
+        f"`{default(group, name)}`",
+        _allowed(info),
+        unit(group, name),
+        f"{info.description}{own}",
+        _effect(group, name, info),
+    )
+
+
+def _effect(group: str, name: str, info: FieldInfo) -> str:
+    if info.json_schema_extra == OWN_DIALOG:
+        return "at once"
+    return "when a market is chosen" if group == "market" else effect(group, name)
+
+
+def _allowed(info: FieldInfo) -> str:
+    return ", ".join(f"`{each}`" for each in choices(info)) or kind(info)
+
+
+def actions() -> tuple[ActionInfo, ...]:
+    """Of the window and of all panels."""
+    return (*standard_actions(), *(info for table in _OF_PANELS for info in table()))
+
+
+def keys() -> str:
+    """Every action by menu or panel, with its keys, and what mouse and keys do on the chart itself."""
+    sections: dict[str, list[tuple[str, ...]]] = {}
+    for info in actions():
+        sections.setdefault(_section(info), []).append(_action(info))
+    parts = [
+        "\n".join([f"## {name}", "", *_table(("action", "keys", "what it does"), rows)])
+        for name, rows in sections.items()
+    ]
+    gestures = [(line.name, line.keys) for line in chart_gestures()]
+    parts.append("\n".join(["## With mouse and keys on the chart", "", *_table(("to", "do"), gestures)]))
+    return "\n\n".join(parts)
+
+
+def _section(info: ActionInfo) -> str:
+    if info.menu:
+        return f"Menu {info.menu[0].replace('&', '')}"
+    return f"In the panel {info.place}"
+
+
+def _action(info: ActionInfo) -> tuple[str, ...]:
+    path = [*info.menu[1:], info.text]
+    name = " › ".join(part.replace("&", "") for part in path)
+    keys = QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.PortableText)
+    on_chart = " (while the chart has the keys)" if info.menu and info.place else ""
+    return name, f"`{keys}`{on_chart}" if keys else "", info.tooltip
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    lines = [head, tuple("---" for _ in head), *rows]
+    return ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines]
+
+
+PARTS: dict[str, Callable[[], str]] = {"commands": commands, "settings": settings, "keys": keys}
+"""The page of each, and what makes its part."""
+
+
+def with_part(text: str, name: str) -> str:
+    """A page with its part made anew. Raises ValueError where its marks are missing."""
+    first, last = f"<!-- from the code, by make docs: {name} -->", f"<!-- end of {name} -->"
+    if text.count(first) != 1 or text.count(last) != 1:
+        raise ValueError(f"the page has not one pair of marks: {first} and {last}")
+    return f"{text[: text.index(first)]}{first}\n\n{PARTS[name]()}\n\n{text[text.index(last) :]}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true", help="write nothing; 1 where a page is not what the code says")
+    only_looks = parser.parse_args().check
+    stale = []
+    for name in PARTS:
+        page = DOCS / f"{name}.md"
+        before = page.read_text(encoding="utf-8")
+        after = with_part(before, name)
+        if after != before:
+            stale.append(page.name)
+            if not only_looks:
+                page.write_text(after, encoding="utf-8")
+    print(f"{'Not what the code says' if only_looks else 'Written'}: {', '.join(stale) or 'none'}")
+    return 1 if only_looks and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Pictures of single panels and dialogs, for the pages about them."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from pathlib import Path
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QDialog
+
+from core.events import Incident, Severity
+from desktop.actions import ActionId
+from desktop.app import Application
+from desktop.layouts.arrangements import EVERYTHING
+from tests.support.picture_names import PANELS
+
+_SIZES = {
+    ActionId.SHOW_LOSS: QSize(480, 380),
+    ActionId.SHOW_BEST: QSize(400, 150),
+    ActionId.SHOW_INCIDENTS: QSize(940, 230),
+    ActionId.SHOW_LOG: QSize(940, 260),
+}
+_SETTLED_S = 0.8
+
+
+async def shoot(application: Application, folder: Path) -> None:
+    """Write a picture of each panel of `PANELS`, of the Preferences and of the sheet of shortcuts."""
+    window = application.window
+    appearance = dataclasses.replace(window.settings.appearance, theme="dark")
+    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    for incident in _incidents(application):
+        application.state.apply(incident)
+    for action_id, name in PANELS.items():
+        dock = window.docks[action_id]
+        dock.setFloating(True)
+        dock.show()
+        dock.resize(_SIZES[action_id])
+        await asyncio.sleep(_SETTLED_S)
+        assert dock.widget().grab().save(str(folder / f"{name}-dark.png"))
+    window.arrange(EVERYTHING)
+    await _dialog(window.open_preferences(), folder / "preferences-dark.png")
+    before = set(window.findChildren(QDialog))
+    window.actions_of_window[ActionId.SHORTCUTS].trigger()
+    (sheet,) = set(window.findChildren(QDialog)) - before
+    await _dialog(sheet, folder / "shortcuts-dark.png")
+
+
+async def _dialog(dialog: QDialog, path: Path) -> None:
+    await asyncio.sleep(_SETTLED_S)
+    assert dialog.grab().save(str(path))
+    dialog.reject()
+
+
+def _incidents(application: Application) -> list[Incident]:
+    """Such as a bad day has; the run of the pictures has none of its own."""
+    trainer = application.state.trainer
+    run_id = "" if trainer is None else trainer.run_id
+    now_ms = application.state.clock.now_ms()
+    return [
+        Incident(
+            run_id,
+            now_ms - 3_000_000,
+            Severity.WARNING,
+            "training.skipped",
+            "A gradient was not finite.",
+            "The step was skipped and the weights were left as they were.",
+            "One step.",
+            "step 214, total norm nan",
+        ),
+        Incident(
+            run_id,
+            now_ms - 600_000,
+            Severity.ERROR,
+            "trainer.died",
+            "The trainer process ended without a word (signal 9).",
+            "It was started again from checkpoint 310.",
+            "20 steps were done again; no candle was missed.",
+        ),
+    ]
