@@ -390,8 +390,6 @@ SCENES: tuple[Scene, ...] = (
     Scene("outcome-dark", outcome),
     Scene("outcome-light", outcome, "light"),
     Scene("missing-told", missing_told),
-    Scene("holes-dark", holes, scales=EVERY_SCALE),
-    Scene("holes-light", holes, "light"),
     Scene("absent-told", absent_told),
     Scene("countdown", countdown, scales=EVERY_SCALE),
     Scene("panned-back", panned_back),
