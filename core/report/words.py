@@ -14,7 +14,7 @@ EXPLAINED = (
     "The best single baseline is named in hindsight."
 )
 QUANTITIES = ("close", "range")
-REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band covers", "n")
+REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
 REGIMES_EXPLAINED = (
     "The regime is that of the candle from which the forecast was made, from what had closed by then; volatile is so "
     "beside what the market has been. Each forecast counts for the likeliest."
@@ -308,7 +308,7 @@ def _covered(value: float | None, ci95: list[float] | None) -> str:
     """A share with its interval, where n stands beside it."""
     if value is None or ci95 is None:
         return NOT_ENOUGH
-    return f"{share(value)} ({100.0 * ci95[0]:.1f} to {100.0 * ci95[1]:.1f})"
+    return f"{share(value)} ({100.0 * ci95[0]:.0f} to {100.0 * ci95[1]:.0f})"
 
 
 def _window(value: float | None, n: int) -> str:

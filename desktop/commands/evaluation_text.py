@@ -30,7 +30,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         _table(("Candles ahead", *(f"skill, {name}" for name in words.QUANTITIES), "n"), words.horizons(summary))
     )
     console.print()
-    console.print(_table(("One ahead, by regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
+    console.print(_table(("By regime", *words.REGIME_HEADER[1:]), words.regimes(summary)))
     console.print()
     console.print(Text(words.after_gap(summary)))
     console.print(Text(words.online(summary)))

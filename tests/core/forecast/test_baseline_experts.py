@@ -6,10 +6,12 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
-from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, REFERENCE, REPEAT, REVERSE, SEASONAL, SPEAKS
+from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL, SPEAKS
 from core.forecast.history import History
 from core.forecast.quantities import LEVELS, MEDIAN, FloatArray, Quantity
 from core.forecast.score import pinball
@@ -164,6 +166,33 @@ def test_going_on_from_a_state_says_the_same() -> None:
     second.baselines.restore(first.baselines.state())
     second.feed(candles[200:])
     np.testing.assert_array_equal(second.quantiles(), whole.quantiles())
+
+
+@settings(max_examples=5, deadline=None)
+@given(moment=st.integers(40, 170), seed=st.integers(0, 50))
+def test_what_comes_later_changes_nothing_that_any_of_them_said(moment: int, seed: int) -> None:
+    """Another market after a moment, with a hole at its beginning. What was said is looked at again at the very end."""
+    candles, other = random_walk(180, seed), random_walk(180, seed + 100)
+    later = [dataclasses.replace(candle, volume=50.0 * candle.volume) for candle in other[moment + 3 :]]
+    first, said = said_by_all(candles)
+    _, of_another_market = said_by_all([*candles[: moment + 1], *later])
+    np.testing.assert_array_equal(said, first)
+    np.testing.assert_array_equal(of_another_market[: moment + 1], said[: moment + 1])
+    for expert in range(len(EXPERTS)):
+        if expert not in (MODEL, REFERENCE):
+            quantity = int(SPEAKS[expert].argmax())
+            assert (of_another_market[-1][expert, :, quantity] != said[-1][expert, :, quantity]).any(), EXPERTS[expert]
+
+
+def said_by_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
+    """What all experts said at each candle [n, E, H, Q, L]: copied at once, and the very arrays, at the end."""
+    watched = Watched()
+    copies, arrays = [], []
+    for candle in candles:
+        watched.feed([candle])
+        arrays.append(watched.quantiles())
+        copies.append(arrays[-1].copy())
+    return np.stack(copies), np.stack(arrays)
 
 
 def test_a_small_history_that_is_trimmed_says_the_same_as_a_large_one() -> None:

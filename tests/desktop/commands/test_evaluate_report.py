@@ -22,6 +22,9 @@ def test_evaluate_prints_a_table_and_writes_the_page(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "[bold]<b>&.csv: 40 candles" in done.stdout and "What the model adds" in done.stdout
     assert "not enough candles" in done.stdout and "None" not in done.stdout
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert report.stat().st_mode == plain.stat().st_mode, "others may read it as any other file"
     text = report.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>") and "[bold]&lt;b&gt;&amp;.csv: 40 candles" in text and "<svg" in text
 
