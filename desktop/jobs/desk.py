@@ -166,6 +166,10 @@ class JobDesk(QObject):
     def begin_to_close(self) -> None:
         """Ask all children to end, and start no other."""
         self._is_closed = True
+        self.cancel_all()
+
+    def cancel_all(self) -> None:
+        """Ask all children to end; jobs of others go on."""
         for job_id in list(self._children):
             self.cancel(job_id)
 
