@@ -179,7 +179,7 @@ class Application(QObject):
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
-        await self.jobs.close()
+        self.jobs.begin_to_close()
         self.history_visits.close()
         self.screens.close()
         self.accuracy.close()
@@ -199,6 +199,7 @@ class Application(QObject):
             _log.error("The candles that were being exported took too long; the file was left as it was.")
         if not self.browser.finish():
             _log.error("The checkpoint files that were being read or written took too long.")
+        await self.jobs.close()
         self.close_database()
         self.window.deleteLater()
         self.deleteLater()
@@ -293,13 +294,19 @@ class Application(QObject):
         runs.opening.connect(lambda _market: self.window.banner.withdraw(_FELL_BACK))
         runs.failed.connect(self.chart.set_empty_text)
         state.ready.connect(self._on_ready)
-        self.jobs.answer_cancel(JOB_ID, lambda _id: runs.stop_training())
-        self.jobs.answer_cancel(FILES_JOB, lambda _id: self.browser.exchange.cancel())
-        self.jobs.answer_cancel(VISIT_JOB, self.history_visits.cancel)
+        self._connect_jobs()
         visits = self.history_visits
         visits.progressed.connect(state.apply)
         visits.shown.connect(self.charting.candles.reload)
         visits.told.connect(lambda sentence: self.window.tell(sentence, key="history command"))
+
+    def _connect_jobs(self) -> None:
+        """Those of others that can be cancelled in the list."""
+        answer = self.jobs.answer_cancel
+        goes_on = self.tr("Training was stopped with a checkpoint; Start goes on from there.")
+        answer(JOB_ID, lambda _id: self.runs.stop_training(), goes_on)
+        answer(FILES_JOB, lambda _id: self.browser.exchange.cancel(), self.tr("The files before that were done."))
+        answer(VISIT_JOB, self.history_visits.cancel, self.tr("What had been stored stays."))
 
     def _connect_feed_record(self) -> None:
         runs, record = self.runs, self.state.feed_record

@@ -103,13 +103,12 @@ class JobList:
             done, total, seconds_left = 0, 0, None
         self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
 
-    def cancelling(self, job_id: str) -> None:
-        """It was asked to end."""
+    def cancelling(self, job_id: str, result: str = "") -> None:
+        """It was asked to end. result: what holds once it has, where it says nothing itself."""
         job = self._running.get(job_id)
         if job is not None:
-            self._running[job_id] = replace(
-                job, state=JobState.CANCELLING, report=replace(job.report, seconds_left=None)
-            )
+            report = replace(job.report, seconds_left=None)
+            self._running[job_id] = replace(job, state=JobState.CANCELLING, report=report, result=result)
 
     def finish(self, job_id: str, state: JobState, result: str, page: Path | None = None) -> None:
         """It is over. An unknown id is no error."""
@@ -117,6 +116,8 @@ class JobList:
         self._started.pop(job_id, None)
         if job is None:
             return
+        if state is JobState.ENDED and job.state is JobState.CANCELLING:
+            state, result = JobState.CANCELLED, result or job.result
         report = replace(job.report, seconds_left=None)
         if state is JobState.DONE:
             report = replace(report, done=max(report.total, 1), total=max(report.total, 1))

@@ -63,7 +63,7 @@ class JobDesk(QObject):
         self._window, self._state, self._database, self._folder = window, state, database, folder
         self._urls = urls
         self._children: dict[str, tuple[ChildProcess, Order]] = {}
-        self._cancellers: list[tuple[str, Callable[[str], object]]] = []
+        self._cancellers: list[tuple[str, Callable[[str], object], str]] = []
         self._number = 0
         self._may_close = self._is_closed = False
         self._idle = asyncio.Event()
@@ -89,26 +89,29 @@ class JobDesk(QObject):
         """Of the children that run."""
         return [child.process_id for child, _order in self._children.values()]
 
-    def answer_cancel(self, prefix: str, cancel: Callable[[str], object]) -> None:
-        """Jobs of others, whose ids begin so, are cancelled by this."""
-        self._cancellers.append((prefix, cancel))
+    def answer_cancel(self, prefix: str, cancel: Callable[[str], object], result: str) -> None:
+        """Jobs of others, whose ids begin so, are cancelled by this. result: what holds then, in a sentence."""
+        self._cancellers.append((prefix, cancel, result))
 
     def can_cancel(self, job_id: str) -> bool:
         """Whether `cancel` would do something."""
-        return job_id in self._children or any(job_id.startswith(prefix) for prefix, _ in self._cancellers)
+        return job_id in self._children or bool(self._answers(job_id))
 
     @Slot(str)
     def cancel(self, job_id: str) -> None:
         """Ask a job to end; what is whole by then stays."""
         if not self.can_cancel(job_id) or self._state.jobs.find(job_id) is None:
             return
-        self._state.jobs.cancelling(job_id)
+        answers = self._answers(job_id)
+        self._state.jobs.cancelling(job_id, " ".join(result for _cancel, result in answers))
         self._state.jobs_changed.emit()
         if job_id in self._children:
             self._children[job_id][0].cancel()
-        for prefix, cancel in self._cancellers:
-            if job_id.startswith(prefix):
-                cancel(job_id)
+        for cancel, _result in answers:
+            cancel(job_id)
+
+    def _answers(self, job_id: str) -> list[tuple[Callable[[str], object], str]]:
+        return [(cancel, result) for prefix, cancel, result in self._cancellers if job_id.startswith(prefix)]
 
     def begin(self, order: Order) -> str | None:
         """Start it, and show it in the list. Returns its id, or None where it was not started; that was said then."""
@@ -160,11 +163,19 @@ class JobDesk(QObject):
         device = self._window.settings.training.device
         return self._ask(EvaluateDialog(offered, first, self._folder.reports, now, device, self._window))
 
-    async def close(self) -> None:
-        """End all that still runs, politely at first, and wait for it. No child outlives this."""
+    def begin_to_close(self) -> None:
+        """Ask all children to end, and start no other."""
         self._is_closed = True
+        self.cancel_all()
+
+    def cancel_all(self) -> None:
+        """Ask all children to end; jobs of others go on."""
         for job_id in list(self._children):
             self.cancel(job_id)
+
+    async def close(self) -> None:
+        """End all that still runs, politely at first, and wait for it. No child outlives this."""
+        self.begin_to_close()
         try:
             await asyncio.wait_for(self._idle.wait(), _PATIENCE_S)
         except TimeoutError:

@@ -92,8 +92,7 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
 
 
 async def _end(application: Application) -> None:
-    for report in application.state.jobs.running():
-        application.jobs.cancel(report.job_id)
+    application.jobs.cancel_all()
     await _until(lambda: not application.jobs.process_ids)
 
 

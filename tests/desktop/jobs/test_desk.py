@@ -17,6 +17,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
+from core.events import TrainerState
 from core.market.candle import Candle, Market
 from core.settings import save
 from core.storage.candles import CandleStore
@@ -302,3 +303,20 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < until_s, "the child lives on"
         time.sleep(0.05)
+
+
+def test_cancelling_the_catch_up_stops_training_where_it_is(qapp: QApplication, tmp_path: Path) -> None:
+    within = context(tmp_path / "data", speed=0.01, catch_up_candles=4_000)
+
+    async def story(application: Application) -> None:
+        jobs, panel = application.state.jobs, application.window.jobs
+        await until(lambda: jobs.find("catch-up") is not None, "the catch-up", PATIENCE_S)
+        panel.select("catch-up")
+        panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
+        await until(lambda: jobs.find("catch-up") is None, "its end", PATIENCE_S)
+        await until(lambda: application.state.trainer_state is TrainerState.STOPPED, "training's end", PATIENCE_S)
+        job = next(job for job in jobs.jobs() if job.job_id == "catch-up")
+        assert job.state is JobState.CANCELLED and "goes on from there" in job.result
+        assert application.window.actions_of_window[ActionId.START].isEnabled()
+
+    live(qapp, within, story)
