@@ -128,7 +128,8 @@ def damage_found(backups: Path) -> bool:
 
 def damage_answered(backups: Path) -> None:
     """The database was looked into; what was found is history."""
-    (backups / _DAMAGE).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # then the next start looks thoroughly again
+        (backups / _DAMAGE).unlink()
 
 
 @contextmanager
