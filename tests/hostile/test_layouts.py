@@ -93,6 +93,7 @@ def screens(folder: Path, *of: dict[str, object]) -> str:
     return f"offscreen:configfile={path}"
 
 
+@pytest.mark.slow
 def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_path: Path) -> None:
     """A hand drags it onto the second screen; the start after it finds the first alone."""
     folder = DataFolder(tmp_path / "data")
