@@ -32,6 +32,7 @@ from core.storage.backup_record import (
     sha256_of,
     write_record,
 )
+from core.storage.database import START_AGAIN
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
@@ -210,7 +211,7 @@ def _damaged(folder: DataFolder, damage: str) -> CorruptDatabaseError:
         (folder.backups / _DAMAGE).write_text(damage, encoding="utf-8")
     return CorruptDatabaseError(
         f"The database {folder.database} is damaged ({damage}), so it was not backed up; the former backups stay. "
-        "Close Ghostcandle and start it again: the newest verified backup then takes its place."
+        + START_AGAIN
     )
 
 
