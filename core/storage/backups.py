@@ -32,6 +32,7 @@ from core.storage.backup_record import (
     sha256_of,
     write_record,
 )
+from core.storage.database import START_AGAIN
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
@@ -128,7 +129,8 @@ def damage_found(backups: Path) -> bool:
 
 def damage_answered(backups: Path) -> None:
     """The database was looked into; what was found is history."""
-    (backups / _DAMAGE).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # then the next start looks thoroughly again
+        (backups / _DAMAGE).unlink()
 
 
 @contextmanager
@@ -209,7 +211,7 @@ def _damaged(folder: DataFolder, damage: str) -> CorruptDatabaseError:
         (folder.backups / _DAMAGE).write_text(damage, encoding="utf-8")
     return CorruptDatabaseError(
         f"The database {folder.database} is damaged ({damage}), so it was not backed up; the former backups stay. "
-        "Close Ghostcandle and start it again: the newest verified backup then takes its place."
+        + START_AGAIN
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 BUSY_TIMEOUT_MS = 10_000
+START_AGAIN = "Close Ghostcandle and start it again: the newest verified backup then takes its place."
 _WAL_RETRY_S = 0.02
 
 
@@ -79,6 +80,8 @@ def translated(db: Database) -> Iterator[None]:
         known = explain(error, path_of(db))
         if known is None:
             raise
+        if isinstance(known, CorruptDatabaseError):
+            known = CorruptDatabaseError(f"{known} {START_AGAIN}")
         raise known from error
 
 

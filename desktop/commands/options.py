@@ -29,6 +29,7 @@ from core.training.spec import StartingPoint
 from desktop.commands.errors import UserError
 from desktop.commands.voice import speaks
 from desktop.commands.watched import ProgressLines, end_with_stdin
+from desktop.dialogs import last_words
 
 _DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
 _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
@@ -118,11 +119,16 @@ def with_context(command: Command) -> Command:
 
 
 def with_some_context(command: Command) -> Command:
-    """The same, for a window: it opens also where the data folder cannot be written, on a temporary one."""
-    return _handing(command, _context_somewhere)
+    """The same, for a window: it opens also where the data folder cannot be written, on a temporary one; and where it
+    cannot open and no terminal is looked at, a message box says why."""
+    return _handing(command, _context_somewhere, last_words.show)
 
 
-def _handing(command: Command, make_context: Callable[[dict[str, Any], ExitStack], Context]) -> Command:
+def _handing(
+    command: Command,
+    make_context: Callable[[dict[str, Any], ExitStack], Context],
+    also_tell: Callable[[str], object] | None = None,
+) -> Command:
     @functools.wraps(command)
     def wrapped(**options: Any) -> None:
         own = {name: value for name, value in options.items() if name not in _SHARED}
@@ -131,6 +137,8 @@ def _handing(command: Command, make_context: Callable[[dict[str, Any], ExitStack
                 command(make_context(options, stack), **own)
         except expected_errors() as error:
             report_failure(str(error), bool(options.get("as_json")))
+            if also_tell is not None and not options.get("as_json") and last_words.is_needed():
+                also_tell(str(error))
             sys.exit(getattr(error, "exit_code", 1))
 
     return wrapped

@@ -11,12 +11,12 @@ import click
 from core.storage.ownership import own
 from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_some_context
+from desktop.dialogs.last_words import UNSEEN
 
 _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
     "The same job runs in this terminal; Ctrl+C ends it with a checkpoint."
 )
-_UNSEEN = frozenset({"offscreen", "minimal"})
 
 
 @click.command()
@@ -32,7 +32,7 @@ def run(context: Context, safe_mode: bool) -> None:
     if safe_mode:
         context = in_safe_mode(context)
     has_display = _has_display()
-    if not has_display or os.environ.get("QT_QPA_PLATFORM") in _UNSEEN:
+    if not has_display or os.environ.get("QT_QPA_PLATFORM") in UNSEEN:
         context = dataclasses.replace(context, is_first_start=False)  # nobody is there to be asked
     if not has_display:
         click.echo(_NO_DISPLAY, err=True)

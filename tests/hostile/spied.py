@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 import sys
 
+MOVE = "GHOSTCANDLE_TEST_MOVES_TO"
+"""Where a hand drags the window once it is open: ``x,y``."""
 _LOOK_EVERY_MS = 50
 
 
@@ -21,8 +24,12 @@ def main() -> None:
 
     qt = QApplication(["ghostcandle"])
     told: list[str] = []
+    moves = [[int(part) for part in os.environ[MOVE].split(",")]] if MOVE in os.environ else []
 
     def look() -> None:
+        for widget in qt.topLevelWidgets():
+            if moves and widget.objectName() == "main_window" and widget.isVisible():
+                widget.move(*moves.pop())
         said = json.dumps(_what_it_says(qt))
         if not told or said != told[-1]:
             told[:] = [said]

@@ -165,6 +165,7 @@ def test_no_flipped_byte_brings_a_start_down(
     shutil.rmtree(root)
 
 
+@pytest.mark.slow
 def test_a_command_says_it_and_goes_on(folder: DataFolder) -> None:
     SPOILERS["flipped pages"](folder.database)
     done = run("headless", "--feed", "simulate", "--candles", "20", "--data-dir", str(folder.root))
@@ -199,6 +200,7 @@ def test_a_window_backs_up_while_it_runs_and_says_when_it_cannot(folder: DataFol
     assert missing.returncode == 1 and "no backup '../..'" in missing.stderr
 
 
+@pytest.mark.slow
 def test_a_restore_waits_for_no_window(folder: DataFolder) -> None:
     with window(folder.root, "--feed", "simulate") as opened:
         opened.wait_for(lambda said: said.get("step", 0) > 0, "training")

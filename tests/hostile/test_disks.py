@@ -63,7 +63,7 @@ def test_a_command_on_a_full_disk_says_so(data: Path) -> None:
     require_a_sentence(done, "cannot be written (No space left on device)")
 
 
-@pytest.mark.parametrize("kind", ["read-only", "full"])
+@pytest.mark.parametrize("kind", ["read-only", pytest.param("full", marks=pytest.mark.slow)])
 def test_a_window_opens_all_the_same_and_says_where_it_keeps_things(data: Path, kind: str) -> None:
     if kind == "full":
         before = [*on_small_disk(data, "1m"), "sh", "-c", f'{fill(data)}; {put(data)}; exec "$@"', "sh"]
@@ -105,6 +105,7 @@ def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_it_goes_on_when_the
     assert "needs" in refused["error"] and "free" in refused["error"], "there is no room for a copy on so small a disk"
 
 
+@pytest.mark.slow
 def test_a_window_whose_disk_fills_up_says_so_and_stays(data: Path) -> None:
     before = [*on_small_disk(data, "16m"), "sh", "-c", f'{put(data)}; exec "$@"', "sh"]
     with window(data, "--feed", "simulate", "--speed", "20", before=before) as opened:

@@ -37,6 +37,7 @@ def test_a_second_start_raises_the_first_and_ends_and_a_command_is_told_who_has_
         assert first.close() == 0
 
 
+@pytest.mark.slow
 def test_a_window_that_hangs_is_told_from_none(folder: DataFolder) -> None:
     with window(folder.root, "--feed", "simulate") as first:
         first.wait_for(lambda said: bool(said.get("window")), "a window")
@@ -51,6 +52,7 @@ def test_a_window_that_hangs_is_told_from_none(folder: DataFolder) -> None:
         assert first.close() == 0
 
 
+@pytest.mark.slow
 def test_a_killed_window_leaves_lock_socket_and_log_and_the_next_start_goes_on(folder: DataFolder) -> None:
     with window(folder.root, "--feed", "simulate") as first:
         reached = first.wait_for(lambda said: said.get("step", 0) > 2, "training")["step"]

@@ -88,7 +88,9 @@ class Window:
 
 
 @contextmanager
-def window(data: Path, *arguments: str, before: Sequence[str] = (), platform: str = "offscreen") -> Iterator[Window]:
+def window(
+    data: Path, *arguments: str, before: Sequence[str] = (), platform: str = "offscreen", **environment: str
+) -> Iterator[Window]:
     """A window on this data folder. before: what stands before the command. At the end it is killed."""
     command = [*before, sys.executable, "-m", "tests.hostile.spied", "run", "--data-dir", str(data), *arguments]
     process = subprocess.Popen(
@@ -97,7 +99,7 @@ def window(data: Path, *arguments: str, before: Sequence[str] = (), platform: st
         stderr=subprocess.PIPE,
         text=True,
         cwd=commands.ROOT,
-        env={**os.environ, "QT_QPA_PLATFORM": platform},
+        env={**os.environ, "QT_QPA_PLATFORM": platform, **environment},
     )
     opened = Window(process)
     try:

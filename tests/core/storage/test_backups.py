@@ -290,3 +290,18 @@ def test_a_run_goes_on_from_a_backup_as_if_it_had_been_killed_there(tmp_path: Pa
     assert aside and {path.name for path in aside} <= {path.name for path in weights}
     with closing(open_database(folder.database, readonly=True)) as db:
         assert CheckpointRows(db).newest(run_id) is not None
+
+
+def test_damage_that_is_met_while_it_runs_says_what_to_do(folder: DataFolder) -> None:
+    fill(folder, 0, 20_000)
+    with closing(open_database(folder.database)) as db:
+        spoil_all_but_the_first_page(folder.database)
+        with pytest.raises(CorruptDatabaseError, match="start it again"):
+            CandleStore(db).load(MARKET)
+
+
+def spoil_all_but_the_first_page(path: Path) -> None:
+    size = path.stat().st_size
+    with path.open("rb+") as file:
+        file.seek(4096)
+        file.write(b"\xa5" * (size - 4096))

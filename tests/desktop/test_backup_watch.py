@@ -1,0 +1,86 @@
+"""Backups while the window, or a run without one, goes on."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core import headless
+from core.settings import BackupSettings
+from core.storage.backup_record import list_backups, verify
+from desktop.app import Application
+from desktop.commands.headless import run_headless
+from tests.desktop.test_app import CATCH_UP, context, live, step_of, until
+
+
+def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 5, "training")
+        titles: list[str] = []
+        application.backups.progressed.connect(lambda job: titles.append(job.title))
+        application.backups.start(1)
+        await until(lambda: bool(list_backups(made.folder.backups)), "a backup")
+        await until(lambda: len(application.state.jobs) == 0, "its end in the list of works")
+        reached = step_of(application)
+        await until(lambda: step_of(application) > reached, "training that goes on")
+        assert titles and application.window.banner.shown is None
+
+    live(qapp, made, story)
+    (backup,) = list_backups(made.folder.backups)
+    assert verify(backup) is None and backup.record.rows["candles"] >= CATCH_UP
+
+
+def test_why_none_was_made_is_said_and_taken_back_when_one_is(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+    made.folder.backups.write_text("in the way")
+
+    async def story(application: Application) -> None:
+        banner = application.window.banner
+        await until(lambda: step_of(application) > 0, "training")
+        application.backups.start(1)
+        await until(lambda: banner.shown is not None, "word of it")
+        assert banner.shown is not None and "No backup could be written" in banner.shown.text
+        made.folder.backups.unlink()
+        application.backups.look()
+        await until(lambda: banner.shown is None, "the end of it")
+
+    live(qapp, made, story)
+    assert len(list_backups(made.folder.backups)) == 1
+
+
+def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 0, "training")
+        application.backups.look()
+
+    live(qapp, made, story)
+    assert [path.name for path in made.folder.backups.glob(".making*")] == []
+    assert all(verify(backup) is None for backup in list_backups(made.folder.backups))
+
+
+def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+    off = dataclasses.replace(made.settings, backups=BackupSettings(every_hours=0))
+
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 0, "training")
+        application.backups.look()
+        assert not made.folder.backups.exists()
+
+    live(qapp, dataclasses.replace(made, settings=off), story)
+
+
+def test_a_run_without_a_window_is_backed_up_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headless, "_FIRST_BACKUP_S", 0.5)
+    made = dataclasses.replace(context(tmp_path), candles=60)
+    summary = run_headless(made)
+    assert summary["steps"] == 59
+    (backup,) = list_backups(made.folder.backups)
+    assert verify(backup) is None
