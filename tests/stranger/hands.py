@@ -180,8 +180,8 @@ def _has_keys() -> bool:
 
 
 def _key_window() -> QWindow:
-    """Where a keyboard sends its keys: the dialog that asks, else the active window. Qt itself gives them to a list or a
-    menu that is open over it."""
+    """Where a keyboard sends its keys: the dialog that asks, else the active window. Qt itself gives them to a list or
+    a menu that is open over it."""
     widget = QApplication.activeModalWidget() or QApplication.activeWindow()
     if widget is None or not eyes.is_a_window(widget.window()):
         widget = [window for window in eyes.windows() if eyes.is_a_window(window)][-1]
