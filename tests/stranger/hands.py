@@ -52,10 +52,10 @@ def act(deed: Callable[[], object]) -> Generator[Beat, None, None]:
 
 
 class Hands:
-    """What a person can do, and see. Pictures go to `album`, numbered by step."""
+    """What a person can do, and see. Pictures go to `album`, named by step."""
 
     def __init__(self, album: Path) -> None:
-        self._album = album
+        self.album = album
         album.mkdir(parents=True, exist_ok=True)
 
     async def until(self, condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
@@ -144,7 +144,7 @@ class Hands:
     async def picture(self, step: str) -> Path:
         """Photograph what is on the screen."""
         await pause(250)
-        path = self._album / f"{step}.png"
+        path = self.album / f"{step}.png"
         assert photograph().save(str(path)), path
         return path
 
