@@ -51,7 +51,7 @@ soak: setup ## Everything long, at full length
 	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation or venue" --timeout 7200
 
 stranger: setup ## A stranger's list by mouse and keys: in the window on a screen of its own, where there is Xvfb
-	.ci/on_a_screen $(BIN)/python -m pytest -m stranger --timeout 600 tests/stranger
+	.ci/on_a_screen $(BIN)/python -m pytest -m stranger --timeout 700 tests/stranger
 
 bundle: setup ## The program as a folder: dist/ghostcandle
 	$(BIN)/pyinstaller --noconfirm --log-level WARN build.spec

@@ -52,10 +52,10 @@ def act(deed: Callable[[], object]) -> Generator[Beat, None, None]:
 
 
 class Hands:
-    """What a person can do, and see. Pictures go to `album`, numbered by step."""
+    """What a person can do, and see. Pictures go to `album`, named by step."""
 
     def __init__(self, album: Path) -> None:
-        self._album = album
+        self.album = album
         album.mkdir(parents=True, exist_ok=True)
 
     async def until(self, condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
@@ -144,7 +144,7 @@ class Hands:
     async def picture(self, step: str) -> Path:
         """Photograph what is on the screen."""
         await pause(250)
-        path = self._album / f"{step}.png"
+        path = self.album / f"{step}.png"
         assert photograph().save(str(path)), path
         return path
 
@@ -180,8 +180,8 @@ def _has_keys() -> bool:
 
 
 def _key_window() -> QWindow:
-    """Where a keyboard sends its keys: the dialog that asks, else the active window. Qt itself gives them to a list
-    or a menu that is open over it."""
+    """Where a keyboard sends its keys: the dialog that asks, else the active window. Qt itself gives them to a list or
+    a menu that is open over it."""
     widget = QApplication.activeModalWidget() or QApplication.activeWindow()
     if widget is None or not eyes.is_a_window(widget.window()):
         widget = [window for window in eyes.windows() if eyes.is_a_window(window)][-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QTimer
@@ -25,8 +26,8 @@ class Telling:
     """Goes through a story a step at a time, by Qt's timers: as a task of the window's loop it would hold up the others
     whenever a click opens something."""
 
-    def __init__(self, story: Coroutine[Any, Any, None], longest_s: float) -> None:
-        self._story = story
+    def __init__(self, story: Coroutine[Any, Any, None], album: Path, longest_s: float) -> None:
+        self._story, self._album = story, album
         self.error: BaseException | None = None
         self.is_over = False
         self._timer = QTimer(singleShot=True)
@@ -64,7 +65,7 @@ class Telling:
         self._timer.stop()
         self._limit.stop()
         if error is not None:
-            photograph().save("build/stranger-failed.png")
+            photograph().save(str(self._album / "failed.png"))
         while (popup := QApplication.activePopupWidget()) is not None:
             popup.close()
         for window in QApplication.topLevelWidgets():  # where the story has not closed it
@@ -86,7 +87,7 @@ def play(qt: QApplication, context: Context, story: Story, hands: Hands, longest
     context.folder.ensure()
     door = SingleInstance(context.folder.root)
     assert door.claim() is Claim.FIRST
-    telling = Telling(_in_a_window(story, hands), longest_s)
+    telling = Telling(_in_a_window(story, hands), hands.album, longest_s)
     try:
         with own(context.folder, "window") as ownership:
             QTimer.singleShot(0, telling.begin)

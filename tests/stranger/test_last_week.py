@@ -122,7 +122,7 @@ async def export(hands: Hands, best: str, gift: Path) -> None:
     await hands.picture("21-more")
     await hands.click("Export")
     await hands.read("Export to a folder")
-    await choose_folder(hands, gift)
+    await choose_folder(hands, gift, "22-where-to")
     await hands.read("The checkpoint went to")
     await hands.picture("23-exported")
 
@@ -132,17 +132,17 @@ async def with_a_gift(hands: Hands, given: Path) -> None:
     await hands.click("More that can be done with checkpoints", within="Checkpoints")
     await hands.click("Import")
     await hands.read("Import an exported checkpoint")
-    await choose_folder(hands, given)
+    await choose_folder(hands, given, "24-which-folder")
     await hands.read("was imported as run")
-    await hands.picture("24-imported")
+    await hands.picture("25-imported")
     await hands.press("Ctrl+Q")
 
 
-async def choose_folder(hands: Hands, folder: Path) -> None:
+async def choose_folder(hands: Hands, folder: Path, step: str) -> None:
     """By its whole path, which the dialog has a line for."""
     await hands.press("Ctrl+A")
     await hands.type(str(folder))
-    await hands.picture("22-where-to")
+    await hands.picture(step)
     await hands.press("Return")
 
 

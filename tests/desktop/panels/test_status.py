@@ -28,6 +28,20 @@ def test_the_breaker_is_a_pause_and_no_failure(qtbot: QtBot, state: RunState, th
     assert "failed" in trainer_words(panel)
 
 
+def test_it_has_caught_up_until_the_next_candle_is_over(
+    qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock
+) -> None:
+    """With candles of an hour that may take an hour."""
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    state.apply(scenario.status(TrainerState.CATCHING_UP))
+    assert trainer_words(panel) == "catching up", "it has not forecast anything yet"
+    state.apply(scenario.forecast(scenario.market()))
+    assert trainer_words(panel) == "caught up"
+    clock.advance_ms(scenario.MINUTE.duration_ms)
+    assert trainer_words(panel) == "catching up"
+
+
 @pytest.mark.parametrize(
     ("feed", "sentence", "shown"),
     [
