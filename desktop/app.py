@@ -124,24 +124,27 @@ class Application(QObject):
         )
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
         self.finder = Finder(self.window, self.theme, self.watching.lists.known)
-        self.history_visits = HistoryVisits(context.folder.database, lambda: self._database.is_open, self)
-        self.jobs = JobDesk(self.window, self.state, self._database, context.folder, context.urls)
-        self.machine = MachineWatch(self)
-        self.machine.told.connect(self.window.machine.show_reading)
-        self.backups = BackupWatch(context.folder, lambda: self.window.settings.backups, self._clock, self)
-        self.backups.progressed.connect(self.state.apply)
-        self.backups.failed.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_BACKUP))
-        self.backups.made.connect(lambda: self.window.banner.withdraw(_BACKUP))
-        self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
-        self.accuracy = AccuracyWatch(
-            self.state, context.folder.database, lambda: self.window.settings.model.horizons, self
-        )
-        self.window.accuracy.wanted.connect(self.accuracy.want)
+        self._make_side_work()
         self._market: Market | None = None
         self._connect_user()
         self._connect_run()
         self.screens = ScreenKeeper(self)
         self._first_paint = FirstPaint(self.window, self)
+
+    def _make_side_work(self) -> None:
+        """What goes on beside the run, each on a thread, a process or a timer of its own."""
+        folder = self._context.folder
+        self.history_visits = HistoryVisits(folder.database, lambda: self._database.is_open, self)
+        self.jobs = JobDesk(self.window, self.state, self._database, folder, self._context.urls)
+        self.machine = MachineWatch(self)
+        self.machine.told.connect(self.window.machine.show_reading)
+        self.backups = BackupWatch(folder, lambda: self.window.settings.backups, self._clock, self)
+        self.backups.progressed.connect(self.state.apply)
+        self.backups.failed.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_BACKUP))
+        self.backups.made.connect(lambda: self.window.banner.withdraw(_BACKUP))
+        self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
+        self.accuracy = AccuracyWatch(self.state, folder.database, lambda: self.window.settings.model.horizons, self)
+        self.window.accuracy.wanted.connect(self.accuracy.want)
 
     @property
     def series(self) -> CandleSeries | None:

@@ -44,6 +44,7 @@ from desktop.panels.banner import Banner, Notice
 from desktop.panels.base import Panel, Refresher
 from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume, make_tool_bar
+from desktop.panels.docks import in_docks
 from desktop.panels.feed import FeedPanel
 from desktop.panels.gradients import GradientsPanel
 from desktop.panels.incidents import IncidentsPanel
@@ -255,13 +256,7 @@ class MainWindow(QMainWindow):
             ActionId.SHOW_LOG: ("Log", self.log),
             ActionId.SHOW_JOBS: ("Jobs", self.jobs),
         }
-        docks = {}
-        for action_id, (title, panel) in panels.items():
-            dock = QDockWidget(title, self)
-            dock.setObjectName(f"dock_{action_id.value.removeprefix('show_')}")
-            dock.setWidget(panel)
-            dock.visibilityChanged.connect(panel.mark_stale)
-            docks[action_id] = dock
+        docks = in_docks(self, panels)
         docks[ActionId.SHOW_WATCHLIST].visibilityChanged.connect(self.watchlist.set_seen)
         return docks
 
