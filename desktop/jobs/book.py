@@ -41,7 +41,7 @@ class Job:
     """What of it is being done now, where it has parts."""
     ended_at_ms: int | None = None
     result: str = ""
-    """What came of it, or what went wrong: a sentence."""
+    """What came of it, or what went wrong: a sentence. While it runs, what it has found on the way."""
     page: Path | None = None
     """A report that can be opened."""
 
@@ -102,6 +102,12 @@ class JobList:
         if done >= total:  # what follows has told nothing of its length yet, and nothing is at its end
             done, total, seconds_left = 0, 0, None
         self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
+
+    def say(self, job_id: str, sentence: str) -> None:
+        """What it has found on the way; the newest stays until it is over. An unknown id is no error."""
+        job = self._running.get(job_id)
+        if job is not None:
+            self._running[job_id] = replace(job, result=sentence)
 
     def cancelling(self, job_id: str, result: str = "") -> None:
         """It was asked to end. result: what holds once it has, where it says nothing itself."""

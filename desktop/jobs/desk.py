@@ -129,6 +129,7 @@ class JobDesk(QObject):
             return None
         child = ChildProcess(self._arguments(order), self._environment(scratch if order.works_aside else None), self)
         child.progressed.connect(lambda *told: self._on_progress(job_id, *told))
+        child.said.connect(lambda sentence: self._on_said(job_id, sentence))
         child.over.connect(lambda ending: self._on_over(job_id, ending))
         self._children[job_id] = (child, order)
         self._idle.clear()
@@ -255,6 +256,10 @@ class JobDesk(QObject):
 
     def _on_progress(self, job_id: str, doing: str, done: int, total: int, seconds_left: float | None) -> None:
         self._state.jobs.advance(job_id, doing, done, total, seconds_left)
+        self._state.jobs_changed.emit()
+
+    def _on_said(self, job_id: str, sentence: str) -> None:
+        self._state.jobs.say(job_id, sentence)
         self._state.jobs_changed.emit()
 
     def _on_over(self, job_id: str, ending: Ending) -> None:

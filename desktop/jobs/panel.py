@@ -159,7 +159,8 @@ class JobsPanel(Panel):
         until_ms = job.ended_at_ms or self._state.clock.now_ms()
         took = format_duration(max(until_ms - job.started_at_ms, 0) / 1000.0)
         lasted = self.tr("took {time}") if job.state.is_over else self.tr("runs for {time}")
-        return f"{job.report.title}\n{began}, {lasted.format(time=took)}\n\n{self.model.words(job)}"
+        account = f"{job.report.title}\n{began}, {lasted.format(time=took)}\n\n{self.model.words(job)}"
+        return account if job.state.is_over or not job.result else f"{account}\n{job.result}"
 
     def _cancel(self) -> None:
         job = self.selected()

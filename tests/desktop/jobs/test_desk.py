@@ -225,7 +225,9 @@ def test_a_cancelled_job_leaves_no_process_and_nothing_aside(qapp: QApplication,
         (process_id,) = application.jobs.process_ids
         await until(lambda: newest(application).doing == "Pretraining", "the first step", PATIENCE_S)
         await until(lambda: newest(application).report.seconds_left is not None, "a pace")
+        await until(lambda: newest(application).result.startswith("Epoch"), "what the first epoch found", PATIENCE_S)
         panel.refresh()
+        assert "skill on" in panel.details.toPlainText()
         panel.table.setFocus()
         QTest.keyClick(panel.table, Qt.Key.Key_Delete)
         assert newest(application).state is JobState.CANCELLING
