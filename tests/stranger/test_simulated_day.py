@@ -1,0 +1,89 @@
+"""A day of one-minute candles at speed, in the real window, while a hand goes through its panels: nothing piles up."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core.settings import MarketSettings
+from core.storage.folder import DataFolder
+from desktop.commands.options import Context
+from desktop.panels.status import StatusPanel
+from tests.stranger.hands import Hands, pause
+from tests.stranger.program import main_window, play
+from tests.stranger.test_first_day import QUICK
+from tests.torture.census import Census, assert_does_not_go_on_growing, assert_no_objects_are_left, take
+
+pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.timeout(3_600)]
+
+DAYS = 5 if os.environ.get("GHOSTCANDLE_SOAK") else 1
+CANDLES = 1_440 * DAYS
+PANELS = ("Gradients", "Watchlist", "Loss", "Incidents", "Feed", "Log", "Checkpoints")
+INVENTED = replace(QUICK, market=MarketSettings(feed="simulate", speed=12.0, catch_up_candles=60))
+RESTS = 4
+_LOOK_MS = 250
+LONGEST_WAIT_S = 1_500.0
+MADE = 300
+"""Forecasts that are remembered until their scores come: 256, and those that are shown."""
+KEPT = {
+    "core.events.ForecastMade": MADE,
+    "core.events.Ghost": 9 * MADE,
+    "core.regimes.MarketConditions": MADE,
+    "core.regimes.RegimeProbabilities": MADE,
+    "core.diagnosis.GradientStatistics": 150,
+    "core.diagnosis.LayerStatistics": 4_000,
+    "core.logs.reading.LogEntry": 5_100,
+    "core.events.CheckpointInfo": 200,
+    "core.checkpoints.catalog.Kept": 200,
+}
+"""What is remembered of a run has bounds of its own; within a day it may grow up to them."""
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What the process holds while nothing of the hand's is under way."""
+
+    candles: int
+    census: Census
+    files: int
+    threads: int
+
+
+def test_nothing_piles_up_over_a_day(qt: QApplication, hands: Hands, tmp_path: Path) -> None:
+    rests: list[Rest] = []
+    context = Context(INVENTED, DataFolder(tmp_path), as_json=False)
+    play(qt, context, lambda hands: a_day(hands, rests), hands, longest_s=RESTS * LONGEST_WAIT_S)
+    print(*((each.candles, each.files, each.threads, f"{each.census.memory_mb:.0f} MB") for each in rests), sep="\n")
+    first, *others = rests
+    for rest in others:
+        assert rest.files <= first.files + 2 and rest.threads <= first.threads + 2, rests
+        assert_no_objects_are_left(first.census, rest.census, KEPT)
+    assert_does_not_go_on_growing([rest.census for rest in rests])
+
+
+async def a_day(hands: Hands, rests: list[Rest]) -> None:
+    await hands.until(lambda: steps() > 0, "training", patience_s=300.0)
+    for part in range(1, RESTS + 1):
+        while steps() < CANDLES * part // RESTS:
+            for panel in PANELS:
+                await hands.click(panel)
+                await pause(_LOOK_MS)
+        rests.append(at_rest())
+    await hands.picture("29-after-a-day")
+    await hands.press("Ctrl+Q")
+
+
+def steps() -> int:
+    """How many candles were learned from, as the status bar says it."""
+    said = main_window().findChild(StatusPanel).step.text().removeprefix("Step ").replace(",", "")
+    return int(said) if said.isdigit() else 0
+
+
+def at_rest() -> Rest:
+    process = psutil.Process()
+    return Rest(steps(), take(main_window()), process.num_fds(), process.num_threads())
