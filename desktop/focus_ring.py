@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shiboken6
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QRegion
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QRegion
 from PySide6.QtWidgets import QApplication, QWidget
 
 from desktop.theme import Theme
@@ -25,19 +26,18 @@ class FocusRing(QObject):
 
     @Slot(QWidget, QWidget)
     def _on_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
-        if self._shown is not None:
+        if self._shown is not None and shiboken6.isValid(self._shown):  # it goes with its window
             self._shown.end()
-            self._shown = None
-        # Qt sets it where Tab or an arrow moved the focus, and takes it away where a click did.
-        if now is not None and now.window().testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange):
+        self._shown = None
+        if now is None:
+            return
+        by_keys = (
+            Qt.WidgetAttribute.WA_KeyboardFocusChange
+        )  # set by Qt where Tab or an arrow moved the focus
+        if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
+            now.window().setAttribute(by_keys, False)
+        if now.window().testAttribute(by_keys):
             self._shown = _Ring(now, self._theme)
-            self._shown.destroyed.connect(self._forget)
-
-    @Slot()
-    def _forget(self) -> None:
-        """Its window has gone, and it went with it."""
-        if self.sender() is self._shown:
-            self._shown = None
 
 
 class _Ring(QWidget):
@@ -56,13 +56,14 @@ class _Ring(QWidget):
     def end(self) -> None:
         """Go, now."""
         for each in self._watched:
-            each.removeEventFilter(self)
+            if shiboken6.isValid(each):
+                each.removeEventFilter(self)
         self._watched = []
         self.hide()
         self.deleteLater()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in _MOVES and self._watched:
+        if event.type() in _MOVES and shiboken6.isValid(self._around):
             self._place()
         return False
 

@@ -142,7 +142,7 @@ def _is_caught_up(application: Application) -> bool:
     return is_training and application.state.forecast is not None and application.chart.model.note == ""
 
 
-async def _until(condition: Callable[[], bool], timeout_s: float = 120.0) -> None:
+async def _until(condition: Callable[[], bool], timeout_s: float = 600.0) -> None:
     async with asyncio.timeout(timeout_s):
         while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
             await asyncio.sleep(0.1)
