@@ -6,8 +6,14 @@ from PySide6.QtGui import QAction
 
 from desktop.actions import ActionId, ActionInfo
 from desktop.charting.action_table import chart_actions
+from desktop.translation import QT_TRANSLATE_NOOP
+from desktop.view_action_table import dock_actions, view_actions
 
-_FILE, _TRAINING, _VIEW, _PANELS, _THEME, _HELP = "&File", "&Training", "&View", "&Panels", "&Theme", "&Help"
+_FILE, _TRAINING, _HELP = (
+    QT_TRANSLATE_NOOP("Actions", "&File"),
+    QT_TRANSLATE_NOOP("Actions", "&Training"),
+    QT_TRANSLATE_NOOP("Actions", "&Help"),
+)
 
 
 def standard_actions() -> tuple[ActionInfo, ...]:
@@ -16,8 +22,8 @@ def standard_actions() -> tuple[ActionInfo, ...]:
         *_file_actions(),
         *_training_actions(),
         *chart_actions(),
-        *_view_actions(),
-        *_panel_actions(),
+        *view_actions(),
+        *dock_actions(),
         *_help_actions(),
     )
 
@@ -27,8 +33,8 @@ def _file_actions() -> tuple[ActionInfo, ...]:
     return (
         ActionInfo(
             ActionId.CHOOSE_MARKET,
-            "Choose &market…",
-            "Choose the exchange, symbol and interval, or a file to replay",
+            QT_TRANSLATE_NOOP("Actions", "Choose &market…"),
+            QT_TRANSLATE_NOOP("Actions", "Choose the exchange, symbol and interval, or a file to replay"),
             "Ctrl+M",
             "swap-horizontal",
             menu,
@@ -36,16 +42,16 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.FIND,
-            "&Find anything…",
-            "Type a few letters of an action, a setting, a checkpoint or a market",
+            QT_TRANSLATE_NOOP("Actions", "&Find anything…"),
+            QT_TRANSLATE_NOOP("Actions", "Type a few letters of an action, a setting, a checkpoint or a market"),
             "Ctrl+K",
             "magnify",
             menu,
         ),
         ActionInfo(
             ActionId.OPEN_DATA_FOLDER,
-            "Open &data folder",
-            "Show the folder that holds the database, the checkpoints and the logs",
+            QT_TRANSLATE_NOOP("Actions", "Open &data folder"),
+            QT_TRANSLATE_NOOP("Actions", "Show the folder that holds the database, the checkpoints and the logs"),
             "Ctrl+Shift+O",
             "folder-open-outline",
             menu,
@@ -53,8 +59,8 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.PREFERENCES,
-            "&Preferences…",
-            "Model, training, gradients, recovery, checkpoints, chart and appearance",
+            QT_TRANSLATE_NOOP("Actions", "&Preferences…"),
+            QT_TRANSLATE_NOOP("Actions", "Model, training, gradients, recovery, checkpoints, chart and appearance"),
             "Ctrl+,",
             "cog",
             menu,
@@ -63,8 +69,8 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.QUIT,
-            "&Quit",
-            "Save a checkpoint, stop training and close the window",
+            QT_TRANSLATE_NOOP("Actions", "&Quit"),
+            QT_TRANSLATE_NOOP("Actions", "Save a checkpoint, stop training and close the window"),
             "Ctrl+Q",
             "power",
             menu,
@@ -78,12 +84,19 @@ def _training_actions() -> tuple[ActionInfo, ...]:
     menu = (_TRAINING,)
     return (
         ActionInfo(
-            ActionId.START, "&Start", "Start training on the chosen market", "F5", "play", menu, 0, is_in_tool_bar=True
+            ActionId.START,
+            QT_TRANSLATE_NOOP("Actions", "&Start"),
+            QT_TRANSLATE_NOOP("Actions", "Start training on the chosen market"),
+            "F5",
+            "play",
+            menu,
+            0,
+            is_in_tool_bar=True,
         ),
         ActionInfo(
             ActionId.PAUSE,
-            "&Pause",
-            "Pause: candles are still forecast and scored, but not learned from",
+            QT_TRANSLATE_NOOP("Actions", "&Pause"),
+            QT_TRANSLATE_NOOP("Actions", "Pause: candles are still forecast and scored, but not learned from"),
             "F6",
             "pause",
             menu,
@@ -91,20 +104,27 @@ def _training_actions() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.STEP_ONCE,
-            "Step &once",
-            "One extra training step on older candles, also while paused",
+            QT_TRANSLATE_NOOP("Actions", "Step &once"),
+            QT_TRANSLATE_NOOP("Actions", "One extra training step on older candles, also while paused"),
             "F7",
             "step-forward",
             menu,
             is_in_tool_bar=True,
         ),
         ActionInfo(
-            ActionId.STOP, "S&top", "Save a checkpoint and stop training", "F8", "stop", menu, 0, is_in_tool_bar=True
+            ActionId.STOP,
+            QT_TRANSLATE_NOOP("Actions", "S&top"),
+            QT_TRANSLATE_NOOP("Actions", "Save a checkpoint and stop training"),
+            "F8",
+            "stop",
+            menu,
+            0,
+            is_in_tool_bar=True,
         ),
         ActionInfo(
             ActionId.SAVE_CHECKPOINT,
-            "Save &checkpoint",
-            "Save the model as it is now",
+            QT_TRANSLATE_NOOP("Actions", "Save &checkpoint"),
+            QT_TRANSLATE_NOOP("Actions", "Save the model as it is now"),
             "Ctrl+S",
             "content-save",
             menu,
@@ -117,111 +137,59 @@ def _training_actions() -> tuple[ActionInfo, ...]:
 
 def _break_actions() -> tuple[ActionInfo, ...]:
     rows = (
-        (ActionId.FREE_DEVICE_SHORT, "For 15 &minutes", "Ctrl+F8", "timer-outline"),
-        (ActionId.FREE_DEVICE_LONG, "For an &hour", "Ctrl+Shift+F8", "timer-sand"),
-        (ActionId.FREE_DEVICE, "&Until it is started again", "", "coffee-outline"),
-    )
-    tooltip = "Save a checkpoint and give the GPU's memory back {}; candles go on being stored, and are caught up with"
-    when = {
-        ActionId.FREE_DEVICE_SHORT: "for 15 minutes",
-        ActionId.FREE_DEVICE_LONG: "for an hour",
-        ActionId.FREE_DEVICE: "until training is started again",
-    }
-    menu = (_TRAINING, "&Free the device")
-    return tuple(
-        ActionInfo(id_, text, tooltip.format(when[id_]), keys, name, menu, section=2) for id_, text, keys, name in rows
-    )
-
-
-def _view_actions() -> tuple[ActionInfo, ...]:
-    theme = (_VIEW, _THEME)
-    return (
-        *(
-            ActionInfo(id_, text, tooltip, "", name, theme, section=2, is_checkable=True, group="theme")
-            for id_, text, tooltip, name in (
-                (ActionId.THEME_SYSTEM, "As the &system", "Follow the desktop's dark or light setting", "monitor"),
-                (ActionId.THEME_DARK, "&Dark", "Light text on dark", "weather-night"),
-                (ActionId.THEME_LIGHT, "&Light", "Dark text on light", "white-balance-sunny"),
-            )
-        ),
-    )
-
-
-def _panel_actions() -> tuple[ActionInfo, ...]:
-    docks = (
-        (ActionId.SHOW_LOSS, "&Loss", "Loss curves and learning rate", "chart-line"),
         (
-            ActionId.SHOW_GRADIENTS,
-            "&Gradients",
-            "What each step did to the gradients, and what is wrong",
-            "stethoscope",
-        ),
-        (ActionId.SHOW_ACCURACY, "&Accuracy", "How good the forecasts have been, and how sure that is", "target"),
-        (ActionId.SHOW_BEST, "&Best checkpoint", "The checkpoint with the highest score", "trophy-outline"),
-        (ActionId.SHOW_CHECKPOINTS, "&Checkpoints", "All checkpoints that are kept", "history"),
-        (ActionId.SHOW_INCIDENTS, "&Incidents", "What went wrong, and what was done", "alert-outline"),
-        (ActionId.SHOW_FEED, "&Feed", "How the connection to the exchange does, and what it told", "lan-connect"),
-        (
-            ActionId.SHOW_WATCHLIST,
-            "&Watchlist",
-            "Prices of other markets; a click shows one on the chart",
-            "eye-outline",
-        ),
-        (ActionId.SHOW_LOG, "L&og", "What the program wrote about its own work", "text-box-outline"),
-    )
-    menu = (_VIEW, _PANELS)
-    toggles = (
-        ActionInfo(id_, text, tooltip, f"Ctrl+{number}", name, menu, section=3, is_checkable=True)
-        for number, (id_, text, tooltip, name) in enumerate(docks, start=1)
-    )
-    reset = ActionInfo(
-        ActionId.RESET_LAYOUT,
-        "&Reset layout",
-        "Put all panels back where they were at first",
-        "Ctrl+Shift+R",
-        "view-dashboard-outline",
-        (_VIEW,),
-        section=3,
-    )
-    return (*toggles, *_layout_actions(), reset)
-
-
-def _layout_actions() -> tuple[ActionInfo, ...]:
-    rows = (
-        (ActionId.LAYOUT_WATCH, "&Watch", "A large chart, the watchlist and the scores", "Ctrl+Alt+1", "eye-outline"),
-        (ActionId.LAYOUT_TRAIN, "&Train", "Loss, gradients, incidents and the log", "Ctrl+Alt+2", "chart-line"),
-        (
-            ActionId.LAYOUT_COMPARE,
-            "&Compare",
-            "Room for the checkpoints and their scores",
-            "Ctrl+Alt+3",
-            "compare-horizontal",
+            ActionId.FREE_DEVICE_SHORT,
+            QT_TRANSLATE_NOOP("Actions", "For 15 &minutes"),
+            QT_TRANSLATE_NOOP(
+                "Actions",
+                "Save a checkpoint and give the GPU's memory back for 15 minutes; "
+                "candles go on being stored, and are caught up with",
+            ),
+            "Ctrl+F8",
+            "timer-outline",
         ),
         (
-            ActionId.KEEP_LAYOUT,
-            "&Keep this layout…",
-            "Keep where the panels are now under a name",
+            ActionId.FREE_DEVICE_LONG,
+            QT_TRANSLATE_NOOP("Actions", "For an &hour"),
+            QT_TRANSLATE_NOOP(
+                "Actions",
+                "Save a checkpoint and give the GPU's memory back for an hour; "
+                "candles go on being stored, and are caught up with",
+            ),
+            "Ctrl+Shift+F8",
+            "timer-sand",
+        ),
+        (
+            ActionId.FREE_DEVICE,
+            QT_TRANSLATE_NOOP("Actions", "&Until it is started again"),
+            QT_TRANSLATE_NOOP(
+                "Actions",
+                "Save a checkpoint and give the GPU's memory back until training is started again; "
+                "candles go on being stored, and are caught up with",
+            ),
             "",
-            "content-save-outline",
+            "coffee-outline",
         ),
     )
-    menu = (_VIEW, "La&youts")
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, menu, section=int(id_ is ActionId.KEEP_LAYOUT) + 3)
-        for id_, text, tooltip, keys, name in rows
-    )
+    menu = (_TRAINING, QT_TRANSLATE_NOOP("Actions", "&Free the device"))
+    return tuple(ActionInfo(*row, menu, section=2) for row in rows)
 
 
 def _help_actions() -> tuple[ActionInfo, ...]:
     menu = (_HELP,)
     return (
         ActionInfo(
-            ActionId.SHORTCUTS, "&Keyboard shortcuts", "All actions and their keys", "F1", "keyboard-outline", menu
+            ActionId.SHORTCUTS,
+            QT_TRANSLATE_NOOP("Actions", "&Keyboard shortcuts"),
+            QT_TRANSLATE_NOOP("Actions", "All actions and their keys"),
+            "F1",
+            "keyboard-outline",
+            menu,
         ),
         ActionInfo(
             ActionId.ABOUT,
-            "&About Ghostcandle",
-            "Version, parts and licences",
+            QT_TRANSLATE_NOOP("Actions", "&About Ghostcandle"),
+            QT_TRANSLATE_NOOP("Actions", "Version, parts and licences"),
             "",
             "information-outline",
             menu,
@@ -237,72 +205,154 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
     buttons = (
         (
             ids.CHECKPOINT_RESTORE,
-            "&Restore",
-            "Show this checkpoint's ghosts on the chart, then take the model back to it; the record of forecasts stays",
+            QT_TRANSLATE_NOOP("Actions", "&Restore"),
+            QT_TRANSLATE_NOOP(
+                "Actions",
+                "Show this checkpoint's ghosts on the chart, then take the model back to it; "
+                "the record of forecasts stays",
+            ),
             "Ctrl+Return",
             "backup-restore",
         ),
-        (ids.CHECKPOINT_COMPARE, "&Compare", "Numbers, settings, curves side by side", "Ctrl+D", "compare"),
-        (ids.CHECKPOINT_PIN, "&Pin", "Keep these checkpoints until they are unpinned", "Ctrl+P", "pin-outline"),
-        (ids.CHECKPOINT_DELETE, "&Delete", "Delete these checkpoints; it can be undone", "Del", "delete-outline"),
-        (ids.CHECKPOINT_UNDO, "&Undo", "Take the last change back", "Ctrl+Shift+Z", "undo"),
+        (
+            ids.CHECKPOINT_COMPARE,
+            QT_TRANSLATE_NOOP("Actions", "&Compare"),
+            QT_TRANSLATE_NOOP("Actions", "Numbers, settings, curves side by side"),
+            "Ctrl+D",
+            "compare",
+        ),
+        (
+            ids.CHECKPOINT_PIN,
+            QT_TRANSLATE_NOOP("Actions", "&Pin"),
+            QT_TRANSLATE_NOOP("Actions", "Keep these checkpoints until they are unpinned"),
+            "Ctrl+P",
+            "pin-outline",
+        ),
+        (
+            ids.CHECKPOINT_DELETE,
+            QT_TRANSLATE_NOOP("Actions", "&Delete"),
+            QT_TRANSLATE_NOOP("Actions", "Delete these checkpoints; it can be undone"),
+            "Del",
+            "delete-outline",
+        ),
+        (
+            ids.CHECKPOINT_UNDO,
+            QT_TRANSLATE_NOOP("Actions", "&Undo"),
+            QT_TRANSLATE_NOOP("Actions", "Take the last change back"),
+            "Ctrl+Shift+Z",
+            "undo",
+        ),
     )
     others = (
-        (ids.CHECKPOINT_NOTE, "&Note…", "Write a note on this checkpoint", "F2", "note-edit-outline"),
-        (ids.CHECKPOINT_NAME, "R&ename…", "Give this checkpoint a name", "Shift+F2", "rename-box"),
-        (ids.CHECKPOINT_TAGS, "&Tags…", "Give these checkpoints words to find them by", "Ctrl+T", "tag-outline"),
-        (ids.CHECKPOINT_FILTER, "&Filter", "Type what is to be shown", "Ctrl+F", "filter-outline"),
-        (ids.CHECKPOINT_VERIFY, "&Verify", "Read the files again and check them", "Ctrl+Y", "check-decagram-outline"),
-        (ids.CHECKPOINT_EXPORT, "&Export…", "Write these into folders to be given away", "Ctrl+Shift+E", "export"),
-        (ids.CHECKPOINT_IMPORT, "&Import…", "Take in a checkpoint that was exported", "Ctrl+Shift+I", "import"),
+        (
+            ids.CHECKPOINT_NOTE,
+            QT_TRANSLATE_NOOP("Actions", "&Note…"),
+            QT_TRANSLATE_NOOP("Actions", "Write a note on this checkpoint"),
+            "F2",
+            "note-edit-outline",
+        ),
+        (
+            ids.CHECKPOINT_NAME,
+            QT_TRANSLATE_NOOP("Actions", "R&ename…"),
+            QT_TRANSLATE_NOOP("Actions", "Give this checkpoint a name"),
+            "Shift+F2",
+            "rename-box",
+        ),
+        (
+            ids.CHECKPOINT_TAGS,
+            QT_TRANSLATE_NOOP("Actions", "&Tags…"),
+            QT_TRANSLATE_NOOP("Actions", "Give these checkpoints words to find them by"),
+            "Ctrl+T",
+            "tag-outline",
+        ),
+        (
+            ids.CHECKPOINT_FILTER,
+            QT_TRANSLATE_NOOP("Actions", "&Filter"),
+            QT_TRANSLATE_NOOP("Actions", "Type what is to be shown"),
+            "Ctrl+F",
+            "filter-outline",
+        ),
+        (
+            ids.CHECKPOINT_VERIFY,
+            QT_TRANSLATE_NOOP("Actions", "&Verify"),
+            QT_TRANSLATE_NOOP("Actions", "Read the files again and check them"),
+            "Ctrl+Y",
+            "check-decagram-outline",
+        ),
+        (
+            ids.CHECKPOINT_EXPORT,
+            QT_TRANSLATE_NOOP("Actions", "&Export…"),
+            QT_TRANSLATE_NOOP("Actions", "Write these into folders to be given away"),
+            "Ctrl+Shift+E",
+            "export",
+        ),
+        (
+            ids.CHECKPOINT_IMPORT,
+            QT_TRANSLATE_NOOP("Actions", "&Import…"),
+            QT_TRANSLATE_NOOP("Actions", "Take in a checkpoint that was exported"),
+            "Ctrl+Shift+I",
+            "import",
+        ),
         (
             ids.CHECKPOINT_CLEAN_UP,
-            "Clean &up…",
-            "Which checkpoints the rules keep, and what a clean-up would delete",
+            QT_TRANSLATE_NOOP("Actions", "Clean &up…"),
+            QT_TRANSLATE_NOOP("Actions", "Which checkpoints the rules keep, and what a clean-up would delete"),
             "Ctrl+Shift+D",
             "broom",
         ),
-        (ids.CHECKPOINT_RUNS, "Run&s…", "All runs: show, compare, archive", "Ctrl+U", "folder-multiple-outline"),
-        (ids.CHECKPOINT_COLUMNS, "C&olumns…", "Choose, move and sort columns", "Ctrl+L", "view-column-outline"),
+        (
+            ids.CHECKPOINT_RUNS,
+            QT_TRANSLATE_NOOP("Actions", "Run&s…"),
+            QT_TRANSLATE_NOOP("Actions", "All runs: show, compare, archive"),
+            "Ctrl+U",
+            "folder-multiple-outline",
+        ),
+        (
+            ids.CHECKPOINT_COLUMNS,
+            QT_TRANSLATE_NOOP("Actions", "C&olumns…"),
+            QT_TRANSLATE_NOOP("Actions", "Choose, move and sort columns"),
+            "Ctrl+L",
+            "view-column-outline",
+        ),
     )
     ghosts = ActionInfo(
         ids.CHECKPOINT_GHOSTS,
-        "&Ghosts on the chart",
-        "Show what these checkpoints would forecast now, beside each other; at most four",
+        QT_TRANSLATE_NOOP("Actions", "&Ghosts on the chart"),
+        QT_TRANSLATE_NOOP("Actions", "Show what these checkpoints would forecast now, beside each other; at most four"),
         "Ctrl+H",
         "ghost-outline",
         is_checkable=True,
-        place="Checkpoints",
+        place=QT_TRANSLATE_NOOP("Actions", "Checkpoints"),
     )
     runs = ActionInfo(
         ids.CHECKPOINT_ALL_RUNS,
-        "&All runs",
-        "Show the checkpoints of all runs, not only of the watched one",
+        QT_TRANSLATE_NOOP("Actions", "&All runs"),
+        QT_TRANSLATE_NOOP("Actions", "Show the checkpoints of all runs, not only of the watched one"),
         "Ctrl+R",
         "format-list-bulleted",
         is_checkable=True,
-        place="Checkpoints",
+        place=QT_TRANSLATE_NOOP("Actions", "Checkpoints"),
     )
     return (
-        *(ActionInfo(*row, is_in_tool_bar=True, place="Checkpoints") for row in buttons),
+        *(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints")) for row in buttons),
         ghosts,
-        *(ActionInfo(*row, place="Checkpoints") for row in others),
+        *(ActionInfo(*row, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints")) for row in others),
         runs,
     )
 
 
 def incident_actions() -> tuple[ActionInfo, ...]:
     """What can be done with incidents, in their panel."""
-    tooltip = "Copy these incidents, with their details, as text"
+    tooltip = QT_TRANSLATE_NOOP("Actions", "Copy these incidents, with their details, as text")
     return (
         ActionInfo(
             ActionId.INCIDENT_COPY,
-            "&Copy",
+            QT_TRANSLATE_NOOP("Actions", "&Copy"),
             tooltip,
             "Ctrl+C",
             "content-copy",
             is_in_tool_bar=True,
-            place="Incidents",
+            place=QT_TRANSLATE_NOOP("Actions", "Incidents"),
         ),
     )
 
@@ -310,11 +360,23 @@ def incident_actions() -> tuple[ActionInfo, ...]:
 def log_actions() -> tuple[ActionInfo, ...]:
     """What can be done in the log's panel."""
     rows = (
-        (ActionId.LOG_COPY, "&Copy", "Copy the chosen lines, with what follows them", "Ctrl+C", "content-copy"),
-        (ActionId.LOG_FOLDER, "Open &folder", "Show the folder that holds the log files", "", "folder-open-outline"),
+        (
+            ActionId.LOG_COPY,
+            QT_TRANSLATE_NOOP("Actions", "&Copy"),
+            QT_TRANSLATE_NOOP("Actions", "Copy the chosen lines, with what follows them"),
+            "Ctrl+C",
+            "content-copy",
+        ),
+        (
+            ActionId.LOG_FOLDER,
+            QT_TRANSLATE_NOOP("Actions", "Open &folder"),
+            QT_TRANSLATE_NOOP("Actions", "Show the folder that holds the log files"),
+            "",
+            "folder-open-outline",
+        ),
     )
     return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Log")
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Log"))
         for id_, text, tooltip, keys, name in rows
     )
 
@@ -324,12 +386,12 @@ def feed_actions() -> tuple[ActionInfo, ...]:
     return (
         ActionInfo(
             ActionId.FEED_COPY,
-            "&Copy",
-            "Copy what is selected, rejected messages as they came",
+            QT_TRANSLATE_NOOP("Actions", "&Copy"),
+            QT_TRANSLATE_NOOP("Actions", "Copy what is selected, rejected messages as they came"),
             "Ctrl+C",
             "content-copy",
             is_in_tool_bar=True,
-            place="Feed",
+            place=QT_TRANSLATE_NOOP("Actions", "Feed"),
         ),
     )
 
@@ -337,13 +399,43 @@ def feed_actions() -> tuple[ActionInfo, ...]:
 def watchlist_actions() -> tuple[ActionInfo, ...]:
     """What can be done with the markets of the watchlist, in its panel."""
     rows = (
-        (ActionId.WATCH_OPEN, "&Show on the chart", "Show this market on the chart; its run goes on", "Return", "eye"),
-        (ActionId.WATCH_UP, "Move &up", "Move this market up", "Alt+Up", "arrow-up"),
-        (ActionId.WATCH_DOWN, "Move &down", "Move this market down", "Alt+Down", "arrow-down"),
-        (ActionId.WATCH_REMOVE, "&Remove", "Take this market off the list; what was learned stays", "Del", "close"),
-        (ActionId.WATCH_UNDO, "U&ndo", "Take the last change of the list back", "Ctrl+Shift+Z", "undo"),
+        (
+            ActionId.WATCH_OPEN,
+            QT_TRANSLATE_NOOP("Actions", "&Show on the chart"),
+            QT_TRANSLATE_NOOP("Actions", "Show this market on the chart; its run goes on"),
+            "Return",
+            "eye",
+        ),
+        (
+            ActionId.WATCH_UP,
+            QT_TRANSLATE_NOOP("Actions", "Move &up"),
+            QT_TRANSLATE_NOOP("Actions", "Move this market up"),
+            "Alt+Up",
+            "arrow-up",
+        ),
+        (
+            ActionId.WATCH_DOWN,
+            QT_TRANSLATE_NOOP("Actions", "Move &down"),
+            QT_TRANSLATE_NOOP("Actions", "Move this market down"),
+            "Alt+Down",
+            "arrow-down",
+        ),
+        (
+            ActionId.WATCH_REMOVE,
+            QT_TRANSLATE_NOOP("Actions", "&Remove"),
+            QT_TRANSLATE_NOOP("Actions", "Take this market off the list; what was learned stays"),
+            "Del",
+            "close",
+        ),
+        (
+            ActionId.WATCH_UNDO,
+            QT_TRANSLATE_NOOP("Actions", "U&ndo"),
+            QT_TRANSLATE_NOOP("Actions", "Take the last change of the list back"),
+            "Ctrl+Shift+Z",
+            "undo",
+        ),
     )
     return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place="Watchlist")
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Watchlist"))
         for id_, text, tooltip, keys, name in rows
     )

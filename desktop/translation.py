@@ -3,8 +3,9 @@
     translate("Chart", "{0} of {1} candles").format(shown, total)
 
 The first argument is the room that the text stands in, the second the English text: a literal, since `lupdate` reads
-the source. A text that is made before there is a window (the table of actions, say) is marked by `QT_TRANSLATE_NOOP` where
-it stands, and goes through `translate` where it is shown. Sentences that come from `core`, which knows no Qt, are data.
+the source. A text that is made before there is a window (the table of actions, say) is marked by `QT_TRANSLATE_NOOP`
+where it stands, and goes through `translate` where it is shown. Sentences that come from `core`, which knows no Qt, are
+data.
 docs/translating.md says how a language is added.
 """
 
@@ -18,6 +19,11 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 import resources
 
 translate = QCoreApplication.translate
+
+
+def QT_TRANSLATE_NOOP(room: str, text: str) -> str:
+    """The text as it is, marked for `lupdate`, which looks for this name. Qt's own is typed as any object."""
+    return text
 
 
 def translations_folder() -> Path:

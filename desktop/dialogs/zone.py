@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
 from core.market import time_zones
+from desktop.translation import translate
 
 _WIDTH = 320
 
@@ -19,7 +20,7 @@ class ZoneDialog(QDialog):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Time zone")
+        self.setWindowTitle(translate("Dialogs", "Time zone"))
         self.box = QComboBox()
         self.box.setEditable(True)
         self.box.addItems(sorted(each for each in available_timezones() if "/" in each))
@@ -28,7 +29,7 @@ class ZoneDialog(QDialog):
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.box.setCompleter(completer)
-        self.message = QLabel("Type a part of a name, for example Berlin.")
+        self.message = QLabel(translate("Dialogs", "Type a part of a name, for example Berlin."))
         self.message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
