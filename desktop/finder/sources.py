@@ -43,7 +43,7 @@ def market_entries(
     for market in (*listed, *(each for each in more if each not in listed)):
         details = translate("Finder", "{0} of {1}").format(market.interval, venue_name(market.venue))
         if market in listed:
-            details = f"{details} · {translate('Finder', 'in the watchlist')}"
+            details = " · ".join((details, translate("Finder", "in the watchlist")))
         yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details)
 
 

@@ -31,7 +31,7 @@ class BestCheckpointPanel(Panel):
         self._restore.clicked.connect(self._on_restore)
         self._step.setFont(tabular(self.font(), scale=1.25, bold=True))
         self._score.setFont(tabular(self.font(), bold=True))
-        self._score.setToolTip(paragraphs(SCORE_MEANING))
+        self._score.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
         self._build_layout()
         self._empty = EmptyState(
             translate(

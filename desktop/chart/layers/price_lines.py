@@ -218,7 +218,8 @@ def _words(frame: Frame, line: PriceLine) -> str:
         text = text[: _LONGEST_LABEL - 1].rstrip() + "…"
     if line.crossed_at_ms is not None:
         when = formatting.format_time(line.crossed_at_ms, frame.time_zone)
-        text = f"{text}  ·  {translate('Chart', 'crossed {0}').format(when)}"
+        crossed = translate("Chart", "crossed {0}").format(when)
+        text = f"{text}  ·  {crossed}"
     return text
 
 
