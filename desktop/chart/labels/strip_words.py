@@ -118,19 +118,21 @@ def _in_view(view: PastView, palette: Palette, colours: Colours, most: int) -> l
 
 
 def _ways(numbers: _Numbers, colours: Colours, muted: QColor) -> list[Row]:
-    """From all there is to say to no more than what the colours mean."""
+    """From all there is to say, each with what it was counted over, to no more than what the colours mean."""
     names, short = _names(), ("50 % ", "90 % ", translate("Chart", "out "))
-    count, mean = formatting.format_count(numbers.count), formatting.format_number(numbers.mean_size, 3)
-    head = (
-        Span(f"n {count}{_how_made(numbers.later, numbers.count)}", muted),
-        Span(translate("Chart", "mean {0} %").format(mean), muted),
-    )
-    tail = Span(translate("Chart", "direction hit: {0}").format(_of(numbers.hits, numbers.counted)), muted)
+    mean = formatting.format_number(numbers.mean_size, 3)
+    counted = f"n {formatting.format_count(numbers.count)}{_how_made(numbers.later, numbers.count)}"
+    count, tail = Span(counted, muted), Span(_hits(numbers), muted)
     legend = _legend(names, numbers, colours, muted, _alone)
     return [
-        _all(numbers, colours, muted),
-        (*head, *legend, tail),
-        (head[0], *legend),
+        (
+            Span(translate("Chart", "in view: {0}").format(counted), muted),
+            Span(translate("Chart", "mean |error| {0} %").format(mean), muted),
+            *_legend(names, numbers, colours, muted, _of),
+            tail,
+        ),
+        (count, Span(translate("Chart", "mean {0} %").format(mean), muted), *legend, tail),
+        (count, *legend),
         legend,
         _legend(short, numbers, colours, muted, _alone),
     ]
@@ -140,20 +142,8 @@ def _names() -> tuple[str, str, str]:
     return translate("Chart", "in 50 %: "), translate("Chart", "in 90 %: "), translate("Chart", "outside: ")
 
 
-def _all(numbers: _Numbers, colours: Colours, muted: QColor) -> Row:
-    """Each with what it was counted over."""
-    count, mean = numbers.count, formatting.format_number(numbers.mean_size, 3)
-    return (
-        Span(
-            translate("Chart", "in view: n {0}{1}").format(
-                formatting.format_count(count), _how_made(numbers.later, count)
-            ),
-            muted,
-        ),
-        Span(translate("Chart", "mean |error| {0} %").format(mean), muted),
-        *_legend(_names(), numbers, colours, muted, _of),
-        Span(translate("Chart", "direction hit: {0}").format(_of(numbers.hits, numbers.counted)), muted),
-    )
+def _hits(numbers: _Numbers) -> str:
+    return translate("Chart", "direction hit: {0}").format(_of(numbers.hits, numbers.counted))
 
 
 def _legend(
