@@ -266,67 +266,69 @@ def _shown() -> tuple[ActionInfo, ...]:
     )
 
 
+_LINE_TOOLS = (
+    (
+        ActionId.ADD_ALERT,
+        QT_TRANSLATE_NOOP("Actions", "&Alert…"),
+        QT_TRANSLATE_NOOP(
+            "Actions", "Set a price alert: click where; by keys alone at the crosshair or the last price"
+        ),
+        "A",
+        "bell-plus-outline",
+    ),
+    (
+        ActionId.ADD_NOTE,
+        QT_TRANSLATE_NOOP("Actions", "&Note…"),
+        QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click where"),
+        "N",
+        "note-plus-outline",
+    ),
+    (
+        ActionId.MEASURE,
+        QT_TRANSLATE_NOOP("Actions", "M&easure"),
+        QT_TRANSLATE_NOOP("Actions", "Drag over change, percent, candles, time and volume; or Shift and drag"),
+        "M",
+        "ruler-square",
+    ),
+    (
+        ActionId.NEXT_LINE,
+        QT_TRANSLATE_NOOP("Actions", "Select ne&xt line"),
+        QT_TRANSLATE_NOOP(
+            "Actions",
+            "Select the next alert or note; the arrows move it, with Shift by ten steps, with Ctrl by the smallest",
+        ),
+        "L",
+        "page-next-outline",
+    ),
+    (
+        ActionId.EDIT_LINE,
+        QT_TRANSLATE_NOOP("Actions", "Edit &price and text…"),
+        QT_TRANSLATE_NOOP("Actions", "Type another price or other words"),
+        "F2",
+        "pencil-outline",
+    ),
+    (
+        ActionId.DELETE_LINE,
+        QT_TRANSLATE_NOOP("Actions", "&Remove line"),
+        QT_TRANSLATE_NOOP("Actions", "Take the selected line away"),
+        "Del",
+        "delete-outline",
+    ),
+    (
+        ActionId.UNDO_LINE,
+        QT_TRANSLATE_NOOP("Actions", "&Undo line change"),
+        QT_TRANSLATE_NOOP("Actions", "Take the last change of a line back"),
+        "Ctrl+Z",
+        "undo",
+    ),
+)
+
+
 def _tools() -> tuple[ActionInfo, ...]:
-    tools = (
-        (
-            ActionId.ADD_ALERT,
-            QT_TRANSLATE_NOOP("Actions", "&Alert…"),
-            QT_TRANSLATE_NOOP(
-                "Actions", "Set a price alert: click where; by keys alone at the crosshair or the last price"
-            ),
-            "A",
-            "bell-plus-outline",
-        ),
-        (
-            ActionId.ADD_NOTE,
-            QT_TRANSLATE_NOOP("Actions", "&Note…"),
-            QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click where"),
-            "N",
-            "note-plus-outline",
-        ),
-        (
-            ActionId.MEASURE,
-            QT_TRANSLATE_NOOP("Actions", "M&easure"),
-            QT_TRANSLATE_NOOP("Actions", "Drag over change, percent, candles, time and volume; or Shift and drag"),
-            "M",
-            "ruler-square",
-        ),
-        (
-            ActionId.NEXT_LINE,
-            QT_TRANSLATE_NOOP("Actions", "Select ne&xt line"),
-            QT_TRANSLATE_NOOP(
-                "Actions",
-                "Select the next alert or note; the arrows move it, with Shift by ten steps, with Ctrl by the smallest",
-            ),
-            "L",
-            "page-next-outline",
-        ),
-        (
-            ActionId.EDIT_LINE,
-            QT_TRANSLATE_NOOP("Actions", "Edit &price and text…"),
-            QT_TRANSLATE_NOOP("Actions", "Type another price or other words"),
-            "F2",
-            "pencil-outline",
-        ),
-        (
-            ActionId.DELETE_LINE,
-            QT_TRANSLATE_NOOP("Actions", "&Remove line"),
-            QT_TRANSLATE_NOOP("Actions", "Take the selected line away"),
-            "Del",
-            "delete-outline",
-        ),
-        (
-            ActionId.UNDO_LINE,
-            QT_TRANSLATE_NOOP("Actions", "&Undo line change"),
-            QT_TRANSLATE_NOOP("Actions", "Take the last change of a line back"),
-            "Ctrl+Z",
-            "undo",
-        ),
-    )
     menu = (CHART, QT_TRANSLATE_NOOP("Actions", "&Lines and measure"))
     return tuple(
         ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=CHART_PLACE)
-        for id_, text, tooltip, keys, name in tools
+        for id_, text, tooltip, keys, name in _LINE_TOOLS
     )
 
 
