@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from PySide6.QtCore import QObject, Qt
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar, QWidget
 
 from desktop.icons import icon
 from desktop.theme import Palette
+from desktop.translation import translate
 
 
 class ActionId(StrEnum):
@@ -151,6 +152,17 @@ class ActionInfo:
     role: QAction.MenuRole = QAction.MenuRole.NoRole
 
 
+def translated(info: ActionInfo) -> ActionInfo:
+    """The same with the words that are shown in the user's language; the table itself is made before that is known."""
+    return replace(
+        info,
+        text=translate("Actions", info.text),
+        tooltip=translate("Actions", info.tooltip),
+        menu=tuple(translate("Actions", name) for name in info.menu),
+        place=translate("Actions", info.place),
+    )
+
+
 class ActionRegistry(QObject):
     """The QActions of a window or a panel, made from a table. Raises KeyError for an id that the table lacks."""
 
@@ -173,7 +185,7 @@ class ActionRegistry(QObject):
         return self._actions[action_id]
 
     def infos(self) -> tuple[ActionInfo, ...]:
-        """The table, as it was given."""
+        """The table, as it was given: in English."""
         return tuple(self._infos.values())
 
     def wire(self, slots: Mapping[ActionId, Callable[[], object]]) -> None:
@@ -214,7 +226,7 @@ class ActionRegistry(QObject):
                 if path not in menus:
                     parent = bar if depth == 1 else menus[path[:-1]]
                     self._separate(parent, sections, path[:-1], info.section)
-                    menus[path] = parent.addMenu(path[-1])
+                    menus[path] = parent.addMenu(translate("Actions", path[-1]))
                     menus[path].setToolTipsVisible(True)
                     sections[path] = info.section
                 if is_innermost:
@@ -248,8 +260,9 @@ class ActionRegistry(QObject):
 
     def _dress(self, action: QAction, info: ActionInfo) -> None:
         action.setObjectName(info.id.value)
-        action.setText(info.text)
-        action.setToolTip(_with_shortcut(info.tooltip, info.shortcut))
+        shown = translated(info)
+        action.setText(shown.text)
+        action.setToolTip(_with_shortcut(shown.tooltip, info.shortcut))
         action.setStatusTip("")
         action.setMenuRole(info.role)
         action.setCheckable(info.is_checkable)

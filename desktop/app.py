@@ -66,6 +66,7 @@ from desktop.state import DRIFTS_KEPT, INCIDENTS_KEPT, RunState
 from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
 from desktop.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
+from desktop.translation import translate
 from desktop.watch.watching import Watching
 from desktop.window import MainWindow
 
@@ -306,10 +307,14 @@ class Application(QObject):
     def _connect_jobs(self) -> None:
         """Those of others that can be cancelled in the list."""
         answer = self.jobs.answer_cancel
-        goes_on = self.tr("Training was stopped with a checkpoint; Start goes on from there.")
+        goes_on = translate("Window", "Training was stopped with a checkpoint; Start goes on from there.")
         answer(JOB_ID, lambda _id: self.runs.stop_training(), goes_on)
-        answer(FILES_JOB, lambda _id: self.browser.exchange.cancel(), self.tr("The files before that were done."))
-        answer(VISIT_JOB, self.history_visits.cancel, self.tr("What had been stored stays."))
+        answer(
+            FILES_JOB,
+            lambda _id: self.browser.exchange.cancel(),
+            translate("Window", "The files before that were done."),
+        )
+        answer(VISIT_JOB, self.history_visits.cancel, translate("Window", "What had been stored stays."))
 
     def _connect_feed_record(self) -> None:
         runs, record = self.runs, self.state.feed_record

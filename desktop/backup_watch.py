@@ -11,6 +11,7 @@ from core.clock import Clock
 from core.events import JobProgress
 from core.settings import BackupSettings
 from core.storage.folder import DataFolder
+from desktop.translation import translate
 
 FIRST_LOOK_MS = 120_000
 """After the start: what is shown and learned first has the disk for itself."""
@@ -35,7 +36,7 @@ class BackupMaker(QThread):
         super().__init__(parent)
         self.setObjectName("BackupMaker")
         self._folder, self._keep, self._clock = folder, keep, clock
-        self._title = self.tr("Backing up the database")
+        self._title = translate("Window", "Backing up the database")
         self._told_s = 0.0
 
     def run(self) -> None:

@@ -11,6 +11,7 @@ from core.events import Severity
 from desktop import formatting
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.panels.banner import Notice
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 _log = logging.getLogger("ghostcandle")
@@ -36,17 +37,28 @@ class CrashWatch:
             return
         when = formatting.format_time(report.at_ms)
         _log.warning("the window before this one did not end by itself; report: %s", report.path)
-        text = "Ghostcandle did not end by itself the last time. Whatever was stored until then is here."
-        self._tell(Severity.WARNING, text, f"Found at {when}.", report)
+        text = translate(
+            "Window", "Ghostcandle did not end by itself the last time. Whatever was stored until then is here."
+        )
+        self._tell(Severity.WARNING, text, translate("Window", "Found at {0}.").format(when), report)
 
     def _on_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """PySide prints what a slot raises and goes on; so do we, but the user is told."""
         _log.error("An error in the window.", exc_info=(kind, error, trace))
         report = self._log.of_error(kind, error, trace)
-        text = f"Something went wrong in the window ({kind.__name__}: {error}). It goes on."
-        self._tell(Severity.ERROR, text, "The report has the details.", report)
+        text = translate("Window", "Something went wrong in the window ({0}: {1}). It goes on.").format(
+            kind.__name__, error
+        )
+        self._tell(Severity.ERROR, text, translate("Window", "The report has the details."), report)
 
     def _tell(self, severity: Severity, text: str, details: str, report: CrashReport) -> None:
         self._window.banner.tell(
-            Notice("crash", severity, text, details, "Show report", lambda: open_crash_report(self._window, report))
+            Notice(
+                "crash",
+                severity,
+                text,
+                details,
+                translate("Window", "Show report"),
+                lambda: open_crash_report(self._window, report),
+            )
         )

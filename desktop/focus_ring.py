@@ -31,9 +31,7 @@ class FocusRing(QObject):
         self._shown = None
         if now is None:
             return
-        by_keys = (
-            Qt.WidgetAttribute.WA_KeyboardFocusChange
-        )  # set by Qt where Tab or an arrow moved the focus
+        by_keys = Qt.WidgetAttribute.WA_KeyboardFocusChange  # set by Qt where Tab or an arrow moved the focus
         if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
             now.window().setAttribute(by_keys, False)
         if now.window().testAttribute(by_keys):

@@ -9,6 +9,8 @@ from datetime import datetime, tzinfo
 import numpy as np
 from numpy.typing import NDArray
 
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+
 MISSING = "–"
 """What stands where there is no number."""
 
@@ -20,8 +22,39 @@ _EXACT_DIGITS = 15
 _SCALES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 _SMALLEST_PLAIN, _LARGEST_PLAIN = -4, 3
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS = (
+    QT_TRANSLATE_NOOP("Units", "Jan"),
+    QT_TRANSLATE_NOOP("Units", "Feb"),
+    QT_TRANSLATE_NOOP("Units", "Mar"),
+    QT_TRANSLATE_NOOP("Units", "Apr"),
+    QT_TRANSLATE_NOOP("Units", "May"),
+    QT_TRANSLATE_NOOP("Units", "Jun"),
+    QT_TRANSLATE_NOOP("Units", "Jul"),
+    QT_TRANSLATE_NOOP("Units", "Aug"),
+    QT_TRANSLATE_NOOP("Units", "Sep"),
+    QT_TRANSLATE_NOOP("Units", "Oct"),
+    QT_TRANSLATE_NOOP("Units", "Nov"),
+    QT_TRANSLATE_NOOP("Units", "Dec"),
+)
+_SPANS = (
+    (86_400, 3_600, QT_TRANSLATE_NOOP("Units", "{0} d {1} h"), QT_TRANSLATE_NOOP("Units", "{0} d")),
+    (3_600, 60, QT_TRANSLATE_NOOP("Units", "{0} h {1} min"), QT_TRANSLATE_NOOP("Units", "{0} h")),
+    (60, 1, QT_TRANSLATE_NOOP("Units", "{0} min {1} s"), QT_TRANSLATE_NOOP("Units", "{0} min")),
+)
+_AGES = (
+    (86_400, QT_TRANSLATE_NOOP("Units", "{0} d ago")),
+    (3_600, QT_TRANSLATE_NOOP("Units", "{0} h ago")),
+    (60, QT_TRANSLATE_NOOP("Units", "{0} min ago")),
+)
+_WEEKDAYS = (
+    QT_TRANSLATE_NOOP("Units", "Mon"),
+    QT_TRANSLATE_NOOP("Units", "Tue"),
+    QT_TRANSLATE_NOOP("Units", "Wed"),
+    QT_TRANSLATE_NOOP("Units", "Thu"),
+    QT_TRANSLATE_NOOP("Units", "Fri"),
+    QT_TRANSLATE_NOOP("Units", "Sat"),
+    QT_TRANSLATE_NOOP("Units", "Sun"),
+)
 
 
 def is_number(value: float | None) -> bool:
@@ -133,6 +166,12 @@ def format_count(count: int | None) -> str:
     return MISSING if count is None else format_number(count, 0)
 
 
+def format_candles(count: int) -> str:
+    """``1 candle``, ``12,345 candles``"""
+    text = translate("Units", "{0} candle") if count == 1 else translate("Units", "{0} candles")
+    return text.format(format_count(count))
+
+
 def local_datetime(time_ms: int, time_zone: tzinfo | None = None) -> datetime | None:
     """The moment in `time_zone` (None: the machine's). None where the calendar does not reach."""
     try:
@@ -146,8 +185,8 @@ def format_date(time_ms: int | None, time_zone: tzinfo | None = None, *, weekday
     moment = None if time_ms is None else local_datetime(time_ms, time_zone)
     if moment is None:
         return MISSING
-    day = f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}"
-    return f"{_WEEKDAYS[moment.weekday()]} {day}" if weekday else day
+    day = f"{moment.day} {month_name(moment.month)} {moment.year}"
+    return f"{translate('Units', _WEEKDAYS[moment.weekday()])} {day}" if weekday else day
 
 
 def format_clock(time_ms: int | None, time_zone: tzinfo | None = None, *, seconds: bool = False) -> str:
@@ -168,7 +207,7 @@ def format_time(
 
 def month_name(month: int) -> str:
     """``Jan`` for 1."""
-    return _MONTHS[month - 1]
+    return translate("Units", _MONTHS[month - 1])
 
 
 def format_duration(seconds: float | None) -> str:
@@ -178,14 +217,13 @@ def format_duration(seconds: float | None) -> str:
     if seconds < 0:
         return MINUS + format_duration(-seconds)
     if seconds < 9.95:
-        return f"{seconds:.1f} s"
+        return translate("Units", "{0} s").format(f"{seconds:.1f}")
     whole = round(seconds)
-    for large, small, ratio in (("d", "h", 86_400), ("h", "min", 3_600), ("min", "s", 60)):
-        if whole >= ratio:
-            unit = {86_400: 3_600, 3_600: 60, 60: 1}[ratio]
-            rest = whole % ratio // unit
-            return f"{whole // ratio} {large} {rest} {small}" if rest else f"{whole // ratio} {large}"
-    return f"{whole} s"
+    for seconds_in, seconds_below, both, alone in _SPANS:
+        if whole >= seconds_in:
+            rest = whole % seconds_in // seconds_below
+            return translate("Units", both if rest else alone).format(whole // seconds_in, rest)
+    return translate("Units", "{0} s").format(whole)
 
 
 def format_age(time_ms: int | None, now_ms: int) -> str:
@@ -194,11 +232,11 @@ def format_age(time_ms: int | None, now_ms: int) -> str:
         return MISSING
     seconds = (now_ms - time_ms) // 1000
     if seconds < 5:
-        return "just now"
-    for size, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        return translate("Units", "just now")
+    for size, text in _AGES:
         if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return f"{seconds} s ago"
+            return translate("Units", text).format(seconds // size)
+    return translate("Units", "{0} s ago").format(seconds)
 
 
 def format_countdown(milliseconds: int) -> str:
@@ -209,7 +247,7 @@ def format_countdown(milliseconds: int) -> str:
     hours, seconds = divmod(seconds, 3_600)
     minutes, seconds = divmod(seconds, 60)
     if days:
-        return f"{days}d {hours:02d}:{minutes:02d}:{seconds:02d}"
+        return translate("Units", "{0}d {1:02d}:{2:02d}:{3:02d}").format(days, hours, minutes, seconds)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes:02d}:{seconds:02d}"
 
 
@@ -218,7 +256,8 @@ def format_milliseconds(milliseconds: float | None, *, signed: bool = False) -> 
     if milliseconds is None or not math.isfinite(milliseconds):
         return MISSING
     size = abs(milliseconds)
-    text = f"{size:.0f} ms" if size < 999.5 else format_duration(size / 1000.0)
     if size < 0.5:
-        return "0 ms" if size == 0.0 else "below 1 ms"
+        return translate("Units", "{0} ms").format(0) if size == 0.0 else translate("Units", "below 1 ms")
+    milli = translate("Units", "{0} ms")
+    text = milli.format(f"{size:.0f}") if size < 999.5 else format_duration(size / 1000.0)
     return f"{MINUS if milliseconds < 0 else '+' if signed else ''}{text}"

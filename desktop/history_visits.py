@@ -20,6 +20,7 @@ from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.holes import HoleStore
 from desktop.history_wire import Unpacker, WireError, columns_of, market_of, packed
+from desktop.translation import translate
 
 _ENDS_WITHIN_MS = 10_000
 _SHOW_EVERY_MS = 5_000
@@ -115,7 +116,7 @@ class HistoryVisit(QObject):
         super().__init__(parent)
         self._socket, self._is_ready = socket, is_ready
         self._job_id = f"{VISIT_JOB} {number}"
-        self._title = "A command stores candles"
+        self._title = translate("Window", "A command stores candles")
         self._unpacker = Unpacker()
         self._changed = 0
         self._told = JobProgress(self._job_id, self._title, 0, 0)
@@ -285,7 +286,7 @@ class HistoryVisits(QObject):
         self._visits.remove(visit)
         visit.deleteLater()
         if changed:
-            self.told.emit(f"{title}: {changed:,} candles stored.")
+            self.told.emit(translate("Window", "{0}: {1:,} candles stored.").format(title, changed))
         self._timer.stop()
         if not self._is_closed:
             self._show()

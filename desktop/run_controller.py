@@ -26,6 +26,7 @@ from core.storage.folder import DataFolder
 from core.training.spec import SessionSpec
 from desktop.database import WindowDatabase
 from desktop.market_feed import MarketFeed
+from desktop.translation import translate
 from desktop.worker import TrainingWorker
 
 _log = logging.getLogger("ghostcandle")
@@ -134,7 +135,7 @@ class RunController(QObject):
 
     def _announce(self, market: MarketSettings) -> None:
         self.opening.emit(market)
-        self._say(FeedState.CONNECTING, "Looking for candles …")
+        self._say(FeedState.CONNECTING, translate("Window", "Looking for candles …"))
 
     async def _open(self, settings: Settings) -> None:
         async with self._turn:
@@ -181,7 +182,11 @@ class RunController(QObject):
             self._give_up(str(error))
         except Exception as error:  # other people's code: the window must not go on looking for candles for ever
             _log.exception("the market could not be opened")
-            self._give_up(f"The market could not be opened ({type(error).__name__}: {error}). The log says more.")
+            self._give_up(
+                translate("Window", "The market could not be opened ({0}: {1}). The log says more.").format(
+                    type(error).__name__, error
+                )
+            )
         return None
 
     def _run_feed(self, feed: MarketFeed) -> None:
@@ -196,7 +201,7 @@ class RunController(QObject):
                 await self._open_market(self._settings)
                 return
             await self._close_feed()
-            self._say(FeedState.CONNECTING, f"Trying {venue_name(asked.venue)} again …")
+            self._say(FeedState.CONNECTING, translate("Window", "Trying {0} again …").format(venue_name(asked.venue)))
             feed = self._make_feed()
             if await self._build(feed, replace(asked, feed="live")) is not None:
                 self._adopt(feed)
@@ -293,7 +298,10 @@ class RunController(QObject):
         error = task.exception()
         if error is not None:
             _log.error("The feed ended with an error.", exc_info=error)
-            self._say(FeedState.FAILED, f"The feed ended: {error}. Choose the market again to go on.")
+            self._say(
+                FeedState.FAILED,
+                translate("Window", "The feed ended: {0}. Choose the market again to go on.").format(error),
+            )
 
     def _say(self, state: FeedState, sentence: str) -> None:
         self.feed_event.emit(FeedStatus(state, sentence, self._clock.now_ms()))

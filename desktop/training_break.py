@@ -9,6 +9,7 @@ from core.events import Severity, TrainerState
 from desktop.formatting import format_clock
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
+from desktop.translation import translate
 
 SHORT_MINUTES, LONG_MINUTES = 15, 60
 _KEY = "training break"
@@ -77,10 +78,21 @@ class TrainingBreak(QObject):
         self._banner.withdraw(_KEY)
 
     def _tell(self) -> None:
-        is_free = self._state.trainer_state not in _RUNNING
-        what = "Training is stopped, and its device is free" if is_free else "Training is ending, to free its device"
-        until = "." if self._until_ms is None else f", until {format_clock(self._until_ms)}."
-        text = f"{what}{until} Candles are stored meanwhile, and caught up with afterwards."
+        text = self._text(is_free=self._state.trainer_state not in _RUNNING)
         if text != self._said:  # one that was dismissed stays away until there is something new to say
             self._said = text
-            self._banner.tell(Notice(_KEY, Severity.INFO, text, action="Train again now", on_action=self.end))
+            self._banner.tell(
+                Notice(_KEY, Severity.INFO, text, action=translate("Window", "Train again now"), on_action=self.end)
+            )
+
+    def _text(self, *, is_free: bool) -> str:
+        if is_free and self._until_ms is None:
+            said = translate("Window", "Training is stopped, and its device is free.")
+        elif is_free:
+            said = translate("Window", "Training is stopped, and its device is free, until {0}.")
+        elif self._until_ms is None:
+            said = translate("Window", "Training is ending, to free its device.")
+        else:
+            said = translate("Window", "Training is ending, to free its device, until {0}.")
+        meanwhile = translate("Window", "Candles are stored meanwhile, and caught up with afterwards.")
+        return f"{said.format(format_clock(self._until_ms))} {meanwhile}"

@@ -16,15 +16,7 @@ from core.logs.book import LogBook
 from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings
 from core.storage.folder import DataFolder
-from desktop.action_table import (
-    checkpoint_actions,
-    feed_actions,
-    incident_actions,
-    job_actions,
-    log_actions,
-    standard_actions,
-    watchlist_actions,
-)
+from desktop.action_table import standard_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.charting.gestures import chart_gestures
 from desktop.checkpoints.panel import CheckpointsPanel
@@ -39,6 +31,14 @@ from desktop.layouts.menu import LayoutMenu
 from desktop.layouts.store import LayoutStore
 from desktop.layouts.tab_order import float_dock_of, is_behind, scroll_to
 from desktop.notifications.messages import DesktopMessages
+from desktop.panel_action_table import (
+    checkpoint_actions,
+    feed_actions,
+    incident_actions,
+    job_actions,
+    log_actions,
+    watchlist_actions,
+)
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.base import Panel, Refresher
@@ -56,6 +56,7 @@ from desktop.panels.status import StatusPanel
 from desktop.panels.watchlist import WatchlistPanel
 from desktop.state import RunState
 from desktop.theme import Mode, Palette, Theme
+from desktop.translation import translate
 
 _THEME_ACTIONS: dict[Mode, ActionId] = {
     "system": ActionId.THEME_SYSTEM,
@@ -434,7 +435,10 @@ class MainWindow(QMainWindow):
 
     def _float_panel(self) -> None:
         if not float_dock_of(QApplication.focusWidget()):
-            self.tell(self.tr("No panel has the keys. Go to one with Tab or a click, then try again."), key="layout")
+            self.tell(
+                translate("Window", "No panel has the keys. Go to one with Tab or a click, then try again."),
+                key="layout",
+            )
 
     def _open_data_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):

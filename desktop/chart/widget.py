@@ -47,6 +47,7 @@ from desktop.chart.scales.price_scale import PriceRange
 from desktop.chart.scales.time_scale import TimeScale
 from desktop.chart.style import Style
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _GHOST_MARGIN = 2.0
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier
@@ -80,14 +81,14 @@ class ChartWidget(QWidget):
         self._hands = Hands(self, self._model, scales, clock, self.panes_resized.emit, self)
         self._style = Style(theme.palette, self.font())
         self._anchor = ViewAnchor(self._model, self._scale)
-        self._empty_text = "Waiting for candles …"
+        self._empty_text = translate("Chart", "Waiting for candles …")
         self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self)
         self._newest_button.clicked.connect(self.go_to_newest)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self.setAccessibleName(self.tr("Candle chart"))
+        self.setAccessibleName(translate("Chart", "Candle chart"))
         theme.changed.connect(self._on_theme)
 
     @property

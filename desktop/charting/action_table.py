@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from desktop.actions import ActionId, ActionInfo
+from desktop.translation import QT_TRANSLATE_NOOP
 
-CHART = "&Chart"
-_INTERVAL, _STYLE, _SCALE, _ZONE = "In&terval", "&Candles", "Price &scale", "Time &zone"
-CHART_PLACE = "Chart"
+CHART = QT_TRANSLATE_NOOP("Actions", "&Chart")
+_INTERVAL, _STYLE, _SCALE, _ZONE = (
+    QT_TRANSLATE_NOOP("Actions", "In&terval"),
+    QT_TRANSLATE_NOOP("Actions", "&Candles"),
+    QT_TRANSLATE_NOOP("Actions", "Price &scale"),
+    QT_TRANSLATE_NOOP("Actions", "Time &zone"),
+)
+CHART_PLACE = QT_TRANSLATE_NOOP("Actions", "Chart")
 """Keys of one letter belong to the chart alone: elsewhere they are typed."""
 
 
@@ -20,8 +26,8 @@ def _moves() -> tuple[ActionInfo, ...]:
     return (
         ActionInfo(
             ActionId.GO_TO_NEWEST,
-            "Go to &newest candle",
-            "Move the chart to the newest candle and its forecast",
+            QT_TRANSLATE_NOOP("Actions", "Go to &newest candle"),
+            QT_TRANSLATE_NOOP("Actions", "Move the chart to the newest candle and its forecast"),
             "Alt+End",
             "page-last",
             (CHART,),
@@ -29,8 +35,8 @@ def _moves() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.GO_TO_DATE,
-            "Go to &date…",
-            "Move the chart to a date that you name",
+            QT_TRANSLATE_NOOP("Actions", "Go to &date…"),
+            QT_TRANSLATE_NOOP("Actions", "Move the chart to a date that you name"),
             "Ctrl+G",
             "calendar-arrow-right",
             (CHART,),
@@ -40,14 +46,40 @@ def _moves() -> tuple[ActionInfo, ...]:
 
 def _styles() -> tuple[ActionInfo, ...]:
     rows = (
-        (ActionId.STYLE_CANDLES, "&Candles", "Filled bodies and wicks", "Alt+1", "chart-waterfall"),
-        (ActionId.STYLE_HOLLOW, "&Hollow candles", "Rising bodies are outlines", "Alt+2", "chart-box-outline"),
-        (ActionId.STYLE_BARS, "&Bars", "Open to the left, close to the right", "Alt+3", "chart-gantt"),
-        (ActionId.STYLE_LINE, "&Line", "The closes, joined", "Alt+4", "chart-line-variant"),
+        (
+            ActionId.STYLE_CANDLES,
+            QT_TRANSLATE_NOOP("Actions", "&Candles"),
+            QT_TRANSLATE_NOOP("Actions", "Filled bodies and wicks"),
+            "Alt+1",
+            "chart-waterfall",
+        ),
+        (
+            ActionId.STYLE_HOLLOW,
+            QT_TRANSLATE_NOOP("Actions", "&Hollow candles"),
+            QT_TRANSLATE_NOOP("Actions", "Rising bodies are outlines"),
+            "Alt+2",
+            "chart-box-outline",
+        ),
+        (
+            ActionId.STYLE_BARS,
+            QT_TRANSLATE_NOOP("Actions", "&Bars"),
+            QT_TRANSLATE_NOOP("Actions", "Open to the left, close to the right"),
+            "Alt+3",
+            "chart-gantt",
+        ),
+        (
+            ActionId.STYLE_LINE,
+            QT_TRANSLATE_NOOP("Actions", "&Line"),
+            QT_TRANSLATE_NOOP("Actions", "The closes, joined"),
+            "Alt+4",
+            "chart-line-variant",
+        ),
         (
             ActionId.STYLE_HEIKIN_ASHI,
-            "Heikin-&Ashi",
-            "Averaged candles: trends are smoother, opens and closes are not prices that were traded",
+            QT_TRANSLATE_NOOP("Actions", "Heikin-&Ashi"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Averaged candles: trends are smoother, opens and closes are not prices that were traded"
+            ),
             "Alt+5",
             "chart-bell-curve",
         ),
@@ -61,9 +93,27 @@ def _styles() -> tuple[ActionInfo, ...]:
 
 def _scales() -> tuple[ActionInfo, ...]:
     rows = (
-        (ActionId.SCALE_LINEAR, "&Linear", "Equal distances are equal amounts", "Alt+L", "ruler"),
-        (ActionId.SCALE_LOG, "Lo&garithmic", "Equal distances are equal percentages", "Alt+G", "math-log"),
-        (ActionId.SCALE_PERCENT, "&Percent", "Against the first candle in view", "Alt+P", "percent-outline"),
+        (
+            ActionId.SCALE_LINEAR,
+            QT_TRANSLATE_NOOP("Actions", "&Linear"),
+            QT_TRANSLATE_NOOP("Actions", "Equal distances are equal amounts"),
+            "Alt+L",
+            "ruler",
+        ),
+        (
+            ActionId.SCALE_LOG,
+            QT_TRANSLATE_NOOP("Actions", "Lo&garithmic"),
+            QT_TRANSLATE_NOOP("Actions", "Equal distances are equal percentages"),
+            "Alt+G",
+            "math-log",
+        ),
+        (
+            ActionId.SCALE_PERCENT,
+            QT_TRANSLATE_NOOP("Actions", "&Percent"),
+            QT_TRANSLATE_NOOP("Actions", "Against the first candle in view"),
+            "Alt+P",
+            "percent-outline",
+        ),
     )
     menu = (CHART, _SCALE)
     scales = tuple(
@@ -72,8 +122,8 @@ def _scales() -> tuple[ActionInfo, ...]:
     )
     fit = ActionInfo(
         ActionId.FIT_PRICES,
-        "&Fit prices",
-        "Fit the price axis to what is in view, after it was dragged",
+        QT_TRANSLATE_NOOP("Actions", "&Fit prices"),
+        QT_TRANSLATE_NOOP("Actions", "Fit the price axis to what is in view, after it was dragged"),
         "Alt+A",
         "arrow-expand-vertical",
         menu,
@@ -84,13 +134,48 @@ def _scales() -> tuple[ActionInfo, ...]:
 
 def _intervals() -> tuple[ActionInfo, ...]:
     rows = (
-        (ActionId.INTERVAL_MARKET, "As the &market", "The candles that the model learns from", "0"),
-        (ActionId.INTERVAL_1M, "&1 minute", "Candles of 1 minute", "1"),
-        (ActionId.INTERVAL_5M, "&5 minutes", "Candles of 5 minutes, joined of the stored ones", "2"),
-        (ActionId.INTERVAL_15M, "15 m&inutes", "Candles of 15 minutes, joined of the stored ones", "3"),
-        (ActionId.INTERVAL_1H, "1 &hour", "Candles of an hour, joined of the stored ones", "4"),
-        (ActionId.INTERVAL_4H, "4 h&ours", "Candles of 4 hours, joined of the stored ones", "5"),
-        (ActionId.INTERVAL_1D, "1 &day", "Candles of a day in UTC, joined of the stored ones", "6"),
+        (
+            ActionId.INTERVAL_MARKET,
+            QT_TRANSLATE_NOOP("Actions", "As the &market"),
+            QT_TRANSLATE_NOOP("Actions", "The candles that the model learns from"),
+            "0",
+        ),
+        (
+            ActionId.INTERVAL_1M,
+            QT_TRANSLATE_NOOP("Actions", "&1 minute"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 1 minute"),
+            "1",
+        ),
+        (
+            ActionId.INTERVAL_5M,
+            QT_TRANSLATE_NOOP("Actions", "&5 minutes"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 5 minutes, joined of the stored ones"),
+            "2",
+        ),
+        (
+            ActionId.INTERVAL_15M,
+            QT_TRANSLATE_NOOP("Actions", "15 m&inutes"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 15 minutes, joined of the stored ones"),
+            "3",
+        ),
+        (
+            ActionId.INTERVAL_1H,
+            QT_TRANSLATE_NOOP("Actions", "1 &hour"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of an hour, joined of the stored ones"),
+            "4",
+        ),
+        (
+            ActionId.INTERVAL_4H,
+            QT_TRANSLATE_NOOP("Actions", "4 h&ours"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 4 hours, joined of the stored ones"),
+            "5",
+        ),
+        (
+            ActionId.INTERVAL_1D,
+            QT_TRANSLATE_NOOP("Actions", "1 &day"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of a day in UTC, joined of the stored ones"),
+            "6",
+        ),
     )
     menu = (CHART, _INTERVAL)
     return tuple(
@@ -103,10 +188,30 @@ def _intervals() -> tuple[ActionInfo, ...]:
 
 def _zones() -> tuple[ActionInfo, ...]:
     rows = (
-        (ActionId.ZONE_LOCAL, "&Local", "Times on this machine's clock", "home-clock-outline"),
-        (ActionId.ZONE_UTC, "&UTC", "Times in UTC", "earth"),
-        (ActionId.ZONE_EXCHANGE, "&Exchange", "Times where the exchange's day begins", "bank-outline"),
-        (ActionId.ZONE_OTHER, "&Other…", "Times in a zone that you name", "map-clock-outline"),
+        (
+            ActionId.ZONE_LOCAL,
+            QT_TRANSLATE_NOOP("Actions", "&Local"),
+            QT_TRANSLATE_NOOP("Actions", "Times on this machine's clock"),
+            "home-clock-outline",
+        ),
+        (
+            ActionId.ZONE_UTC,
+            QT_TRANSLATE_NOOP("Actions", "&UTC"),
+            QT_TRANSLATE_NOOP("Actions", "Times in UTC"),
+            "earth",
+        ),
+        (
+            ActionId.ZONE_EXCHANGE,
+            QT_TRANSLATE_NOOP("Actions", "&Exchange"),
+            QT_TRANSLATE_NOOP("Actions", "Times where the exchange's day begins"),
+            "bank-outline",
+        ),
+        (
+            ActionId.ZONE_OTHER,
+            QT_TRANSLATE_NOOP("Actions", "&Other…"),
+            QT_TRANSLATE_NOOP("Actions", "Times in a zone that you name"),
+            "map-clock-outline",
+        ),
     )
     menu = (CHART, _ZONE)
     return tuple(
@@ -119,8 +224,8 @@ def _shown() -> tuple[ActionInfo, ...]:
     return (
         ActionInfo(
             ActionId.INDICATORS,
-            "&Indicators…",
-            "Averages, bands and oscillators over the candles: add, set, remove",
+            QT_TRANSLATE_NOOP("Actions", "&Indicators…"),
+            QT_TRANSLATE_NOOP("Actions", "Averages, bands and oscillators over the candles: add, set, remove"),
             "Ctrl+I",
             "chart-multiline",
             (CHART,),
@@ -128,8 +233,8 @@ def _shown() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.SHOW_VOLUME,
-            "Show &volume",
-            "Volume bars under the candles",
+            QT_TRANSLATE_NOOP("Actions", "Show &volume"),
+            QT_TRANSLATE_NOOP("Actions", "Volume bars under the candles"),
             "Ctrl+Shift+V",
             "chart-bar",
             (CHART,),
@@ -138,8 +243,8 @@ def _shown() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.SHOW_BANDS,
-            "Show &bands",
-            "The 50 % and 90 % bands around the forecast",
+            QT_TRANSLATE_NOOP("Actions", "Show &bands"),
+            QT_TRANSLATE_NOOP("Actions", "The 50 % and 90 % bands around the forecast"),
             "Ctrl+Shift+B",
             "chart-bell-curve-cumulative",
             (CHART,),
@@ -148,8 +253,10 @@ def _shown() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.SHOW_MARKERS,
-            "Show &markers",
-            "Marks at the candles where training had an incident, a new best, a restore or a rollback",
+            QT_TRANSLATE_NOOP("Actions", "Show &markers"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Marks at the candles where training had an incident, a new best, a restore or a rollback"
+            ),
             "Ctrl+Shift+M",
             "map-marker-outline",
             (CHART,),
@@ -159,55 +266,92 @@ def _shown() -> tuple[ActionInfo, ...]:
     )
 
 
-def _tools() -> tuple[ActionInfo, ...]:
-    tools = (
-        (
-            ActionId.ADD_ALERT,
-            "&Alert…",
-            "Set a price alert: click where; by keys alone at the crosshair or the last price",
-            "A",
-            "bell-plus-outline",
+_LINE_TOOLS = (
+    (
+        ActionId.ADD_ALERT,
+        QT_TRANSLATE_NOOP("Actions", "&Alert…"),
+        QT_TRANSLATE_NOOP(
+            "Actions", "Set a price alert: click where; by keys alone at the crosshair or the last price"
         ),
-        (ActionId.ADD_NOTE, "&Note…", "Write a note at a price: click where", "N", "note-plus-outline"),
-        (
-            ActionId.MEASURE,
-            "M&easure",
-            "Drag over change, percent, candles, time and volume; or Shift and drag",
-            "M",
-            "ruler-square",
-        ),
-        (
-            ActionId.NEXT_LINE,
-            "Select ne&xt line",
+        "A",
+        "bell-plus-outline",
+    ),
+    (
+        ActionId.ADD_NOTE,
+        QT_TRANSLATE_NOOP("Actions", "&Note…"),
+        QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click where"),
+        "N",
+        "note-plus-outline",
+    ),
+    (
+        ActionId.MEASURE,
+        QT_TRANSLATE_NOOP("Actions", "M&easure"),
+        QT_TRANSLATE_NOOP("Actions", "Drag over change, percent, candles, time and volume; or Shift and drag"),
+        "M",
+        "ruler-square",
+    ),
+    (
+        ActionId.NEXT_LINE,
+        QT_TRANSLATE_NOOP("Actions", "Select ne&xt line"),
+        QT_TRANSLATE_NOOP(
+            "Actions",
             "Select the next alert or note; the arrows move it, with Shift by ten steps, with Ctrl by the smallest",
-            "L",
-            "page-next-outline",
         ),
-        (ActionId.EDIT_LINE, "Edit &price and text…", "Type another price or other words", "F2", "pencil-outline"),
-        (ActionId.DELETE_LINE, "&Remove line", "Take the selected line away", "Del", "delete-outline"),
-        (ActionId.UNDO_LINE, "&Undo line change", "Take the last change of a line back", "Ctrl+Z", "undo"),
-    )
-    menu = (CHART, "&Lines and measure")
+        "L",
+        "page-next-outline",
+    ),
+    (
+        ActionId.EDIT_LINE,
+        QT_TRANSLATE_NOOP("Actions", "Edit &price and text…"),
+        QT_TRANSLATE_NOOP("Actions", "Type another price or other words"),
+        "F2",
+        "pencil-outline",
+    ),
+    (
+        ActionId.DELETE_LINE,
+        QT_TRANSLATE_NOOP("Actions", "&Remove line"),
+        QT_TRANSLATE_NOOP("Actions", "Take the selected line away"),
+        "Del",
+        "delete-outline",
+    ),
+    (
+        ActionId.UNDO_LINE,
+        QT_TRANSLATE_NOOP("Actions", "&Undo line change"),
+        QT_TRANSLATE_NOOP("Actions", "Take the last change of a line back"),
+        "Ctrl+Z",
+        "undo",
+    ),
+)
+
+
+def _tools() -> tuple[ActionInfo, ...]:
+    menu = (CHART, QT_TRANSLATE_NOOP("Actions", "&Lines and measure"))
     return tuple(
         ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=CHART_PLACE)
-        for id_, text, tooltip, keys, name in tools
+        for id_, text, tooltip, keys, name in _LINE_TOOLS
     )
 
 
 def _saved() -> tuple[ActionInfo, ...]:
     rows = (
-        (ActionId.SAVE_PICTURE, "Save p&icture…", "Save the chart as a PNG file", "Ctrl+Shift+S", "image-outline"),
+        (
+            ActionId.SAVE_PICTURE,
+            QT_TRANSLATE_NOOP("Actions", "Save p&icture…"),
+            QT_TRANSLATE_NOOP("Actions", "Save the chart as a PNG file"),
+            "Ctrl+Shift+S",
+            "image-outline",
+        ),
         (
             ActionId.COPY_PICTURE,
-            "C&opy picture",
-            "Put the chart's picture into the clipboard",
+            QT_TRANSLATE_NOOP("Actions", "C&opy picture"),
+            QT_TRANSLATE_NOOP("Actions", "Put the chart's picture into the clipboard"),
             "Ctrl+Shift+C",
             "camera",
         ),
         (
             ActionId.EXPORT_CSV,
-            "&Export to CSV…",
-            "Save the candles that are in view as a table",
+            QT_TRANSLATE_NOOP("Actions", "&Export to CSV…"),
+            QT_TRANSLATE_NOOP("Actions", "Save the candles that are in view as a table"),
             "Ctrl+E",
             "file-delimited-outline",
         ),
@@ -221,8 +365,8 @@ def _past() -> tuple[ActionInfo, ...]:
     return (
         ActionInfo(
             ActionId.HINDSIGHT,
-            "&Hindsight",
-            "Lay what had been forecast over what came",
+            QT_TRANSLATE_NOOP("Actions", "&Hindsight"),
+            QT_TRANSLATE_NOOP("Actions", "Lay what had been forecast over what came"),
             "H",
             "ghost-outline",
             (CHART,),
@@ -232,8 +376,10 @@ def _past() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.HINDSIGHT_HORIZON,
-            "Ne&xt hindsight horizon",
-            "Compare with forecasts made one candle earlier; after the earliest, one candle before",
+            QT_TRANSLATE_NOOP("Actions", "Ne&xt hindsight horizon"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Compare with forecasts made one candle earlier; after the earliest, one candle before"
+            ),
             "Shift+H",
             "history",
             (CHART,),
@@ -242,8 +388,8 @@ def _past() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.REGIMES,
-            "Market &regime",
-            "Shade the candles by what the market was like: calm, trending, volatile",
+            QT_TRANSLATE_NOOP("Actions", "Market &regime"),
+            QT_TRANSLATE_NOOP("Actions", "Shade the candles by what the market was like: calm, trending, volatile"),
             "R",
             "weather-partly-lightning",
             (CHART,),
@@ -253,8 +399,10 @@ def _past() -> tuple[ActionInfo, ...]:
         ),
         ActionInfo(
             ActionId.ERROR_STRIP,
-            "Forecast &errors",
-            "The error of each past forecast, and whether its bands held, in a pane below the prices",
+            QT_TRANSLATE_NOOP("Actions", "Forecast &errors"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "The error of each past forecast, and whether its bands held, in a pane below the prices"
+            ),
             "E",
             "chart-histogram",
             (CHART,),

@@ -22,6 +22,7 @@ from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 _HISTORY_NOTICE = "history"
@@ -120,7 +121,7 @@ class ChartCandles(QObject):
         interval = _coarser(market.interval, self._wanted)
         self._coarse = None if interval is None else ResampledSeries(stored, interval)
         shown = stored if self._coarse is None else self._coarse.series
-        title = str(market) if interval is None else f"{market} · shown as {interval}"
+        title = str(market) if interval is None else translate("Chart", "{0} · shown as {1}").format(market, interval)
         self._chart.set_series(shown, title, is_same_market=is_same_market)
         self._show_forming()
         self._show_forecast()
@@ -179,7 +180,11 @@ class ChartCandles(QObject):
             stored = self._database.candles.columns_before(market, None, SHOWN_AT_FIRST)
             return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
         except (StorageError, ValueError) as error:  # a value that no candle can have: another program wrote it
-            self._window.tell(f"The stored candles cannot be shown: {error}", Severity.ERROR, _HISTORY_NOTICE)
+            self._window.tell(
+                translate("Chart", "The stored candles cannot be shown: {0}").format(error),
+                Severity.ERROR,
+                _HISTORY_NOTICE,
+            )
             return CandleSeries(market.interval)
 
     def _known_holes(self, market: Market, stored: CandleSeries) -> KnownHoles | None:
@@ -205,7 +210,7 @@ class ChartCandles(QObject):
         self._show_forming()
 
     def _on_history_failed(self, sentence: str) -> None:
-        shown = f"The chart shows the {SHOWN_AT_FIRST:,} newest candles, not those before."
+        shown = translate("Chart", "The chart shows the {0:,} newest candles, not those before.").format(SHOWN_AT_FIRST)
         self._window.tell(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
 
 

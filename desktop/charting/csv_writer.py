@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 from core.market.export import csv_pieces
 from core.market.series import FloatArray, TimeArray
 from core.storage.durable import write_pieces_durably
+from desktop.translation import translate
 
 _REST_US = 100
 """After each piece: the window's thread gets the interpreter at once instead of after Python's 5 ms."""
@@ -57,7 +58,7 @@ class CsvWriter(QThread):
             self.failed.emit(error.strerror or str(error))
         except Exception as error:
             _log.exception("The candles could not be exported.")
-            self.failed.emit(f"{type(error).__name__}: {error}; the log says more")
+            self.failed.emit(translate("Chart", "{0}: {1}; the log says more").format(type(error).__name__, error))
         else:
             self.written.emit()
 

@@ -7,16 +7,17 @@ from PySide6.QtCore import QObject, Slot
 from core.events import JobProgress, TrainerState
 from core.training.catch_up import JOB_ID
 from desktop.chart.widget import ChartWidget
-from desktop.formatting import format_count, format_duration, format_time
+from desktop.formatting import format_candles, format_duration, format_time
 from desktop.state import RunState
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _NOT_FORECASTING = {
-    TrainerState.STOPPED: "Training is stopped",
-    TrainerState.FAILED: "Training has failed",
-    TrainerState.RESTARTING: "Training is restarting",
-    TrainerState.STARTING: "Training is starting",
+    TrainerState.STOPPED: QT_TRANSLATE_NOOP("Chart", "Training is stopped"),
+    TrainerState.FAILED: QT_TRANSLATE_NOOP("Chart", "Training has failed"),
+    TrainerState.RESTARTING: QT_TRANSLATE_NOOP("Chart", "Training is restarting"),
+    TrainerState.STARTING: QT_TRANSLATE_NOOP("Chart", "Training is starting"),
 }
-_BY_BREAKER = "Training is paused after three crashes"
+_BY_BREAKER = QT_TRANSLATE_NOOP("Chart", "Training is paused after three crashes")
 
 
 class ForecastNote(QObject):
@@ -48,31 +49,35 @@ class ForecastNote(QObject):
             return ""
         if forecast is None:
             is_behind = self._state.trainer_state is TrainerState.CATCHING_UP
-            return "Learning from stored candles: forecasts follow" if is_behind else ""
+            return translate("Chart", "Learning from stored candles: forecasts follow") if is_behind else ""
         newest_ms = int(series.open_time_ms[-1])
         if not forecast.ghosts or forecast.ghosts[-1].open_time_ms > newest_ms:
             return ""
         behind = len(series) - series.insertion_index(forecast.origin_open_time_ms + 1)
-        return f"Training is {_candles(behind)} behind: forecasts of coming candles follow"
+        return translate("Chart", "Training is {0} behind: forecasts of coming candles follow").format(
+            format_candles(behind)
+        )
 
     def _why(self, trainer_state: TrainerState) -> str:
         failure = self._state.failure
         is_breaker = trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker
-        return _BY_BREAKER if is_breaker else _NOT_FORECASTING[trainer_state]
+        return translate("Chart", _BY_BREAKER if is_breaker else _NOT_FORECASTING[trainer_state])
 
     def _forecast_words(self, trainer_state: TrainerState) -> str:
         forecast = self._state.forecast
         if forecast is not None:
             made_ms = forecast.inputs_until_ms
-            return f"the newest forecast is from {format_time(made_ms, self._chart.style_shown.time_zone)}"
+            return translate("Chart", "the newest forecast is from {0}").format(
+                format_time(made_ms, self._chart.style_shown.time_zone)
+            )
         is_coming = trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING)
-        return "forecasts follow" if is_coming else "there is no forecast"
-
-
-def _candles(count: int) -> str:
-    return f"{format_count(count)} candle{'' if count == 1 else 's'}"
+        return translate("Chart", "forecasts follow") if is_coming else translate("Chart", "there is no forecast")
 
 
 def _catch_up_words(job: JobProgress) -> str:
-    left = "" if job.seconds_left is None else f", in about {format_duration(job.seconds_left)}"
-    return f"{job.title}: forecasts of coming candles begin when it is through{left}"
+    if job.seconds_left is None:
+        return translate("Chart", "{0}: forecasts of coming candles begin when it is through").format(job.title)
+    left = format_duration(job.seconds_left)
+    return translate("Chart", "{0}: forecasts of coming candles begin when it is through, in about {1}").format(
+        job.title, left
+    )

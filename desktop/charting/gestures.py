@@ -3,29 +3,48 @@
 from __future__ import annotations
 
 from desktop.dialogs.messages import ShortcutLine
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_SECTION = "On the chart"
+_SECTION = QT_TRANSLATE_NOOP("Chart", "On the chart")
 _GESTURES = (
-    ("Zoom", "Wheel, Up, Down, +, −"),
-    ("Move", "Drag, Shift+Wheel, Left, Right"),
-    ("Move by a page", "PgUp, PgDown"),
-    ("Read candle by candle", "Ctrl+Left, Ctrl+Right; tenth with Shift"),
-    ("Crosshair to the pane above, below", "Ctrl+PgUp, Ctrl+PgDown"),
-    ("Oldest, newest candle", "Home, End"),
-    ("Stretch the prices", "Drag their axis, Alt+Shift+Up, Down"),
-    ("Look at higher, lower prices", "Alt+Up, Alt+Down"),
-    ("Fit the prices", "Double click on the price axis"),
-    ("Zoom about the newest", "Drag the time axis"),
-    ("Reset the zoom", "Double click on the time axis"),
-    ("Everything as at first", "Double click on the plot"),
-    ("Measure", "Shift+Drag"),
-    ("Snap a line to a candle", "Ctrl while setting it"),
-    ("Move the selected line", "Up, Down; ten with Shift, least with Ctrl"),
-    ("Height of a pane", "Drag its upper edge, Ctrl+Shift+Up, Down"),
-    ("Let go", "Esc"),
+    (QT_TRANSLATE_NOOP("Chart", "Zoom"), QT_TRANSLATE_NOOP("Chart", "Wheel, Up, Down, +, −")),
+    (QT_TRANSLATE_NOOP("Chart", "Move"), QT_TRANSLATE_NOOP("Chart", "Drag, Shift+Wheel, Left, Right")),
+    (QT_TRANSLATE_NOOP("Chart", "Move by a page"), QT_TRANSLATE_NOOP("Chart", "PgUp, PgDown")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Read candle by candle"),
+        QT_TRANSLATE_NOOP("Chart", "Ctrl+Left, Ctrl+Right; tenth with Shift"),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Crosshair to the pane above, below"),
+        QT_TRANSLATE_NOOP("Chart", "Ctrl+PgUp, Ctrl+PgDown"),
+    ),
+    (QT_TRANSLATE_NOOP("Chart", "Oldest, newest candle"), QT_TRANSLATE_NOOP("Chart", "Home, End")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Stretch the prices"),
+        QT_TRANSLATE_NOOP("Chart", "Drag their axis, Alt+Shift+Up, Down"),
+    ),
+    (QT_TRANSLATE_NOOP("Chart", "Look at higher, lower prices"), QT_TRANSLATE_NOOP("Chart", "Alt+Up, Alt+Down")),
+    (QT_TRANSLATE_NOOP("Chart", "Fit the prices"), QT_TRANSLATE_NOOP("Chart", "Double click on the price axis")),
+    (QT_TRANSLATE_NOOP("Chart", "Zoom about the newest"), QT_TRANSLATE_NOOP("Chart", "Drag the time axis")),
+    (QT_TRANSLATE_NOOP("Chart", "Reset the zoom"), QT_TRANSLATE_NOOP("Chart", "Double click on the time axis")),
+    (QT_TRANSLATE_NOOP("Chart", "Everything as at first"), QT_TRANSLATE_NOOP("Chart", "Double click on the plot")),
+    (QT_TRANSLATE_NOOP("Chart", "Measure"), QT_TRANSLATE_NOOP("Chart", "Shift+Drag")),
+    (QT_TRANSLATE_NOOP("Chart", "Snap a line to a candle"), QT_TRANSLATE_NOOP("Chart", "Ctrl while setting it")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Move the selected line"),
+        QT_TRANSLATE_NOOP("Chart", "Up, Down; ten with Shift, least with Ctrl"),
+    ),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Height of a pane"),
+        QT_TRANSLATE_NOOP("Chart", "Drag its upper edge, Ctrl+Shift+Up, Down"),
+    ),
+    (QT_TRANSLATE_NOOP("Chart", "Let go"), QT_TRANSLATE_NOOP("Chart", "Esc")),
 )
 
 
 def chart_gestures() -> tuple[ShortcutLine, ...]:
     """Those that no action stands for."""
-    return tuple(ShortcutLine(_SECTION, name, keys) for name, keys in _GESTURES)
+    return tuple(
+        ShortcutLine(translate("Chart", _SECTION), translate("Chart", name), translate("Chart", keys))
+        for name, keys in _GESTURES
+    )

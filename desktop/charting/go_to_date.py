@@ -11,6 +11,7 @@ from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.messages import open_dialog
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 
@@ -19,17 +20,17 @@ class DateDialog(QDialog):
 
     def __init__(self, chart: ChartWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Go to date")
+        self.setWindowTitle(translate("Dialogs", "Go to date"))
         self._chart = chart
         self.edit = QDateTimeEdit(_in_view(chart))
         self.edit.setDisplayFormat("yyyy-MM-dd HH:mm")
         self.edit.setCalendarPopup(True)
-        self.edit.setAccessibleName(self.tr("Date and time"))
+        self.edit.setAccessibleName(translate("Charting", "Date and time"))
         self.message = QLabel(_range_text(chart))
         self.message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText("Go")
+        self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Go"))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -41,7 +42,9 @@ class DateDialog(QDialog):
         if self._chart.go_to_time(self.time_ms()):
             super().accept()
         else:
-            self.message.setText(f"No candle opens then or later. {_range_text(self._chart)}")
+            self.message.setText(
+                translate("Dialogs", "No candle opens then or later. {0}").format(_range_text(self._chart))
+            )
 
     def time_ms(self) -> int:
         """UTC milliseconds of what is entered. A time that daylight saving skips is the moment after the skip."""
@@ -72,8 +75,11 @@ class GoToDate(QObject):
 
 def _nothing_text(chart: ChartWidget) -> str:
     if chart.model.is_empty:
-        return "There is no candle on the chart yet."
-    return "No candle has closed on this chart yet, so there is no date to go to. Try again when the first one has."
+        return translate("Dialogs", "There is no candle on the chart yet.")
+    return translate(
+        "Dialogs",
+        "No candle has closed on this chart yet, so there is no date to go to. Try again when the first one has.",
+    )
 
 
 def _in_view(chart: ChartWidget) -> QDateTime:
@@ -90,4 +96,4 @@ def _in_view(chart: ChartWidget) -> QDateTime:
 def _range_text(chart: ChartWidget) -> str:
     model, zone = chart.model, chart.style_shown.time_zone
     first, last = (formatting.format_time(model.time_at(index), zone) for index in (0, model.count - 1))
-    return f"Candles are here from {first} to {last}."
+    return translate("Dialogs", "Candles are here from {0} to {1}.").format(first, last)

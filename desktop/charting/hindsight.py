@@ -18,6 +18,7 @@ from desktop.chart.layers.layer import Layer
 from desktop.chart.widget import ChartWidget
 from desktop.charting.reading import Reading
 from desktop.state import RunState
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 
@@ -117,4 +118,8 @@ class Hindsight(QObject):
 
     def _give_up(self, error: StorageError) -> None:
         self._past.begin(None, self._state.interval_ms)
-        self._window.tell(f"Past forecasts could not be read. {error}", Severity.WARNING, key="past forecasts")
+        self._window.tell(
+            translate("Chart", "Past forecasts could not be read. {0}").format(error),
+            Severity.WARNING,
+            key="past forecasts",
+        )

@@ -26,6 +26,7 @@ from desktop.database import WindowDatabase
 from desktop.dialogs.line_text import LineTextDialog, open_line_text
 from desktop.icons import icon
 from desktop.panels.banner import Notice
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 _DIRECTIONS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
@@ -35,7 +36,6 @@ _STEPS_AT_ONCE = {
     Qt.KeyboardModifier.ControlModifier: None,
 }
 """None: the market's smallest step."""
-_NAMES = {LineKind.ALERT: "alert", LineKind.NOTE: "note"}
 
 
 class ChartLines(QObject):
@@ -181,9 +181,9 @@ class ChartLines(QObject):
         elif at.is_on_prices and self.book.is_open:
             price = snapped_price(at, self._chart.model)
             text, ink = self._price_text(price), self._chart.style_shown.palette.text
-            alert = menu.addAction(icon("bell-plus-outline", ink), f"&Alert at {text}")
+            alert = menu.addAction(icon("bell-plus-outline", ink), translate("Chart", "&Alert at {0}").format(text))
             alert.triggered.connect(lambda: self.add(LineKind.ALERT, price))
-            note = menu.addAction(icon("note-plus-outline", ink), f"&Note at {text}…")
+            note = menu.addAction(icon("note-plus-outline", ink), translate("Chart", "&Note at {0}…").format(text))
             note.triggered.connect(lambda: self.add(LineKind.NOTE, price))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -226,7 +226,9 @@ class ChartLines(QObject):
         return formatting.format_price(price, self._chart.model.decimals())
 
     def _title(self, line: PriceLine) -> str:
-        return f"{_NAMES[line.kind].capitalize()} on {self._symbol} at {self._price_text(line.price)}"
+        is_alert = line.kind is LineKind.ALERT
+        text = translate("Chart", "Alert on {0} at {1}") if is_alert else translate("Chart", "Note on {0} at {1}")
+        return text.format(self._symbol, self._price_text(line.price))
 
     def _ask(self, line: PriceLine, on_done: Callable[[float | None, str], object]) -> LineTextDialog:
         decimals = self._chart.model.decimals()
@@ -341,32 +343,44 @@ class ChartLines(QObject):
     def _add_line_to_menu(self, menu: QMenu, line: PriceLine) -> None:
         ink = self._chart.style_shown.palette.text
         self.select(line)
-        menu.addAction(icon("pencil-outline", ink), "&Edit price and text…").triggered.connect(lambda: self.edit(line))
+        menu.addAction(icon("pencil-outline", ink), translate("Chart", "&Edit price and text…")).triggered.connect(
+            lambda: self.edit(line)
+        )
         if line.kind is LineKind.ALERT and line.is_armed:
-            entry = menu.addAction(icon("bell-off-outline", ink), "&Switch off")
+            entry = menu.addAction(icon("bell-off-outline", ink), translate("Chart", "&Switch off"))
             entry.triggered.connect(lambda: self.arm(line, is_armed=False))
         elif line.kind is LineKind.ALERT:
-            entry = menu.addAction(icon("bell-ring-outline", ink), "A&rm again")
+            entry = menu.addAction(icon("bell-ring-outline", ink), translate("Chart", "A&rm again"))
             entry.triggered.connect(lambda: self.arm(line, is_armed=True))
-        menu.addAction(icon("delete-outline", ink), "&Remove").triggered.connect(lambda: self.remove(line))
+        menu.addAction(icon("delete-outline", ink), translate("Chart", "&Remove")).triggered.connect(
+            lambda: self.remove(line)
+        )
 
     def _on_crossed(self, lines: Sequence[PriceLine]) -> None:
         """Told once for each price, however many alerts stand there."""
         told: dict[str, list[PriceLine]] = {}
         for line in lines if self._window.settings.notifications.price_alerts else ():
-            verb = "rose to" if line.direction is Direction.UP else "fell to"
-            told.setdefault(f"{self._symbol} {verb} {self._price_text(line.price)}", []).append(line)
+            is_up = line.direction is Direction.UP
+            text = translate("Chart", "{0} rose to {1}") if is_up else translate("Chart", "{0} fell to {1}")
+            told.setdefault(text.format(self._symbol, self._price_text(line.price)), []).append(line)
         for said, together in told.items():
             self._tell_crossed(said, together)
 
     def _tell_crossed(self, said: str, lines: Sequence[PriceLine]) -> None:
-        count = f" ({len(lines)} alerts)" if len(lines) > 1 else ""
-        text = " ".join((f"{said}{count}.", *dict.fromkeys(line.text for line in lines if line.text)))
+        if len(lines) > 1:
+            said = translate("Chart", "{0} ({1} alerts)").format(said, len(lines))
+        text = " ".join((f"{said}.", *dict.fromkeys(line.text for line in lines if line.text)))
         key, crossed_at_ms = f"alert {lines[0].line_id}", lines[0].crossed_at_ms
         self._window.banner.tell(
-            Notice(key, Severity.INFO, text, action="Show on chart", on_action=lambda: self._show_moment(crossed_at_ms))
+            Notice(
+                key,
+                Severity.INFO,
+                text,
+                action=translate("Chart", "Show on chart"),
+                on_action=lambda: self._show_moment(crossed_at_ms),
+            )
         )
-        self._window.messages.tell("Price alert", text)
+        self._window.messages.tell(translate("Chart", "Price alert"), text)
 
     def _show_moment(self, time_ms: int | None) -> None:
         series = self._chart.model.series
@@ -392,4 +406,6 @@ class ChartLines(QObject):
     def _hint(self) -> str:
         if self._placing is None:
             return ""
-        return f"Click to set the {_NAMES[self._placing]}  ·  Ctrl snaps to a candle  ·  Esc ends"
+        if self._placing is LineKind.ALERT:
+            return translate("Chart", "Click to set the alert  ·  Ctrl snaps to a candle  ·  Esc ends")
+        return translate("Chart", "Click to set the note  ·  Ctrl snaps to a candle  ·  Esc ends")

@@ -13,6 +13,7 @@ from desktop.chart.handling.tool import ChartPoint
 from desktop.chart.layers.measure import MeasureLayer
 from desktop.chart.widget import ChartWidget
 from desktop.icons import icon
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.window import MainWindow
 
 _ARROWS = {
@@ -23,8 +24,8 @@ _ARROWS = {
 }
 _STEPS_WITH_SHIFT = 10
 _HINTS = {
-    Stage.READY: "Drag to measure, or move with the arrows  ·  Esc ends",
-    Stage.FOLLOWING: "Click or Enter ends the measure  ·  Esc takes it away",
+    Stage.READY: QT_TRANSLATE_NOOP("Chart", "Drag to measure, or move with the arrows  ·  Esc ends"),
+    Stage.FOLLOWING: QT_TRANSLATE_NOOP("Chart", "Click or Enter ends the measure  ·  Esc takes it away"),
 }
 
 
@@ -57,7 +58,9 @@ class ChartMeasure(QObject):
         """Measuring from a place."""
         mark = self.tool.mark_at(at) if at.is_on_prices else None
         if mark is not None:
-            entry = menu.addAction(icon("ruler-square", self._chart.style_shown.palette.text), "&Measure from here")
+            entry = menu.addAction(
+                icon("ruler-square", self._chart.style_shown.palette.text), translate("Chart", "&Measure from here")
+            )
             entry.triggered.connect(lambda: self.tool.follow(mark))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -113,5 +116,5 @@ class ChartMeasure(QObject):
         return self.tool.stage is Stage.RESTING
 
     def _show(self) -> None:
-        self._layer.shown, self._layer.hint = self.tool.shown, _HINTS.get(self.tool.stage, "")
+        self._layer.shown, self._layer.hint = self.tool.shown, translate("Chart", _HINTS.get(self.tool.stage, ""))
         self._chart.layers_changed()

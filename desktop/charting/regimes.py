@@ -16,6 +16,7 @@ from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.widget import ChartWidget
 from desktop.charting.reading import Reading
 from desktop.state import RunState
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 
@@ -76,4 +77,8 @@ class Regimes(QObject):
 
     def _give_up(self, error: StorageError) -> None:
         self._track.begin(None)
-        self._window.tell(f"The market's past regimes could not be read. {error}", Severity.WARNING, key="regimes")
+        self._window.tell(
+            translate("Chart", "The market's past regimes could not be read. {0}").format(error),
+            Severity.WARNING,
+            key="regimes",
+        )

@@ -17,6 +17,7 @@ from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.charting.csv_writer import CsvWriter
 from desktop.dialogs.messages import open_dialog
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 _NOTICE = "chart saved"
@@ -42,29 +43,38 @@ class ChartSaving(QObject):
 
     def ask_for_picture(self) -> QFileDialog | None:
         """Ask where the picture goes. None where there is nothing to see."""
-        return self._ask("Save picture", "PNG pictures (*.png)", ".png", self.save_picture)
+        return self._ask(
+            translate("Chart", "Save picture"), translate("Chart", "PNG pictures (*.png)"), ".png", self.save_picture
+        )
 
     def ask_for_csv(self) -> QFileDialog | None:
         """Ask where the candles in view go. None where there are none."""
         if self._has_no_closed():
             return None
-        return self._ask("Export candles in view", "CSV tables (*.csv)", ".csv", self.save_csv)
+        return self._ask(
+            translate("Chart", "Export candles in view"),
+            translate("Chart", "CSV tables (*.csv)"),
+            ".csv",
+            self.save_csv,
+        )
 
     def copy_picture(self) -> None:
         """Put the picture into the clipboard."""
         if self._is_empty():
             return
         QGuiApplication.clipboard().setImage(self._chart.snapshot())
-        self._window.tell("The chart's picture is in the clipboard.", key=_NOTICE)
+        self._window.tell(translate("Chart", "The chart's picture is in the clipboard."), key=_NOTICE)
 
     def save_picture(self, path: Path) -> None:
         """Write the picture as PNG."""
-        self._write(path, _png(self._chart.snapshot()), "The chart's picture")
+        self._write(path, _png(self._chart.snapshot()), translate("Chart", "The chart's picture"))
 
     def save_csv(self, path: Path) -> None:
         """Write the closed candles in view, as they are now. Returns at once: a thread writes."""
         if self._writer is not None:
-            sentence = f"{self._writer.path.name} is still being written. Export again when it is done."
+            sentence = translate("Chart", "{0} is still being written. Export again when it is done.").format(
+                self._writer.path.name
+            )
             self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
             return
         series, frame = self._chart.model.series, self._chart.frame
@@ -77,7 +87,10 @@ class ChartSaving(QObject):
         self._writer.failed.connect(self._on_failed)
         self._writer.finished.connect(self._on_finished)
         self._writer.start()
-        self._window.tell(f"Writing {_candles(self._writer)} to {path.name} …", key=_NOTICE)
+        self._window.tell(
+            translate("Chart", "Writing {0} to {1} …").format(formatting.format_candles(self._writer.count), path.name),
+            key=_NOTICE,
+        )
 
     @property
     def is_writing(self) -> bool:
@@ -97,13 +110,15 @@ class ChartSaving(QObject):
     @Slot(int)
     def _on_progress(self, percent: int) -> None:
         if self._writer is not None:
-            text = f"Writing {_candles(self._writer)} to {self._writer.path.name} … {percent} %"
+            text = translate("Chart", "Writing {0} to {1} … {2} %").format(
+                formatting.format_candles(self._writer.count), self._writer.path.name, percent
+            )
             self._window.tell(text, key=_NOTICE)
 
     @Slot()
     def _on_written(self) -> None:
         if self._writer is not None:
-            self._say_written(self._writer.path, _candles(self._writer))
+            self._say_written(self._writer.path, formatting.format_candles(self._writer.count))
 
     @Slot(str)
     def _on_failed(self, reason: str) -> None:
@@ -130,7 +145,7 @@ class ChartSaving(QObject):
     def _is_empty(self) -> bool:
         if not self._chart.model.is_empty:
             return False
-        self._window.tell("There is no candle on the chart yet.", key=_NOTICE)
+        self._window.tell(translate("Chart", "There is no candle on the chart yet."), key=_NOTICE)
         return True
 
     def _has_no_closed(self) -> bool:
@@ -140,9 +155,15 @@ class ChartSaving(QObject):
         frame = self._chart.frame
         if frame.first < frame.stop:
             return False
-        missing = "in view" if self._chart.model.count else "on the chart yet: the first one is still forming"
-        advice = "Move the chart to some" if self._chart.model.count else "Export when it has closed"
-        self._window.tell(f"There is no closed candle {missing}. {advice}.", Severity.WARNING, key=_NOTICE)
+        if self._chart.model.count:
+            nothing = translate("Chart", "There is no closed candle in view. Move the chart to some.")
+        else:
+            nothing = translate(
+                "Chart",
+                "There is no closed candle on the chart yet: the first one is still forming. "
+                "Export when it has closed.",
+            )
+        self._window.tell(nothing, Severity.WARNING, key=_NOTICE)
         return True
 
     def _suggested_name(self) -> str:
@@ -161,16 +182,12 @@ class ChartSaving(QObject):
             self._say_written(path, what)
 
     def _say_failed(self, path: Path, reason: str) -> None:
-        sentence = f"{path.name} could not be written ({reason}). Choose another place."
+        sentence = translate("Chart", "{0} could not be written ({1}). Choose another place.").format(path.name, reason)
         self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
 
     def _say_written(self, path: Path, what: str) -> None:
         self._folder = path.parent
-        self._window.tell(f"{what} went to {path}.", key=_NOTICE)
-
-
-def _candles(writer: CsvWriter) -> str:
-    return f"{formatting.format_count(writer.count)} {'candle' if writer.count == 1 else 'candles'}"
+        self._window.tell(translate("Chart", "{0} went to {1}.").format(what, path), key=_NOTICE)
 
 
 def _png(image: QImage) -> bytes:

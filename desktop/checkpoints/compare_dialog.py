@@ -34,6 +34,7 @@ from desktop.formatting import MISSING, format_count, format_number, format_perc
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.tables import dress_rows
 from desktop.theme import Palette
+from desktop.translation import translate
 
 _SMOOTHED_STEPS = 25
 _SHARES = frozenset({"skill", "skill_low", "skill_high", "coverage", "direction"})
@@ -85,7 +86,7 @@ class CompareDialog(QDialog):
     def _build(self) -> None:
         self.only_different.toggled.connect(self._fill_settings)
         self.tabs = tabs = QTabWidget()
-        tabs.setAccessibleName(self.tr("What is compared"))
+        tabs.setAccessibleName(translate("Checkpoints", "What is compared"))
         tabs.addTab(self.metrics, "&Metrics")
         tabs.addTab(self._settings_page(), "&Settings")
         tabs.addTab(self._curves_page(), "&Curves")

@@ -12,7 +12,6 @@ from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.checkpoints.expression import Expression, names_in
 from core.events import CheckpointInfo
 from core.settings import BrowserSettings
-from desktop.action_table import checkpoint_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
@@ -23,8 +22,10 @@ from desktop.checkpoints.words_dialogs import open_name, open_tags
 from desktop.dialogs.messages import open_dialog, open_note
 from desktop.formatting import format_count
 from desktop.icons import icon
+from desktop.panel_action_table import checkpoint_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _ICON_SIZE = 15
 _NONE_SAVED = "No checkpoint has been saved yet."
@@ -122,7 +123,7 @@ class CheckpointsPanel(Panel):
         return catalog.ordered(rows, *self.table.sorting)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(self.tr("Work on checkpoints"))
+        buttons = QToolBar(translate("Checkpoints", "Work on checkpoints"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(_ICON_SIZE, _ICON_SIZE))
         self.actions_of_panel.fill_tool_bar(buttons)

@@ -10,25 +10,27 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit,
 
 from core.crashes import CrashReport
 from desktop.dialogs.messages import open_dialog
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SIZE = (860, 520)
-_WORDS = (
+_WORDS = QT_TRANSLATE_NOOP(
+    "Dialogs",
     "Candles, checkpoints and scores up to then are stored. If you ask for help, this report says the most. "
-    "It names folders of this computer: look through it before you pass it on."
+    "It names folders of this computer: look through it before you pass it on.",
 )
 
 
 def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
     """Show it; Copy puts the whole of it on the clipboard."""
     dialog = QDialog(parent)
-    dialog.setWindowTitle("How it ended")
-    words = QLabel(_WORDS)
+    dialog.setWindowTitle(translate("Dialogs", "How it ended"))
+    words = QLabel(translate("Dialogs", _WORDS))
     words.setWordWrap(True)
     text = QPlainTextEdit(report.text)
     text.setReadOnly(True)
     text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    text.setAccessibleName("The report")
+    text.setAccessibleName(translate("Dialogs", "The report"))
     layout = QVBoxLayout(dialog)
     layout.addWidget(words)
     layout.addWidget(text, 1)
@@ -40,10 +42,10 @@ def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
 def _buttons(dialog: QDialog, report: CrashReport) -> QDialogButtonBox:
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
     buttons.rejected.connect(dialog.reject)
-    copy = buttons.addButton("&Copy", QDialogButtonBox.ButtonRole.ActionRole)
+    copy = buttons.addButton(translate("Dialogs", "&Copy"), QDialogButtonBox.ButtonRole.ActionRole)
     copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(report.text))
     if report.path is not None:
-        folder = buttons.addButton("Open &folder", QDialogButtonBox.ButtonRole.ActionRole)
+        folder = buttons.addButton(translate("Dialogs", "Open &folder"), QDialogButtonBox.ButtonRole.ActionRole)
         folder.clicked.connect(lambda: _open(report.path))
     return buttons
 

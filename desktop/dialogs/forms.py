@@ -27,6 +27,7 @@ from core.settings import OWN_DIALOG
 from desktop.dialogs.setting_facts import facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
+from desktop.translation import translate
 
 _OWN_CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
 _LARGEST_INT = 2**31 - 1
@@ -143,7 +144,7 @@ class GroupForm(QWidget, Generic[T]):
             return replace(self._value, **given)  # type: ignore[type-var]
         except ValidationError as error:
             problem = error.errors()[0]
-            where = title(str(problem["loc"][0])) if problem["loc"] else "These settings"
+            where = title(str(problem["loc"][0])) if problem["loc"] else translate("Dialogs", "These settings")
             raise ValueError(f"{where}: {sentence_of(problem)}.") from error
 
 
@@ -220,7 +221,7 @@ def _text(is_optional: bool) -> FieldEditor:
 def _optional(inner: FieldEditor) -> FieldEditor:
     """A switch beside an editor: off is None."""
     host = QWidget()
-    switch = QCheckBox("Set")
+    switch = QCheckBox(translate("Dialogs", "Set"))
     layout = QHBoxLayout(host)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.addWidget(switch)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from core.indicators.registry import INDICATORS, label
 from core.indicators.spec import Choice, IndicatorError, IndicatorKind, IndicatorSpec, Number, Value
+from desktop.translation import translate
 
 _LIST_WIDTH, _FORM_WIDTH = 200, 300
 
@@ -35,15 +36,15 @@ class IndicatorsDialog(QDialog):
 
     def __init__(self, specs: Sequence[IndicatorSpec], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Indicators")
+        self.setWindowTitle(translate("Dialogs", "Indicators"))
         self._specs = list(specs)
         self._editors: dict[str, QSpinBox | QDoubleSpinBox | QComboBox] = {}
         self.list = QListWidget()
         self.list.setFixedWidth(_LIST_WIDTH)
-        self.list.setAccessibleName(self.tr("Indicators on the chart"))
-        self.add_button = QPushButton("Add")
+        self.list.setAccessibleName(translate("Dialogs", "Indicators on the chart"))
+        self.add_button = QPushButton(translate("Dialogs", "Add"))
         self.add_button.setMenu(self._make_menu())
-        self.remove_button = QPushButton("Remove")
+        self.remove_button = QPushButton(translate("Dialogs", "Remove"))
         self.remove_button.clicked.connect(self.remove_current)
         self._form_host = QWidget()
         self._form_host.setMinimumWidth(_FORM_WIDTH)
@@ -125,7 +126,7 @@ class IndicatorsDialog(QDialog):
         self._editors.clear()
         self.message.clear()
         if not 0 <= row < len(self._specs):
-            self._form.addWidget(_text("No indicator is on the chart. Add one."))
+            self._form.addWidget(_text(translate("Dialogs", "No indicator is on the chart. Add one.")))
             self._form.addStretch(1)
             return
         info = INDICATORS[self._specs[row].kind]

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLabel, QL
 from core.market.price_lines import LONGEST_TEXT
 from desktop import formatting
 from desktop.dialogs.messages import open_dialog
+from desktop.translation import translate
 
 _LONGEST_PRICE = 24
 _DIGITS = re.compile(r"(?P<sign>[-−+]?)(?P<whole>\d{1,3}(,\d{3})+|\d*)(\.(?P<part>\d*))?")
@@ -22,14 +23,16 @@ def read_price(text: str, decimals: int) -> float | str:
     """
     found = _DIGITS.fullmatch(text.strip().replace(" ", ""))
     if found is None or not (found["whole"] or found["part"]):
-        return f"“{text.strip()}” is not a price. Write digits with a point before decimals, such as 1250.5."
+        return translate(
+            "Dialogs", "“{0}” is not a price. Write digits with a point before decimals, such as 1250.5."
+        ).format(text.strip())
     whole, part = found["whole"].replace(",", "") or "0", (found["part"] or "").rstrip("0")
     price = float(f"{whole}.{part or 0}")
     if found["sign"] in ("-", "−") or price <= 0:
-        return "A price is above zero."
+        return translate("Dialogs", "A price is above zero.")
     if len(part) > max(decimals, 0):
         smallest = formatting.format_price(10.0**-decimals, decimals)
-        return f"Prices of this market have steps of {smallest}. Write fewer decimals."
+        return translate("Dialogs", "Prices of this market have steps of {0}. Write fewer decimals.").format(smallest)
     return price
 
 
@@ -55,7 +58,7 @@ class LineTextDialog(QDialog):
         self.edit = QLineEdit(text)
         self.edit.setMaxLength(LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
-        self.edit.setPlaceholderText("What it is for (may stay empty)")
+        self.edit.setPlaceholderText(translate("Dialogs", "What it is for (may stay empty)"))
         self.message = QLabel()
         self.message.setWordWrap(True)
         self.message.hide()
@@ -85,8 +88,8 @@ class LineTextDialog(QDialog):
 
     def _lay_out(self) -> None:
         fields = QFormLayout()
-        fields.addRow("&Price:", self.price_edit)
-        fields.addRow("&Words on the line:", self.edit)
+        fields.addRow(translate("Dialogs", "&Price:"), self.price_edit)
+        fields.addRow(translate("Dialogs", "&Words on the line:"), self.edit)
         layout = QVBoxLayout(self)
         layout.addLayout(fields)
         layout.addWidget(self.message)

@@ -27,12 +27,13 @@ from core.market.candle import Interval
 from core.settings import MarketSettings
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.messages import open_dialog
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
-    ("auto", "Automatic: live, else the sample"),
-    ("live", "Live from an exchange"),
-    ("replay", "Replay a file"),
-    ("simulate", "Simulated ticks"),
+    ("auto", QT_TRANSLATE_NOOP("Dialogs", "Automatic: live, else the sample")),
+    ("live", QT_TRANSLATE_NOOP("Dialogs", "Live from an exchange")),
+    ("replay", QT_TRANSLATE_NOOP("Dialogs", "Replay a file")),
+    ("simulate", QT_TRANSLATE_NOOP("Dialogs", "Simulated ticks")),
 )
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
@@ -52,18 +53,18 @@ class MarketDialog(QDialog):
 
     def __init__(self, market: MarketSettings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Choose market")
+        self.setWindowTitle(translate("Dialogs", "Choose market"))
         self._market = market
         self.feed = QComboBox()
         for value, text in _FEEDS:
-            self.feed.addItem(text, value)
+            self.feed.addItem(translate("Dialogs", text), value)
         self.venue = _editable(_VENUES, market.venue)
         self.symbol = _editable(_SYMBOLS, market.symbol)
         self.interval = _editable(_INTERVALS, market.interval)
         self.file = QLineEdit(market.file or "")
-        self.file.setAccessibleName(self.tr("File of candles"))
-        self.file.setPlaceholderText("A file of candles: CSV, Feather, Parquet")
-        self.browse = QPushButton("Browse…")
+        self.file.setAccessibleName(translate("Dialogs", "File of candles"))
+        self.file.setPlaceholderText(translate("Dialogs", "A file of candles: CSV, Feather, Parquet"))
+        self.browse = QPushButton(translate("Dialogs", "Browse…"))
         self.browse.clicked.connect(self._choose_file)
         self.speed = _speed(market.speed)
         self.catch_up = QSpinBox()
@@ -72,12 +73,12 @@ class MarketDialog(QDialog):
         self.catch_up.setGroupSeparatorShown(True)
         self.catch_up.setValue(market.catch_up_candles)
         self.fallback = QLineEdit(", ".join(market.fallback_venues))
-        self.fallback.setPlaceholderText("None is offered")
+        self.fallback.setPlaceholderText(translate("Dialogs", "None is offered"))
         self._message = QLabel()
         self._message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
-        self.buttons.button(kinds.Ok).setText("Watch")
+        self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Watch"))
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         self._build_layout()
@@ -91,12 +92,13 @@ class MarketDialog(QDialog):
         if "interval" in used:
             Interval.parse(self.interval.currentText())
         if "venue" in used and not self.venue.currentText().strip():
-            raise ValueError("Name an exchange, for example binance.")
+            raise ValueError(translate("Dialogs", "Name an exchange, for example binance."))
         if "symbol" in used and "/" not in self.symbol.currentText().strip("/ "):
-            raise ValueError("Write the symbol as BASE/QUOTE, for example BTC/USDT.")
+            raise ValueError(translate("Dialogs", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
         if "file" in used and not Path(self.file.text().strip()).is_file():
             named = self.file.text().strip()
-            raise ValueError(f"There is no file {named}." if named else "Choose the file of candles to replay.")
+            missing = translate("Dialogs", "There is no file {0}.").format(named)
+            raise ValueError(missing if named else translate("Dialogs", "Choose the file of candles to replay."))
         return replace(
             self._market,
             feed=feed,
@@ -116,7 +118,10 @@ class MarketDialog(QDialog):
             replace(self._market, fallback_venues=venues)
         except ValidationError as error:
             raise ValueError(
-                "Write each exchange to fall back to once, by its ccxt id, for example: binance, kraken, coinbase."
+                translate(
+                    "Dialogs",
+                    "Write each exchange to fall back to once, by its ccxt id, for example: binance, kraken, coinbase.",
+                )
             ) from error
         return venues
 
@@ -152,20 +157,20 @@ class MarketDialog(QDialog):
             "fallback_venues": self.fallback,
         }
         titles = (
-            "Candles",
-            "Exchange",
-            "Symbol",
-            "Interval",
-            "File",
-            "Speed",
-            "Learn first from",
-            "If it fails, offer",
+            translate("Dialogs", "Candles"),
+            translate("Dialogs", "Exchange"),
+            translate("Dialogs", "Symbol"),
+            translate("Dialogs", "Interval"),
+            translate("Dialogs", "File"),
+            translate("Dialogs", "Speed"),
+            translate("Dialogs", "Learn first from"),
+            translate("Dialogs", "If it fails, offer"),
         )
         infos = all_field_infos(MarketSettings)
         for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
             self._form.addRow(title, widget)
             widget.setToolTip(infos[name].description or "")
-        self.catch_up.setSuffix(" candles")
+        self.catch_up.setSuffix(translate("Dialogs", " candles"))
         layout = QVBoxLayout(self)
         layout.addLayout(self._form)
         layout.addWidget(self._message)
@@ -194,9 +199,16 @@ class MarketDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
 
     def _choose_file(self) -> None:
-        dialog = QFileDialog(self, "Choose a file of candles", str(Path(self.file.text().strip()).parent))
+        dialog = QFileDialog(
+            self, translate("Dialogs", "Choose a file of candles"), str(Path(self.file.text().strip()).parent)
+        )
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setNameFilters(["Candles (*.csv *.csv.gz *.feather *.parquet *.json)", "All files (*)"])
+        dialog.setNameFilters(
+            [
+                translate("Dialogs", "Candles (*.csv *.csv.gz *.feather *.parquet *.json)"),
+                translate("Dialogs", "All files (*)"),
+            ]
+        )
         dialog.fileSelected.connect(self.file.setText)
         open_dialog(dialog)
 
@@ -217,7 +229,7 @@ def _speed(value: float) -> QDoubleSpinBox:
     spin = QDoubleSpinBox()
     spin.setRange(0.0, 10_000.0)
     spin.setDecimals(1)
-    spin.setSuffix(" candles a second")
-    spin.setSpecialValueText("as fast as it goes")
+    spin.setSuffix(translate("Dialogs", " candles a second"))
+    spin.setSpecialValueText(translate("Dialogs", "as fast as it goes"))
     spin.setValue(value)
     return spin

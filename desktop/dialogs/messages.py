@@ -23,8 +23,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.events import CheckpointInfo
-from desktop.actions import ActionInfo
+from desktop.actions import ActionInfo, translated
 from desktop.formatting import format_count
+from desktop.translation import translate
 
 LONGEST_NOTE = 200
 _SHARE_OF_SCREEN = 0.8
@@ -40,13 +41,13 @@ def open_dialog(dialog: QDialog) -> QDialog:
 def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], object]) -> QDialog:
     """Ask for a checkpoint's note; `on_note` gets it when it is accepted."""
     dialog = QDialog(parent)
-    dialog.setWindowTitle("Note")
+    dialog.setWindowTitle(translate("Dialogs", "Note"))
     edit = QLineEdit(info.note)
     edit.setMaxLength(LONGEST_NOTE)
     edit.setMinimumWidth(360)
-    edit.setPlaceholderText("What is worth remembering about it")
+    edit.setPlaceholderText(translate("Dialogs", "What is worth remembering about it"))
     layout = QVBoxLayout(dialog)
-    question = f"Note on the checkpoint of step {format_count(info.step)}:"
+    question = translate("Dialogs", "Note on the checkpoint of step {0}:").format(format_count(info.step))
     edit.setAccessibleName(question)
     layout.addWidget(QLabel(question))
     layout.addWidget(edit)
@@ -59,16 +60,21 @@ def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], ob
 def open_about(parent: QWidget, icon: QIcon, device: str) -> QDialog:
     """Version, what it is, and what it is built from."""
     box = QMessageBox(parent)
-    box.setWindowTitle("About Ghostcandle")
+    box.setWindowTitle(translate("Dialogs", "About Ghostcandle"))
     box.setIconPixmap(icon.pixmap(64, 64))
     box.setTextFormat(Qt.TextFormat.RichText)
-    box.setText(f"<h3>Ghostcandle {html.escape(_version('ghostcandle'))}</h3>")
+    box.setText(translate("Dialogs", "<h3>Ghostcandle {0}</h3>").format(html.escape(_version("ghostcandle"))))
     parts = ", ".join(f"{name} {_version(name)}" for name in ("pyqtgraph", "numpy", "ccxt", "torch"))
+    device = device or translate("Dialogs", "none yet")
     box.setInformativeText(
-        "<p>Watch a model learn a market: live candles, its forecasts ahead of them as ghosts, and an honest score.</p>"
-        "<p>It is an instrument for looking at forecasts, not advice to trade.</p>"
-        f"<p>Training device: {html.escape(device or 'none yet')}.<br>Qt {qVersion()}, {html.escape(parts)}.</p>"
-        "<p>MIT licence. Qt and PySide6 are used under the LGPL.</p>"
+        translate(
+            "Dialogs",
+            "<p>Watch a model learn a market: live candles, its forecasts ahead of them as ghosts, "
+            "and an honest score.</p>"
+            "<p>It is an instrument for looking at forecasts, not advice to trade.</p>"
+            "<p>Training device: {0}.<br>Qt {1}, {2}.</p>"
+            "<p>MIT licence. Qt and PySide6 are used under the LGPL.</p>",
+        ).format(html.escape(device), qVersion(), html.escape(parts))
     )
     box.addButton(QMessageBox.StandardButton.Close)
     return open_dialog(box)
@@ -93,7 +99,7 @@ def shortcut_lines(infos: Iterable[ActionInfo]) -> list[ShortcutLine]:
             QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText),
             info.tooltip,
         )
-        for info in infos
+        for info in map(translated, infos)
         if info.shortcut
     ]
 
@@ -101,7 +107,7 @@ def shortcut_lines(infos: Iterable[ActionInfo]) -> list[ShortcutLine]:
 def open_shortcuts(parent: QWidget, lines: Iterable[ShortcutLine]) -> QDialog:
     """The sheet, by menu or panel."""
     dialog = QDialog(parent)
-    dialog.setWindowTitle("Keyboard shortcuts")
+    dialog.setWindowTitle(translate("Dialogs", "Keyboard shortcuts"))
     sections: dict[str, list[ShortcutLine]] = {}
     for line in lines:
         sections.setdefault(line.section, []).append(line)
@@ -188,4 +194,4 @@ def _version(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "(version unknown)"
+        return translate("Dialogs", "(version unknown)")

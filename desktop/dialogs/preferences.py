@@ -19,7 +19,8 @@ from PySide6.QtWidgets import (
 
 from core.settings import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
-from desktop.dialogs.setting_words import effect, is_at_once, title, words
+from desktop.dialogs.setting_words import effect, is_at_once, title
+from desktop.translation import translate
 
 _WIDTH = 1080
 _SHARE_OF_SCREEN = 0.92
@@ -34,17 +35,19 @@ class PreferencesDialog(QDialog):
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Preferences")
+        self.setWindowTitle(translate("Dialogs", "Preferences"))
         self._settings = settings
         self._forms: dict[str, GroupForm[object]] = {}
         self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
-        self.tabs.setAccessibleName(self.tr("Groups of settings"))
+        self.tabs.setAccessibleName(translate("Dialogs", "Groups of settings"))
         for field in fields(Settings):
             if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
         self.search = self._make_search()
-        self.nothing = QLabel("No setting has all of these words.", alignment=Qt.AlignmentFlag.AlignCenter)
+        self.nothing = QLabel(
+            translate("Dialogs", "No setting has all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
+        )
         self.nothing.hide()
         self.message = QLabel()
         self.message.setWordWrap(True)
@@ -120,16 +123,16 @@ class PreferencesDialog(QDialog):
         self._forms[group] = form
         scroll = QScrollArea()
         scroll.setWidget(form)
-        scroll.setAccessibleName(words(group))
+        scroll.setAccessibleName(title(group))
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         self._pages[group] = scroll
-        self.tabs.addTab(scroll, words(group))
+        self.tabs.addTab(scroll, title(group))
 
     def _make_search(self) -> QLineEdit:
         search = QLineEdit()
-        search.setPlaceholderText("Find a setting")
-        search.setAccessibleName("Find a setting")
+        search.setPlaceholderText(translate("Dialogs", "Find a setting"))
+        search.setAccessibleName(translate("Dialogs", "Find a setting"))
         search.setClearButtonEnabled(True)
         search.textChanged.connect(self._on_search)
         return search
@@ -151,7 +154,7 @@ class PreferencesDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         defaults = buttons.button(kinds.RestoreDefaults)
-        defaults.setToolTip("Put the defaults on the page that is open")
+        defaults.setToolTip(translate("Dialogs", "Put the defaults on the page that is open"))
         defaults.clicked.connect(self._restore_page)
         return buttons
 
@@ -166,7 +169,7 @@ class PreferencesDialog(QDialog):
         is_valid = True
         try:
             waiting = self._waiting(self.settings())
-            text = f"{_count(waiting)} will take effect when training is started again." if waiting else ""
+            text = _waiting_text(waiting) if waiting else ""
         except ValueError as error:
             text, is_valid = str(error), False
         self.message.setText(text)
@@ -189,11 +192,14 @@ def _note(group: str) -> str:
     common = max(set(effects.values()), key=list(effects.values()).count)
     others = [title(name).lower() for name in names if effects[name] != common]
     if not others:
-        return f"Changes take effect {common}."
-    listed = " and ".join((", ".join(others[:-1]), others[-1])) if len(others) > 1 else others[0]
-    verb = "take" if len(others) > 1 else "takes"
-    return f"{listed.capitalize()} {verb} effect at once, all else {common}."
+        return translate("Dialogs", "Changes take effect {0}.").format(common)
+    if len(others) == 1:
+        return translate("Dialogs", "{0} takes effect at once, all else {1}.").format(others[0].capitalize(), common)
+    listed = translate("Dialogs", "{0} and {1}").format(", ".join(others[:-1]), others[-1])
+    return translate("Dialogs", "{0} take effect at once, all else {1}.").format(listed.capitalize(), common)
 
 
-def _count(changes: int) -> str:
-    return "1 change" if changes == 1 else f"{changes} changes"
+def _waiting_text(changes: int) -> str:
+    if changes == 1:
+        return translate("Dialogs", "1 change will take effect when training is started again.")
+    return translate("Dialogs", "{0} changes will take effect when training is started again.").format(changes)

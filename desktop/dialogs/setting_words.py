@@ -8,77 +8,139 @@ from pydantic import ValidationError
 
 from core.diagnosis import SettingChange
 from core.settings import Settings
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
 _RULES = frozenset({"keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes"})
 _TITLES = {
-    "accumulation": "Micro-batches a step",
-    "candles": "Candle style",
-    "catch_up_seconds": "Seconds between, catching up",
-    "clip_mode": "Clip mode",
-    "clip_norm": "Clip threshold",
-    "clip_percentile": "Adaptive percentile",
-    "clip_value": "Bound of each number",
-    "drift": "On a drift",
-    "duty_percent": "Share of the time (%)",
-    "ema_decay": "Decay of averaged weights",
-    "error_strip": "Forecast errors",
-    "every_hours": "Hours between",
-    "every_steps": "Steps between",
-    "hang_seconds": "Seconds of silence",
-    "hindsight_horizon": "Hindsight, in candles",
-    "host": "Runs in",
-    "initialisation": "First weights",
-    "keep": "How many are kept",
-    "keep_every_steps": "Keep one in so many steps",
-    "keep_hours": "Keep those younger than (hours)",
-    "layers": "Number of layers",
-    "noise": "Gradient noise",
-    "poor_forecast_weight": "Weight of poor forecasts",
-    "regimes": "Market regime",
-    "rollback_window_steps": "Rollback window, in steps",
-    "rollbacks": "Rollbacks before a pause",
-    "skips_before_rollback": "Skips before a rollback",
-    "scale": "Price scale",
-    "undo_minutes": "Minutes to undo a deletion",
-    "spike_action": "On a loss spike",
-    "spike_factor": "Loss spike, in medians",
-    "swap_colours": "Swap the colours",
-    "twin_age": "Age of the twin, in candles",
-    "warmup_steps": "Warm-up steps",
-    "wrong_direction_weight": "Weight of wrong directions",
+    "accumulation": QT_TRANSLATE_NOOP("Settings", "Micro-batches a step"),
+    "activation": QT_TRANSLATE_NOOP("Settings", "Activation"),
+    "all_runs": QT_TRANSLATE_NOOP("Settings", "All runs"),
+    "appearance": QT_TRANSLATE_NOOP("Settings", "Appearance"),
+    "browser": QT_TRANSLATE_NOOP("Settings", "Browser"),
+    "candles": QT_TRANSLATE_NOOP("Settings", "Candle style"),
+    "catch_up_candles": QT_TRANSLATE_NOOP("Settings", "Catch up candles"),
+    "catch_up_seconds": QT_TRANSLATE_NOOP("Settings", "Seconds between, catching up"),
+    "chart": QT_TRANSLATE_NOOP("Settings", "Chart"),
+    "checkpoints": QT_TRANSLATE_NOOP("Settings", "Checkpoints"),
+    "clip_mode": QT_TRANSLATE_NOOP("Settings", "Clip mode"),
+    "clip_norm": QT_TRANSLATE_NOOP("Settings", "Clip threshold"),
+    "clip_percentile": QT_TRANSLATE_NOOP("Settings", "Adaptive percentile"),
+    "clip_value": QT_TRANSLATE_NOOP("Settings", "Bound of each number"),
+    "colours": QT_TRANSLATE_NOOP("Settings", "Colours"),
+    "columns": QT_TRANSLATE_NOOP("Settings", "Columns"),
+    "context": QT_TRANSLATE_NOOP("Settings", "Context"),
+    "cuda_graphs": QT_TRANSLATE_NOOP("Settings", "Cuda graphs"),
+    "device": QT_TRANSLATE_NOOP("Settings", "Device"),
+    "drift": QT_TRANSLATE_NOOP("Settings", "On a drift"),
+    "duty_percent": QT_TRANSLATE_NOOP("Settings", "Share of the time (%)"),
+    "ema_decay": QT_TRANSLATE_NOOP("Settings", "Decay of averaged weights"),
+    "error_strip": QT_TRANSLATE_NOOP("Settings", "Forecast errors"),
+    "every_hours": QT_TRANSLATE_NOOP("Settings", "Hours between"),
+    "every_steps": QT_TRANSLATE_NOOP("Settings", "Steps between"),
+    "fallback_venues": QT_TRANSLATE_NOOP("Settings", "Fallback venues"),
+    "feed": QT_TRANSLATE_NOOP("Settings", "Feed"),
+    "file": QT_TRANSLATE_NOOP("Settings", "File"),
+    "gradients": QT_TRANSLATE_NOOP("Settings", "Gradients"),
+    "hang_seconds": QT_TRANSLATE_NOOP("Settings", "Seconds of silence"),
+    "heads": QT_TRANSLATE_NOOP("Settings", "Heads"),
+    "hindsight": QT_TRANSLATE_NOOP("Settings", "Hindsight"),
+    "hindsight_horizon": QT_TRANSLATE_NOOP("Settings", "Hindsight, in candles"),
+    "horizons": QT_TRANSLATE_NOOP("Settings", "Horizons"),
+    "host": QT_TRANSLATE_NOOP("Settings", "Runs in"),
+    "incidents": QT_TRANSLATE_NOOP("Settings", "Incidents"),
+    "indicators": QT_TRANSLATE_NOOP("Settings", "Indicators"),
+    "initialisation": QT_TRANSLATE_NOOP("Settings", "First weights"),
+    "interval": QT_TRANSLATE_NOOP("Settings", "Interval"),
+    "is_descending": QT_TRANSLATE_NOOP("Settings", "Is descending"),
+    "keep": QT_TRANSLATE_NOOP("Settings", "How many are kept"),
+    "keep_best": QT_TRANSLATE_NOOP("Settings", "Keep best"),
+    "keep_every_steps": QT_TRANSLATE_NOOP("Settings", "Keep one in so many steps"),
+    "keep_hours": QT_TRANSLATE_NOOP("Settings", "Keep those younger than (hours)"),
+    "keep_newest": QT_TRANSLATE_NOOP("Settings", "Keep newest"),
+    "layers": QT_TRANSLATE_NOOP("Settings", "Number of layers"),
+    "learning_rate": QT_TRANSLATE_NOOP("Settings", "Learning rate"),
+    "market": QT_TRANSLATE_NOOP("Settings", "Market"),
+    "markets": QT_TRANSLATE_NOOP("Settings", "Markets"),
+    "model": QT_TRANSLATE_NOOP("Settings", "Model"),
+    "name": QT_TRANSLATE_NOOP("Settings", "Name"),
+    "new_best": QT_TRANSLATE_NOOP("Settings", "New best"),
+    "noise": QT_TRANSLATE_NOOP("Settings", "Gradient noise"),
+    "notifications": QT_TRANSLATE_NOOP("Settings", "Notifications"),
+    "online": QT_TRANSLATE_NOOP("Settings", "Online"),
+    "pane_heights": QT_TRANSLATE_NOOP("Settings", "Pane heights"),
+    "poor_forecast_weight": QT_TRANSLATE_NOOP("Settings", "Weight of poor forecasts"),
+    "precision": QT_TRANSLATE_NOOP("Settings", "Precision"),
+    "price_alerts": QT_TRANSLATE_NOOP("Settings", "Price alerts"),
+    "recompute_activations": QT_TRANSLATE_NOOP("Settings", "Recompute activations"),
+    "recovery": QT_TRANSLATE_NOOP("Settings", "Recovery"),
+    "regimes": QT_TRANSLATE_NOOP("Settings", "Market regime"),
+    "replay_samples": QT_TRANSLATE_NOOP("Settings", "Replay samples"),
+    "replay_window": QT_TRANSLATE_NOOP("Settings", "Replay window"),
+    "rollback_window_steps": QT_TRANSLATE_NOOP("Settings", "Rollback window, in steps"),
+    "rollbacks": QT_TRANSLATE_NOOP("Settings", "Rollbacks before a pause"),
+    "scale": QT_TRANSLATE_NOOP("Settings", "Price scale"),
+    "schedule": QT_TRANSLATE_NOOP("Settings", "Schedule"),
+    "schedule_steps": QT_TRANSLATE_NOOP("Settings", "Schedule steps"),
+    "seed": QT_TRANSLATE_NOOP("Settings", "Seed"),
+    "show_bands": QT_TRANSLATE_NOOP("Settings", "Show bands"),
+    "show_markers": QT_TRANSLATE_NOOP("Settings", "Show markers"),
+    "show_volume": QT_TRANSLATE_NOOP("Settings", "Show volume"),
+    "skips_before_rollback": QT_TRANSLATE_NOOP("Settings", "Skips before a rollback"),
+    "sort_by": QT_TRANSLATE_NOOP("Settings", "Sort by"),
+    "speed": QT_TRANSLATE_NOOP("Settings", "Speed"),
+    "spike_action": QT_TRANSLATE_NOOP("Settings", "On a loss spike"),
+    "spike_factor": QT_TRANSLATE_NOOP("Settings", "Loss spike, in medians"),
+    "start_from": QT_TRANSLATE_NOOP("Settings", "Start from"),
+    "swap_colours": QT_TRANSLATE_NOOP("Settings", "Swap the colours"),
+    "symbol": QT_TRANSLATE_NOOP("Settings", "Symbol"),
+    "theme": QT_TRANSLATE_NOOP("Settings", "Theme"),
+    "threads": QT_TRANSLATE_NOOP("Settings", "Threads"),
+    "time_zone": QT_TRANSLATE_NOOP("Settings", "Time zone"),
+    "training": QT_TRANSLATE_NOOP("Settings", "Training"),
+    "twin_age": QT_TRANSLATE_NOOP("Settings", "Age of the twin, in candles"),
+    "undo_minutes": QT_TRANSLATE_NOOP("Settings", "Minutes to undo a deletion"),
+    "venue": QT_TRANSLATE_NOOP("Settings", "Venue"),
+    "warmup_steps": QT_TRANSLATE_NOOP("Settings", "Warm-up steps"),
+    "watchlist": QT_TRANSLATE_NOOP("Settings", "Watchlist"),
+    "weight_decay": QT_TRANSLATE_NOOP("Settings", "Weight decay"),
+    "while_in_front": QT_TRANSLATE_NOOP("Settings", "While in front"),
+    "width": QT_TRANSLATE_NOOP("Settings", "Width"),
+    "widths": QT_TRANSLATE_NOOP("Settings", "Widths"),
+    "wrong_direction_weight": QT_TRANSLATE_NOOP("Settings", "Weight of wrong directions"),
 }
 
 
 def words(name: str) -> str:
-    """``learning_rate`` as ``Learning rate``."""
+    """``learning_rate`` as ``Learning rate``: for one that this version has no word for."""
     return name.replace("_", " ").capitalize()
 
 
 def title(name: str) -> str:
-    """What a setting is called, in a form and in a sentence."""
-    return _TITLES.get(name, words(name))
+    """What a setting or a group of them is called, in a form and in a sentence, in the user's language."""
+    return translate("Settings", _TITLES[name]) if name in _TITLES else words(name)
 
 
 def effect(group: str, name: str) -> str:
     """When a change of this setting takes effect, in words."""
-    if group in ("appearance", "backups", "chart", "notifications") or (group, name) in _AT_ONCE or name in _RULES:
-        return "at once"
+    if is_at_once(group, name):
+        return translate("Settings", "at once")
     if group == "model":
-        return "when training is started again, as a new run"
-    return "when training is started again"
+        return translate("Settings", "when training is started again, as a new run")
+    return translate("Settings", "when training is started again")
 
 
 def is_at_once(group: str, name: str) -> bool:
     """True where a change needs no new start."""
-    return effect(group, name) == "at once"
+    return group in ("appearance", "backups", "chart", "notifications") or (group, name) in _AT_ONCE or name in _RULES
 
 
 def setting(settings: Settings, group: str, name: str) -> float | int | str | None:
     """The value of one setting. Raises ValueError, in a sentence, for one that there is not."""
     branch = getattr(settings, group, None)
     if branch is None or name not in {field.name for field in fields(branch)}:
-        raise ValueError(f"This version has no setting “{words(group)}: {words(name)}”.")
+        text = translate("Settings", "This version has no setting “{0}: {1}”.")
+        raise ValueError(text.format(title(group), title(name)))
     value: float | int | str | None = getattr(branch, name)
     return value
 
@@ -89,6 +151,7 @@ def with_change(settings: Settings, change: SettingChange) -> Settings:
     try:
         branch = replace(getattr(settings, change.group), **{change.name: change.value})
     except ValidationError as error:
-        raise ValueError(f"{title(change.name)} cannot be {change.value}: {error.errors()[0]['msg']}.") from error
+        text = translate("Settings", "{0} cannot be {1}: {2}.")
+        raise ValueError(text.format(title(change.name), change.value, error.errors()[0]["msg"])) from error
     changes = {change.group: branch}
     return replace(settings, **changes)

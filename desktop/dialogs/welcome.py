@@ -20,17 +20,19 @@ from PySide6.QtWidgets import (
 )
 
 from core.settings import Settings
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _COLUMNS = 4
 _BUTTON_WIDTH = 150
 _BUTTON_HEIGHT = 34
 _MARGIN = 24
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT")
-_ABOUT = (
+_ABOUT = QT_TRANSLATE_NOOP(
+    "Dialogs",
     "Ghostcandle learns a market while you watch it. Ahead of the live candles it draws the next ones as it expects "
-    "them, and it keeps an honest score of how good that was."
+    "them, and it keeps an honest score of how good that was.",
 )
-_LATER = "All of it can be changed later: File › Choose market, File › Preferences."
+_LATER = QT_TRANSLATE_NOOP("Dialogs", "All of it can be changed later: File › Choose market, File › Preferences.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,41 @@ class Choice:
 
 
 _SOURCES = (
-    Choice("Live from Binance", "Its market data needs no account", "binance"),
-    Choice("Live from Kraken", "Its market data needs no account", "kraken"),
-    Choice("A file…", "Replay candles of your own: CSV, Feather or Parquet", "file", has_symbol=False),
-    Choice("Simulated", "An invented market, to look around without a network", "simulate", has_symbol=False),
+    Choice(
+        QT_TRANSLATE_NOOP("Dialogs", "Live from Binance"),
+        QT_TRANSLATE_NOOP("Dialogs", "Its market data needs no account"),
+        "binance",
+    ),
+    Choice(
+        QT_TRANSLATE_NOOP("Dialogs", "Live from Kraken"),
+        QT_TRANSLATE_NOOP("Dialogs", "Its market data needs no account"),
+        "kraken",
+    ),
+    Choice(
+        QT_TRANSLATE_NOOP("Dialogs", "A file…"),
+        QT_TRANSLATE_NOOP("Dialogs", "Replay candles of your own: CSV, Feather or Parquet"),
+        "file",
+        has_symbol=False,
+    ),
+    Choice(
+        QT_TRANSLATE_NOOP("Dialogs", "Simulated"),
+        QT_TRANSLATE_NOOP("Dialogs", "An invented market, to look around without a network"),
+        "simulate",
+        has_symbol=False,
+    ),
 )
 _DEVICES = (
-    Choice("Automatic", "The GPU where there is one that answers, else the CPU", "auto"),
-    Choice("CPU", "The model is small: a CPU keeps up with one-minute candles", "cpu"),
-    Choice("GPU (CUDA)", "An NVIDIA GPU", "cuda"),
+    Choice(
+        QT_TRANSLATE_NOOP("Dialogs", "Automatic"),
+        QT_TRANSLATE_NOOP("Dialogs", "The GPU where there is one that answers, else the CPU"),
+        "auto",
+    ),
+    Choice(
+        QT_TRANSLATE_NOOP("Dialogs", "CPU"),
+        QT_TRANSLATE_NOOP("Dialogs", "The model is small: a CPU keeps up with one-minute candles"),
+        "cpu",
+    ),
+    Choice(QT_TRANSLATE_NOOP("Dialogs", "GPU (CUDA)"), QT_TRANSLATE_NOOP("Dialogs", "An NVIDIA GPU"), "cuda"),
 )
 
 
@@ -64,13 +92,15 @@ class WelcomeDialog(QDialog):
 
     def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Welcome")
+        self.setWindowTitle(translate("Dialogs", "Welcome"))
         self._settings = settings
-        self.symbols = ChoiceRow("Watch", (Choice(symbol, f"The market {symbol}", symbol) for symbol in _SYMBOLS))
-        self.sources = ChoiceRow("Candles", _SOURCES)
-        self.devices = ChoiceRow("Compute on", _DEVICES)
+        market = translate("Dialogs", "The market {0}")
+        symbols = (Choice(symbol, market.format(symbol), symbol) for symbol in _SYMBOLS)
+        self.symbols = ChoiceRow(translate("Dialogs", "Watch"), symbols)
+        self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
+        self.devices = ChoiceRow(translate("Dialogs", "Compute on"), map(_translated, _DEVICES))
         buttons = QDialogButtonBox()
-        self.start = buttons.addButton("Start watching", QDialogButtonBox.ButtonRole.AcceptRole)
+        self.start = buttons.addButton(translate("Dialogs", "Start watching"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.start.setDefault(True)
         self.start.setMinimumHeight(_BUTTON_HEIGHT)
         buttons.accepted.connect(self.accept)
@@ -89,7 +119,7 @@ class WelcomeDialog(QDialog):
         return replace(self._settings, market=market, training=training)
 
     def _build(self, buttons: QDialogButtonBox) -> None:
-        title = QLabel("Welcome to Ghostcandle")
+        title = QLabel(translate("Dialogs", "Welcome to Ghostcandle"))
         font = title.font()
         font.setPointSizeF(font.pointSizeF() * 1.6)
         font.setBold(True)
@@ -98,10 +128,10 @@ class WelcomeDialog(QDialog):
         layout.setContentsMargins(_MARGIN, _MARGIN, _MARGIN, _MARGIN)
         layout.setSpacing(16)
         layout.addWidget(title)
-        layout.addWidget(_words(_ABOUT))
+        layout.addWidget(_words(translate("Dialogs", _ABOUT)))
         for row in (self.symbols, self.sources, self.devices):
             layout.addWidget(row)
-        later = _words(_LATER)
+        later = _words(translate("Dialogs", _LATER))
         later.setForegroundRole(later.palette().ColorRole.PlaceholderText)
         layout.addWidget(later)
         layout.addWidget(buttons)
@@ -161,6 +191,11 @@ class ChoiceRow(QWidget):
         button.setMinimumHeight(_BUTTON_HEIGHT)
         self._group.addButton(button, number)
         return button
+
+
+def _translated(choice: Choice) -> Choice:
+    text, tooltip = translate("Dialogs", choice.text), translate("Dialogs", choice.tooltip)
+    return replace(choice, text=text, tooltip=tooltip)
 
 
 def _colour(button: QPushButton, *, is_down: bool) -> None:

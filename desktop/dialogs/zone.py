@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, 
 
 from core.market import time_zones
 from desktop.accessible import name_box
+from desktop.translation import translate
 
 _WIDTH = 320
 
@@ -20,17 +21,17 @@ class ZoneDialog(QDialog):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Time zone")
+        self.setWindowTitle(translate("Dialogs", "Time zone"))
         self.box = QComboBox()
         self.box.setEditable(True)
-        name_box(self.box, self.tr("Time zone"))
+        name_box(self.box, translate("Dialogs", "Time zone"))
         self.box.addItems(sorted(each for each in available_timezones() if "/" in each))
         self.box.setCurrentText(name)
         completer = QCompleter(self.box.model(), self)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.box.setCompleter(completer)
-        self.message = QLabel("Type a part of a name, for example Berlin.")
+        self.message = QLabel(translate("Dialogs", "Type a part of a name, for example Berlin."))
         self.message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
@@ -43,7 +44,7 @@ class ZoneDialog(QDialog):
         self.setMinimumWidth(_WIDTH)
         line = self.box.lineEdit()
         if line is not None:
-            line.setAccessibleName(self.tr("Time zone"))
+            line.setAccessibleName(translate("Dialogs", "Time zone"))
             line.selectAll()
 
     def accept(self) -> None:

@@ -31,6 +31,7 @@ from PySide6.QtWidgets import (
 
 from desktop.finder.search import Entry, found
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 Index = QModelIndex | QPersistentModelIndex
 MOST_SHOWN = 200
@@ -39,7 +40,7 @@ _MARGIN = 10
 _LINE_PADDING = 5
 _TO_LIST = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
 _ENTRY_ROLE = Qt.ItemDataRole.UserRole
-_NOTHING = "Nothing has all of these words."
+_NOTHING = QT_TRANSLATE_NOOP("Finder", "Nothing has all of these words.")
 
 
 class FinderDialog(QDialog):
@@ -47,22 +48,22 @@ class FinderDialog(QDialog):
 
     def __init__(self, entries: Iterable[Entry], theme: Theme, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
-        self.setWindowTitle("Find anything")
+        self.setWindowTitle(translate("Finder", "Find anything"))
         self._entries = tuple(entries)
         self._chosen: Entry | None = None
         self.line = QLineEdit()
-        self.line.setPlaceholderText("An action, a setting, a checkpoint or a market")
-        self.line.setAccessibleName("Find anything")
+        self.line.setPlaceholderText(translate("Finder", "An action, a setting, a checkpoint or a market"))
+        self.line.setAccessibleName(translate("Finder", "Find anything"))
         self.line.setClearButtonEnabled(True)
         self.list = QListView()
-        self.list.setAccessibleName("What fits")
+        self.list.setAccessibleName(translate("Finder", "What fits"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.model = _FoundModel(self)
         self.list.setModel(self.model)
         self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
-        self.empty = QLabel(_NOTHING, alignment=Qt.AlignmentFlag.AlignCenter)
+        self.empty = QLabel(translate("Finder", _NOTHING), alignment=Qt.AlignmentFlag.AlignCenter)
         self._build()
         self.line.textChanged.connect(self._search)
         self.line.installEventFilter(self)
@@ -140,7 +141,7 @@ class _FoundModel(QAbstractListModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return entry.details
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return " · ".join(part for part in (entry.text, entry.kind.value, entry.keys) if part)
+            return " · ".join(part for part in (entry.text, entry.kind.shown, entry.keys) if part)
         return entry if role == _ENTRY_ROLE else None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -170,7 +171,7 @@ class _LineDelegate(QStyledItemDelegate):
         ink = palette.inverse_text if is_selected else palette.text
         faint = palette.inverse_text if is_selected else palette.muted_text
         room = rectangle.adjusted(_MARGIN, 0, -_MARGIN, 0)
-        room = self._write(painter, room, entry.kind.value, faint, is_right=True)
+        room = self._write(painter, room, entry.kind.shown, faint, is_right=True)
         room = self._write(painter, room, entry.keys, faint, is_right=True)
         room = self._write(painter, room, entry.text, ink if entry.is_enabled else faint)
         self._write(painter, room, entry.details, faint)

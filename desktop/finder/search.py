@@ -1,10 +1,12 @@
-"""Which entries fit the words that were typed, best first. Knows no Qt."""
+"""Which entries fit the words that were typed, best first."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _FAR = 4
 """A word that is in an entry's details only."""
@@ -13,10 +15,15 @@ _FAR = 4
 class EntryKind(StrEnum):
     """What an entry is, as the list shows it."""
 
-    ACTION = "Action"
-    MARKET = "Market"
-    CHECKPOINT = "Checkpoint"
-    SETTING = "Setting"
+    ACTION = QT_TRANSLATE_NOOP("Finder", "Action")
+    MARKET = QT_TRANSLATE_NOOP("Finder", "Market")
+    CHECKPOINT = QT_TRANSLATE_NOOP("Finder", "Checkpoint")
+    SETTING = QT_TRANSLATE_NOOP("Finder", "Setting")
+
+    @property
+    def shown(self) -> str:
+        """In the user's language."""
+        return translate("Finder", self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +53,7 @@ def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
 def _rank(entry: Entry, words: Sequence[str]) -> int | None:
     """0 is best; None: a word is missing."""
     text = entry.text.casefold()
-    more = f"{entry.kind.value} {entry.details}".casefold()
+    more = f"{entry.kind.shown} {entry.details}".casefold()
     ranks = [_rank_of_word(word, text, more) for word in words]
     known = [rank for rank in ranks if rank is not None]
     return 2 * sum(known) if len(known) == len(ranks) else None

@@ -11,25 +11,27 @@ from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket
 from core.settings import Settings
 from desktop import formatting
-from desktop.actions import ActionId, ActionRegistry
+from desktop.actions import ActionId, ActionRegistry, translated
 from desktop.checkpoints.source import score_text
 from desktop.dialogs.forms import field_infos
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS
-from desktop.dialogs.setting_words import title, words
+from desktop.dialogs.setting_words import title
 from desktop.finder.search import Entry, EntryKind
+from desktop.translation import translate
 
 
 def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> Iterator[Entry]:
     """As the menus name them, with the menu's name among the details."""
-    for info in registry.infos():
+    for info in map(translated, registry.infos()):
         if info.id in but:
             continue
         action = registry[info.id]
         place = " › ".join(part.replace("&", "") for part in info.menu)
-        is_on = ", on" if action.isCheckable() and action.isChecked() else ""
         text = action.text().replace("&", "")
         keys = action.shortcut().toString(action.shortcut().SequenceFormat.NativeText)
-        details = f"{place}{is_on}. {info.tooltip}"
+        is_on = action.isCheckable() and action.isChecked()
+        shown = translate("Finder", "{0}, on. {1}") if is_on else "{0}. {1}"
+        details = shown.format(place, info.tooltip)
         yield Entry(EntryKind.ACTION, text, action.trigger, details, keys, action.isEnabled())
 
 
@@ -39,8 +41,9 @@ def market_entries(
     """Those of the watchlist, then `more` that are not in it; `watch` gets the one that is chosen."""
     listed = tuple(markets)
     for market in (*listed, *(each for each in more if each not in listed)):
-        where = " · in the watchlist" if market in listed else ""
-        details = f"{market.interval} of {venue_name(market.venue)}{where}"
+        details = translate("Finder", "{0} of {1}").format(market.interval, venue_name(market.venue))
+        if market in listed:
+            details = " · ".join((details, translate("Finder", "in the watchlist")))
         yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details)
 
 
@@ -51,22 +54,28 @@ def setting_entries(settings: Settings, open_setting: Callable[[str, str], objec
             continue
         branch = getattr(settings, group.name)
         for name, info in field_infos(type(branch)).items():
-            details = f"{words(group.name)}, now {_shown(getattr(branch, name))}. {info.description or ''}"
+            now = translate("Finder", "{0}, now {1}.").format(title(group.name), _shown(getattr(branch, name)))
+            details = f"{now} {info.description or ''}"
             yield Entry(EntryKind.SETTING, title(name), partial(open_setting, group.name, name), details)
 
 
 def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], object]) -> Iterator[Entry]:
     """Newest first; `show` gets the id."""
     for info in infos:
-        marks = ((info.is_best, "best"), (info.is_pinned, "pinned"), (info.is_in_use, "in use"))
+        marks = (
+            (info.is_best, translate("Finder", "best")),
+            (info.is_pinned, translate("Finder", "pinned")),
+            (info.is_in_use, translate("Finder", "in use")),
+        )
         named = ", ".join(name for is_so, name in marks if is_so)
         candle = formatting.format_time(info.candle_open_time_ms)
-        details = " · ".join(part for part in (named, f"score {score_text(info)}", candle, info.note) if part)
-        text = f"Step {formatting.format_count(info.step)}"
+        score = translate("Finder", "score {0}").format(score_text(info))
+        details = " · ".join(part for part in (named, score, candle, info.note) if part)
+        text = translate("Finder", "Step {0}").format(formatting.format_count(info.step))
         yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details)
 
 
 def _shown(value: object) -> str:
     if isinstance(value, bool):
-        return "on" if value else "off"
-    return "not set" if value is None else str(value)
+        return translate("Finder", "on") if value else translate("Finder", "off")
+    return translate("Finder", "not set") if value is None else str(value)

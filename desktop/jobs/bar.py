@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QW
 from core.events import JobProgress
 from desktop.formatting import format_count, format_duration
 from desktop.icons import tabular
+from desktop.translation import translate
 
 
 class JobBar(QWidget):
@@ -22,7 +23,7 @@ class JobBar(QWidget):
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setFixedSize(QSize(110, 10))
-        self._progress.setAccessibleName(self.tr("Progress of the oldest job"))
+        self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
         self._left = QLabel()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(6, 0, 6, 0)
@@ -40,14 +41,14 @@ class JobBar(QWidget):
             self.hide()
             return
         job = jobs[0]
-        more = self.tr(" (and {count} more)").format(count=len(jobs) - 1) if len(jobs) > 1 else ""
+        more = translate("Jobs", " (and {count} more)").format(count=len(jobs) - 1) if len(jobs) > 1 else ""
         self._title.setText(job.title + more)
         # A range of 0 to 0 is Qt's way to say that the length is not known.
         self._progress.setRange(0, max(job.total, 0))
         self._progress.setValue(min(job.done, job.total))
         left = job.seconds_left
-        self._left.setText("" if left is None else self.tr("{time} left").format(time=format_duration(left)))
-        lines = [*(self._describe(each) for each in jobs), self.tr("Click for the list of jobs.")]
+        self._left.setText("" if left is None else translate("Jobs", "{time} left").format(time=format_duration(left)))
+        lines = [*(self._describe(each) for each in jobs), translate("Jobs", "Click for the list of jobs.")]
         self.setToolTip("\n".join(lines))
         self.show()
 
@@ -59,5 +60,5 @@ class JobBar(QWidget):
     def _describe(self, job: JobProgress) -> str:
         if job.total <= 0:
             return job.title
-        words = self.tr("{title}: {done} of {total}")
+        words = translate("Jobs", "{title}: {done} of {total}")
         return words.format(title=job.title, done=format_count(job.done), total=format_count(job.total))

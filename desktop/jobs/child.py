@@ -13,6 +13,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal, Slot
 
+from desktop.translation import translate
+
 _CONSOLE_PROGRAM = "ghostcandle-console.exe"
 _POLITE_MS = 20_000
 """A trainer finishes its step and writes its last checkpoint first."""
@@ -143,7 +145,11 @@ class ChildProcess(QObject):
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:
-            self._end(Ending(None, self.tr("It could not be started: {why}.").format(why=self._process.errorString())))
+            self._end(
+                Ending(
+                    None, translate("Jobs", "It could not be started: {why}.").format(why=self._process.errorString())
+                )
+            )
 
     def _on_finished(self, code: int, status: QProcess.ExitStatus) -> None:
         self._on_progress()
@@ -152,13 +158,15 @@ class ChildProcess(QObject):
         if self._was_asked:
             self._end(Ending(told if code == 0 else None, was_asked=True))
         elif status is QProcess.ExitStatus.CrashExit:
-            self._end(Ending(None, self._with_words(self.tr("Its process was ended from outside, or crashed."))))
+            self._end(
+                Ending(None, self._with_words(translate("Jobs", "Its process was ended from outside, or crashed.")))
+            )
         elif told is not None and "error" in told:
             self._end(Ending(None, str(told["error"])))
         elif code == 0 and told is not None:
             self._end(Ending(told))
         else:
-            self._end(Ending(None, self._with_words(self.tr("It ended with code {code}.").format(code=code))))
+            self._end(Ending(None, self._with_words(translate("Jobs", "It ended with code {code}.").format(code=code))))
 
     def _with_words(self, sentence: str) -> str:
         return f"{sentence} {self._words[-1]}" if self._words else sentence

@@ -32,6 +32,7 @@ from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.jobs.orders import Order, in_fields
 from desktop.panels.banner import Notice
 from desktop.state import RunState
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 MOST_AT_ONCE = 4
@@ -116,7 +117,9 @@ class JobDesk(QObject):
     def begin(self, order: Order) -> str | None:
         """Start it, and show it in the list. Returns its id, or None where it was not started; that was said then."""
         if self._is_closed or len(self._children) >= MOST_AT_ONCE:
-            words = self.tr("{count} jobs are under way. Wait for one of them, or cancel one, then start this again.")
+            words = translate(
+                "Jobs", "{count} jobs are under way. Wait for one of them, or cancel one, then start this again."
+            )
             self._tell(words.format(count=len(self._children)), is_bad=True)
             return None
         self._number += 1
@@ -124,7 +127,7 @@ class JobDesk(QObject):
         try:
             scratch = self._make_room(job_id, order)
         except OSError as error:
-            words = self.tr("“{title}” could not be started: the data folder cannot be written ({why}).")
+            words = translate("Jobs", "“{title}” could not be started: the data folder cannot be written ({why}).")
             self._tell(words.format(title=order.title, why=error.strerror or error), is_bad=True)
             return None
         child = ChildProcess(self._arguments(order), self._environment(scratch if order.works_aside else None), self)
@@ -204,12 +207,12 @@ class JobDesk(QObject):
     def _ask_to_close(self) -> None:
         box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle(self.tr("Jobs are under way"))
+        box.setWindowTitle(translate("Jobs", "Jobs are under way"))
         titles = "\n".join(order.title for _child, order in self._children.values())
-        box.setText(self.tr("Close the window and end these?") + f"\n\n{titles}")
-        box.setInformativeText(self.tr("What is whole by then stays; nothing half-written is left behind."))
-        end = box.addButton(self.tr("&End and close"), QMessageBox.ButtonRole.DestructiveRole)
-        stay = box.addButton(self.tr("&Keep open"), QMessageBox.ButtonRole.RejectRole)
+        box.setText(translate("Jobs", "Close the window and end these?") + f"\n\n{titles}")
+        box.setInformativeText(translate("Jobs", "What is whole by then stays; nothing half-written is left behind."))
+        end = box.addButton(translate("Jobs", "&End and close"), QMessageBox.ButtonRole.DestructiveRole)
+        stay = box.addButton(translate("Jobs", "&Keep open"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
         end.clicked.connect(self._close_window)
@@ -289,7 +292,7 @@ class JobDesk(QObject):
             return state, order.told(ending.summary)
         except (KeyError, TypeError, ValueError, StopIteration):
             _log.exception("A job's answer is not of the form that was looked for.")
-            return JobState.FAILED, self.tr("It ended, but its answer could not be read; the log says more.")
+            return JobState.FAILED, translate("Jobs", "It ended, but its answer could not be read; the log says more.")
 
     def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
         """Store what was found with the checkpoint. Returns a sentence where that could not be done."""
@@ -302,19 +305,28 @@ class JobDesk(QObject):
             found = evaluation_of(summary, self._state.clock.now_ms(), named)
             add_evaluation(self._database.db, found)
         except (StorageError, KeyError, TypeError, ValueError) as error:
-            return self.tr("It could not be kept with the checkpoint: {why}").format(why=error)
+            return translate("Jobs", "It could not be kept with the checkpoint: {why}").format(why=error)
         self._window.source.read_again([found.checkpoint_id])
-        return self.tr("It is kept with the checkpoint, in the column Evaluated.")
+        return translate("Jobs", "It is kept with the checkpoint, in the column Evaluated.")
 
     def _announce(self, order: Order, state: JobState, result: str, page: Path | None) -> None:
         if self._is_closed or state is JobState.CANCELLED:
             return
         severity = Severity.INFO if state is JobState.DONE else Severity.WARNING
-        words = self.tr("{title}: done.") if state is JobState.DONE else self.tr("{title} failed: {why}")
+        words = (
+            translate("Jobs", "{title}: done.")
+            if state is JobState.DONE
+            else translate("Jobs", "{title} failed: {why}")
+        )
         notice = Notice(_KEY, severity, words.format(title=order.title, why=result), details=result)
         if page is not None:
             notice = Notice(
-                _KEY, severity, notice.text, result, self.tr("Open report"), lambda: self._window.jobs.open_page(page)
+                _KEY,
+                severity,
+                notice.text,
+                result,
+                translate("Jobs", "Open report"),
+                lambda: self._window.jobs.open_page(page),
             )
         self._window.banner.tell(notice)
 

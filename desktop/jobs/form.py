@@ -23,6 +23,7 @@ from core.market.history.errors import CandleFileError
 from core.market.history.source import require_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.jobs.orders import Order
+from desktop.translation import translate
 
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
 _BETWEEN_FILES = "; "
@@ -43,7 +44,7 @@ class JobDialog(QDialog):
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.message = QLabel()
         self.message.setWordWrap(True)
-        self.message.setAccessibleName(self.tr("What is wrong"))
+        self.message.setAccessibleName(translate("Jobs", "What is wrong"))
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
         self.buttons.button(kinds.Ok).setText(start)
@@ -104,9 +105,11 @@ class FilePicker(QWidget):
         super().__init__(parent)
         self._several = several
         self.line = QLineEdit()
-        self.line.setPlaceholderText(self.tr("CSV (also .gz, .zip), Feather or Parquet"))
-        self.browse = QPushButton(self.tr("Browse…"))
-        self.browse.setAccessibleName(self.tr("Choose files") if several else self.tr("Choose a file"))
+        self.line.setPlaceholderText(translate("Jobs", "CSV (also .gz, .zip), Feather or Parquet"))
+        self.browse = QPushButton(translate("Jobs", "Browse…"))
+        self.browse.setAccessibleName(
+            translate("Jobs", "Choose files") if several else translate("Jobs", "Choose a file")
+        )
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.line, 1)
@@ -120,7 +123,7 @@ class FilePicker(QWidget):
         names = self.line.text().split(_BETWEEN_FILES) if self._several else [self.line.text()]
         files = [Path(name.strip()).expanduser() for name in names if name.strip()]
         if not files:
-            raise ValueError(self.tr("Choose a file of candles."))
+            raise ValueError(translate("Jobs", "Choose a file of candles."))
         for file in files:
             try:
                 require_readable(file)
@@ -131,10 +134,17 @@ class FilePicker(QWidget):
     def open(self) -> QFileDialog:
         """Ask for them."""
         first = self.line.text().split(_BETWEEN_FILES)[0].strip()
-        dialog = QFileDialog(self, self.tr("Choose candles"), str(Path(first).parent if first else Path.home()))
+        dialog = QFileDialog(
+            self, translate("Jobs", "Choose candles"), str(Path(first).parent if first else Path.home())
+        )
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)
-        dialog.setNameFilters([self.tr("Candles (*.csv *.csv.gz *.zip *.feather *.parquet)"), self.tr("All files (*)")])
+        dialog.setNameFilters(
+            [
+                translate("Jobs", "Candles (*.csv *.csv.gz *.zip *.feather *.parquet)"),
+                translate("Jobs", "All files (*)"),
+            ]
+        )
         dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
         open_dialog(dialog)
         return dialog

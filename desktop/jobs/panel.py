@@ -19,15 +19,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.action_table import job_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_duration, format_time
 from desktop.icons import icon
 from desktop.jobs.book import Job, JobState
 from desktop.jobs.table import JobsModel, make_table
+from desktop.panel_action_table import job_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 
 class JobsPanel(Panel):
@@ -42,17 +43,18 @@ class JobsPanel(Panel):
         self.can_cancel: Callable[[str], bool] = lambda job_id: False
         """Whether somebody would answer a request to cancel this one."""
         self.model = JobsModel(theme, self)
-        self.table = make_table(self.model, theme, self.tr("Jobs, those under way first"))
+        self.table = make_table(self.model, theme, translate("Jobs", "Jobs, those under way first"))
         self.count = QLabel()
         self.start = QToolButton()
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
-        self.details.setAccessibleName(self.tr("The whole account of the chosen job"))
+        self.details.setAccessibleName(translate("Jobs", "The whole account of the chosen job"))
         self.actions_of_panel = ActionRegistry(job_actions(), self.table)
         self._build_layout()
-        nothing = self.tr(
+        nothing = translate(
+            "Jobs",
             "No long work yet. Importing, fetching history, pretraining and evaluating begin with “Start”, or in the "
-            "menus File and Training; learning from stored candles shows here too."
+            "menus File and Training; learning from stored candles shows here too.",
         )
         self._empty = EmptyState(nothing, self.table.viewport())
         self._connect()
@@ -86,7 +88,9 @@ class JobsPanel(Panel):
             if row is not None:
                 self.table.selectRow(row)
         running = len(self._state.jobs)
-        set_text(self.count, self.tr("{count} under way").format(count=format_count(running)) if running else "")
+        set_text(
+            self.count, translate("Jobs", "{count} under way").format(count=format_count(running)) if running else ""
+        )
         self._empty.tell(is_empty=not jobs, is_loading=False)
         self._update_actions()
 
@@ -106,9 +110,9 @@ class JobsPanel(Panel):
         buttons = QToolBar()
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(15, 15))
-        self.start.setText(self.tr("&Start"))
-        self.start.setToolTip(self.tr("Import candles, fetch history, pretrain, or evaluate"))
-        self.start.setAccessibleName(self.tr("Start a job"))
+        self.start.setText(translate("Jobs", "&Start"))
+        self.start.setToolTip(translate("Jobs", "Import candles, fetch history, pretrain, or evaluate"))
+        self.start.setAccessibleName(translate("Jobs", "Start a job"))
         self.start.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.start.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.start.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -155,10 +159,10 @@ class JobsPanel(Panel):
         self.details.setVisible(job is not None)
 
     def _account(self, job: Job) -> str:
-        began = self.tr("Began {time}").format(time=format_time(job.started_at_ms, seconds=True))
+        began = translate("Jobs", "Began {time}").format(time=format_time(job.started_at_ms, seconds=True))
         until_ms = job.ended_at_ms or self._state.clock.now_ms()
         took = format_duration(max(until_ms - job.started_at_ms, 0) / 1000.0)
-        lasted = self.tr("took {time}") if job.state.is_over else self.tr("runs for {time}")
+        lasted = translate("Jobs", "took {time}") if job.state.is_over else translate("Jobs", "runs for {time}")
         account = f"{job.report.title}\n{began}, {lasted.format(time=took)}\n\n{self.model.words(job)}"
         return account if job.state.is_over or not job.result else f"{account}\n{job.result}"
 
@@ -175,9 +179,9 @@ class JobsPanel(Panel):
     def open_page(self, page: Path) -> None:
         """Show a report in the browser."""
         if not page.is_file():
-            self.trouble.emit(self.tr("The report {file} is not there any more.").format(file=page))
+            self.trouble.emit(translate("Jobs", "The report {file} is not there any more.").format(file=page))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
-            self.trouble.emit(self.tr("No browser answered. The report is {file}.").format(file=page))
+            self.trouble.emit(translate("Jobs", "No browser answered. The report is {file}.").format(file=page))
 
     def _clear(self) -> None:
         self._state.jobs.clear_over()

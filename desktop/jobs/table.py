@@ -15,6 +15,7 @@ from desktop.jobs.book import Job, JobState
 from desktop.panels.base import paragraphs
 from desktop.tables import ROOT, Index, dress_rows
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 JOB, PROGRESS, LEFT, RESULT = range(4)
 _BAR_PX, _BAR_WIDTH_PX, _TEXT_PX = 8, 130, 50
@@ -42,14 +43,19 @@ class JobsModel(QAbstractTableModel):
         super().__init__(parent)
         self._theme = theme
         self._jobs: tuple[Job, ...] = ()
-        self._titles = (self.tr("Job"), self.tr("Progress"), self.tr("Time left"), self.tr("State"))
+        self._titles = (
+            translate("Jobs", "Job"),
+            translate("Jobs", "Progress"),
+            translate("Jobs", "Time left"),
+            translate("Jobs", "State"),
+        )
         self._states = {
-            JobState.RUNNING: self.tr("Under way"),
-            JobState.CANCELLING: self.tr("Being cancelled …"),
-            JobState.DONE: self.tr("Done"),
-            JobState.ENDED: self.tr("Ended before its end"),
-            JobState.CANCELLED: self.tr("Cancelled"),
-            JobState.FAILED: self.tr("Failed"),
+            JobState.RUNNING: translate("Jobs", "Under way"),
+            JobState.CANCELLING: translate("Jobs", "Being cancelled …"),
+            JobState.DONE: translate("Jobs", "Done"),
+            JobState.ENDED: translate("Jobs", "Ended before its end"),
+            JobState.CANCELLED: translate("Jobs", "Cancelled"),
+            JobState.FAILED: translate("Jobs", "Failed"),
         }
 
     @property
@@ -84,7 +90,9 @@ class JobsModel(QAbstractTableModel):
         report = job.report
         if report.total <= 0:
             return job.doing
-        count = self.tr("{done} of {total}").format(done=format_count(report.done), total=format_count(report.total))
+        count = translate("Jobs", "{done} of {total}").format(
+            done=format_count(report.done), total=format_count(report.total)
+        )
         return f"{job.doing}: {count}" if job.doing else count
 
     def rowCount(self, parent: Index = ROOT) -> int:

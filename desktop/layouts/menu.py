@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QInputDialog, QMainWindow, QMenu
 
 from desktop.dialogs.messages import open_dialog
 from desktop.layouts.store import LayoutStore
+from desktop.translation import translate
 
 Tell = Callable[[str], object]
 _LONGEST_NAME = 40
@@ -24,7 +25,7 @@ class LayoutMenu(QObject):
         super().__init__(window)
         self._window, self._menu, self._store, self._tell = window, menu, store, tell
         self._own: list[QAction] = []
-        self._forget = QMenu("&Forget", window)
+        self._forget = QMenu(translate("Layouts", "&Forget"), window)
         menu.aboutToShow.connect(self.fill)
 
     def fill(self) -> None:
@@ -48,8 +49,8 @@ class LayoutMenu(QObject):
     def ask_name(self) -> None:
         """Ask what the layout as it is now is to be called, and keep it."""
         dialog = QInputDialog(self._window)
-        dialog.setWindowTitle("Keep this layout")
-        dialog.setLabelText("Name of the layout (one that is kept already is replaced):")
+        dialog.setWindowTitle(translate("Layouts", "Keep this layout"))
+        dialog.setLabelText(translate("Layouts", "Name of the layout (one that is kept already is replaced):"))
         dialog.textValueSelected.connect(self.keep)
         open_dialog(dialog)
 
@@ -57,22 +58,31 @@ class LayoutMenu(QObject):
         """Keep the docks as they are under this name."""
         name = " ".join(typed.split())[:_LONGEST_NAME]
         if not name:
-            self._tell("A layout is kept under a name, and none was given; nothing was kept.")
+            self._tell(translate("Layouts", "A layout is kept under a name, and none was given; nothing was kept."))
         elif self._store is None:
-            self._tell("In safe mode no layout is kept. Start without --safe-mode to keep one.")
+            self._tell(translate("Layouts", "In safe mode no layout is kept. Start without --safe-mode to keep one."))
         elif self._store.keep(self._window, name):
-            self._tell(f"The layout is kept as “{name}”, in View, Layouts.")
+            self._tell(translate("Layouts", "The layout is kept as “{0}”, in View, Layouts.").format(name))
         else:
             self._tell(
-                "The layout could not be written to the data folder; free space on its disk, or open its rights."
+                translate(
+                    "Layouts",
+                    "The layout could not be written to the data folder; free space on its disk, or open its rights.",
+                )
             )
 
     def apply(self, name: str, *_args: object) -> None:
         """Put the docks where this layout has them."""
         if self._store is not None and not self._store.apply(self._window, name):
-            self._tell(f"The layout “{name}” was kept by another version, with other panels; keep it anew.")
+            self._tell(
+                translate(
+                    "Layouts", "The layout “{0}” was kept by another version, with other panels; keep it anew."
+                ).format(name)
+            )
 
     def forget(self, name: str, *_args: object) -> None:
         """Drop a layout that is kept."""
         if self._store is not None and not self._store.drop(name):
-            self._tell(f"The layout “{name}” could not be taken out of the file of layouts.")
+            self._tell(
+                translate("Layouts", "The layout “{0}” could not be taken out of the file of layouts.").format(name)
+            )

@@ -11,6 +11,7 @@ from desktop import formatting
 from desktop.checkpoints.source import score_text
 from desktop.notifications.messages import DesktopMessages
 from desktop.state import RunState
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 _LOST_AFTER_MS = 15_000
@@ -53,13 +54,21 @@ class RunWatch(QObject):
         if self._incident_told_s is not None and now_s - self._incident_told_s < _INCIDENTS_APART_S:
             return
         self._incident_told_s = now_s
-        self._tell("Training incident", f"{incident.what_happened} {incident.what_was_done}".strip())
+        self._tell(
+            translate("Notifications", "Training incident"),
+            f"{incident.what_happened} {incident.what_was_done}".strip(),
+        )
 
     def _on_saved(self, saved: CheckpointInfo) -> None:
         """Not while it goes through what is stored: there each minute has a new best."""
         is_live = self._state.trainer_state is TrainerState.TRAINING and self._was_live
         if self._wanted.new_best and saved.reason == "best" and is_live:
-            self._tell("New best checkpoint", f"Step {formatting.format_count(saved.step)}, score {score_text(saved)}.")
+            self._tell(
+                translate("Notifications", "New best checkpoint"),
+                translate("Notifications", "Step {0}, score {1}.").format(
+                    formatting.format_count(saved.step), score_text(saved)
+                ),
+            )
 
     def _on_feed(self) -> None:
         feed = self._state.feed
@@ -69,7 +78,7 @@ class RunWatch(QObject):
         elif feed.state in _FLOWING:
             self._patience.stop()
             if self._is_told_lost and self._wanted.feed:
-                self._tell("The feed is back", feed.sentence)
+                self._tell(translate("Notifications", "The feed is back"), feed.sentence)
             self._is_told_lost = False
             self._was_live = self._was_live or feed.state is FeedState.LIVE
         elif feed.state is FeedState.FAILED and self._was_live:
@@ -82,4 +91,4 @@ class RunWatch(QObject):
         feed = self._state.feed
         if feed is not None and not self._is_told_lost and self._wanted.feed:
             self._is_told_lost = True
-            self._tell("The feed is lost", feed.sentence)
+            self._tell(translate("Notifications", "The feed is lost"), feed.sentence)

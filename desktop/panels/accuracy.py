@@ -28,6 +28,7 @@ from desktop.panels.interval_bar import IntervalBar
 from desktop.panels.online_gain import OnlineGainLine
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _LIVE = "live"
 _NOW = "Now"
@@ -114,7 +115,7 @@ class AccuracyPanel(Panel):
         """Shows the scores that are kept apart instead of the run's own."""
         self._footer = QWidget()
         self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
-        self._now = scrolling(self._build_layout(), self.tr("Accuracy now"))
+        self._now = scrolling(self._build_layout(), translate("Panels", "Accuracy now"))
         self._build_tabs()
         self._empty = EmptyState(_EMPTY, self)
         self.apply_palette(theme.palette)

@@ -17,6 +17,7 @@ from desktop.panels.accuracy_pages import Page, scrolling
 from desktop.panels.accuracy_words import ahead, not_yet, points
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _SHORT = {"upper wick": "upper", "lower wick": "lower", "volume": "vol."}
 _MOST_TEXTS = 500
@@ -158,7 +159,7 @@ class ExpertsPage(Page):
             title.setWordWrap(True)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(inside, self.tr("Experts in numbers")))
+        whole.addWidget(scrolling(inside, translate("Panels", "Experts in numbers")))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         horizon = found.chosen.request.horizon

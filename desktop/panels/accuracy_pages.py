@@ -24,6 +24,7 @@ from desktop.panels.accuracy_words import COIN, measured, not_yet, points, proof
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.tables import dress_rows
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 
 class Page(QWidget):
@@ -96,7 +97,7 @@ class SkillPage(Page):
         layout.addStretch(1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(inside, self.tr("Skill in numbers")))
+        whole.addWidget(scrolling(inside, translate("Panels", "Skill in numbers")))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         chosen = found.chosen

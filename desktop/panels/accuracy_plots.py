@@ -20,6 +20,7 @@ from desktop.panels.accuracy_words import ahead, measured, points
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _LOWEST_PLOT_PX = 112
 _BETWEEN = (0.1, 0.9)
@@ -113,14 +114,14 @@ class BandsPage(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.coverage = _Plot(
-            self.tr("Coverage of the 90 % band"),
+            translate("Panels", "Coverage of the 90 % band"),
             PercentAxis,
             TimeAxis,
             f"How often the close fell into the 90 % band, over the {COVERAGE_WINDOW} candles up to each. The dashed "
             "line is what the band promises.",
         )
         self.reliability = _Plot(
-            self.tr("Reliability of the quantiles"),
+            translate("Panels", "Reliability of the quantiles"),
             PercentAxis,
             PercentAxis,
             "How often the close came at or below each of the seven quantiles that were shown, with its 95 % interval. "
@@ -195,7 +196,7 @@ class ErrorsPage(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.errors = _Plot(
-            self.tr("Errors of the close"),
+            translate("Panels", "Errors of the close"),
             PercentAxis,
             TimeAxis,
             f"How far the close lay from the forecast close, in percent of the price: the mean over the {ERROR_WINDOW} "
@@ -203,7 +204,7 @@ class ErrorsPage(Page):
         )
         self.forecast, self.no_change = self.errors.plot.plot(), self.errors.plot.plot()
         self.spared = _Plot(
-            self.tr("Loss that was spared"),
+            translate("Panels", "Loss that was spared"),
             PercentAxis,
             TimeAxis,
             "What the forecasts spared of the loss of “no change”, added up over time, in percent of the whole. A line "

@@ -13,6 +13,7 @@ from core.events import Severity
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panels.base import colour_text
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
@@ -50,8 +51,8 @@ class Banner(QWidget):
         self.action.clicked.connect(self._act)
         self.dismiss_button = QToolButton()
         self.dismiss_button.setAutoRaise(True)
-        self.dismiss_button.setToolTip("Dismiss this notice")
-        self.dismiss_button.setAccessibleName("Dismiss")
+        self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
+        self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
         self.dismiss_button.setIconSize(QSize(16, 16))
         self.dismiss_button.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
@@ -115,7 +116,7 @@ class Banner(QWidget):
         self.action.setText(notice.action)
         self.action.setVisible(bool(notice.action) and notice.on_action is not None)
         waiting = len(self._notices) - 1
-        self._more.setText(f"{waiting} more")
+        self._more.setText(translate("Panels", "{0} more").format(waiting))
         self._more.setVisible(waiting > 0)
         colour_text(self._more, palette.muted_text)
         self.update()

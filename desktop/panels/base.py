@@ -10,10 +10,11 @@ from PySide6.QtGui import QColor, QPalette, QShowEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 REFRESH_INTERVAL_MS = 100
 TICK_INTERVAL_MS = 1_000
-LOADING = "Loading the last run …"
+LOADING = QT_TRANSLATE_NOOP("Panels", "Loading the last run …")
 
 
 class Panel(QWidget):
@@ -154,7 +155,7 @@ class EmptyState(QLabel):
         """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing."""
         if text is not None:
             self._text = text
-        set_text(self, LOADING if is_loading else self._text)
+        set_text(self, translate("Panels", LOADING) if is_loading else self._text)
         self.setVisible(is_empty)
 
     def _cover(self) -> None:

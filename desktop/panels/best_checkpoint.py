@@ -11,6 +11,7 @@ from desktop.formatting import format_age, format_count, format_number, format_t
 from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 
 class BestCheckpointPanel(Panel):
@@ -23,15 +24,20 @@ class BestCheckpointPanel(Panel):
         self._source = source
         self._best: CheckpointInfo | None = None
         self._trophy, self._step, self._score, self._when, self._more = (QLabel() for _ in range(5))
-        self._restore = QPushButton("Restore")
-        self._restore.setToolTip("Take the model back to this checkpoint. The record of forecasts and scores stays.")
+        self._restore = QPushButton(translate("Panels", "Restore"))
+        self._restore.setToolTip(
+            translate("Panels", "Take the model back to this checkpoint. The record of forecasts and scores stays.")
+        )
         self._restore.clicked.connect(self._on_restore)
         self._step.setFont(tabular(self.font(), scale=1.25, bold=True))
         self._score.setFont(tabular(self.font(), bold=True))
-        self._score.setToolTip(paragraphs(SCORE_MEANING))
+        self._score.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
         self._build_layout()
         self._empty = EmptyState(
-            "No best checkpoint yet.\nIt appears when enough forecasts have been scored to compare.", self
+            translate(
+                "Panels", "No best checkpoint yet.\nIt appears when enough forecasts have been scored to compare."
+            ),
+            self,
         )
         self.apply_palette(theme.palette)
         source.changed.connect(self.mark_stale)
@@ -44,20 +50,32 @@ class BestCheckpointPanel(Panel):
             part.setVisible(best is not None)
         if best is None:
             return
-        set_text(self._step, f"Step {format_count(best.step)}")
-        set_text(self._score, f"Score {score_text(best)}")
-        loss = "" if best.loss is None else f"Loss {format_number(best.loss, 4)} · "
-        set_text(self._more, f"{loss}candle of {format_time(best.candle_open_time_ms)}")
-        self._more.setToolTip(f"{format_count(best.scored)} candles were scored when it was saved.\n{best.file}")
+        set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
+        set_text(self._score, translate("Panels", "Score {0}").format(score_text(best)))
+        loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
+        candle = translate("Panels", "candle of {0}").format(format_time(best.candle_open_time_ms))
+        set_text(self._more, " · ".join((*loss, candle)))
+        self._more.setToolTip(
+            translate("Panels", "{0} candles were scored when it was saved.\n{1}").format(
+                format_count(best.scored), best.file
+            )
+        )
         self._restore.setEnabled(not best.is_in_use)
-        set_text_of_button(self._restore, "In use" if best.is_in_use else "Restore")
+        set_text_of_button(
+            self._restore, translate("Panels", "In use") if best.is_in_use else translate("Panels", "Restore")
+        )
         self.tick()
 
     def tick(self) -> None:
         if self._best is None:
             return
         saved = self._best.created_at_ms
-        set_text(self._when, f"Saved {format_age(saved, self._source.clock.now_ms())}, {format_time(saved)}")
+        set_text(
+            self._when,
+            translate("Panels", "Saved {0}, {1}").format(
+                format_age(saved, self._source.clock.now_ms()), format_time(saved)
+            ),
+        )
 
     def apply_palette(self, palette: Palette) -> None:
         self._trophy.setPixmap(icon("trophy-outline", palette.warning).pixmap(22, 22))

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolBa
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
 from desktop.panels.inputs import LogSpinBox
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-8, 1.0
 _SMALLEST_NORM, _LARGEST_NORM = 1e-8, 1e6
@@ -17,7 +18,7 @@ _WIDTH_LETTERS = 13
 _DUTY_STEP = 5
 _SLIDER_WIDTH = 90
 _ICON_SIZE = 20
-RESUME = "&Resume"
+RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
 """What `Pause` says while training is paused."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
@@ -35,19 +36,29 @@ class TrainingInputs(QWidget):
         self, learning_rate: float, clip_norm: float, duty_percent: int = 100, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, "Learning rate")
-        self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, "Clip threshold")
+        self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, translate("Panels", "Learning rate"))
+        self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, translate("Panels", "Clip threshold"))
         self.learning_rate.setToolTip(
-            "Learning rate: how far one step moves the weights, before warm-up and schedule. A rollback halves it.\n"
-            "Takes effect at the next step; 1e-4 may be typed."
+            translate(
+                "Panels",
+                "Learning rate: how far one step moves the weights, before warm-up and schedule. "
+                "A rollback halves it.\n"
+                "Takes effect at the next step; 1e-4 may be typed.",
+            )
         )
         self.clip_norm.setToolTip(
-            "Clip threshold: gradients longer than this are scaled down to it. Takes effect at the next step."
+            translate(
+                "Panels",
+                "Clip threshold: gradients longer than this are scaled down to it. Takes effect at the next step.",
+            )
         )
         layout = QHBoxLayout(self)
         layout.setContentsMargins(6, 0, 6, 0)
         layout.setSpacing(6)
-        for title, box in (("Learning rate", self.learning_rate), ("Clip at", self.clip_norm)):
+        for title, box in (
+            (translate("Panels", "Learning rate"), self.learning_rate),
+            (translate("Panels", "Clip at"), self.clip_norm),
+        ):
             label = QLabel(title)
             label.setBuddy(box)
             label.setToolTip(box.toolTip())
@@ -95,15 +106,18 @@ class TrainingInputs(QWidget):
         slider.setTracking(False)
         slider.setFixedWidth(_SLIDER_WIDTH)
         slider.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        slider.setAccessibleName("Share of the time for training")
+        slider.setAccessibleName(translate("Panels", "Share of the time for training"))
         slider.setToolTip(
-            "Share of the time that training may take. Less makes training slower and keeps the desktop fluid;\n"
-            "no candle is left out. Takes effect at the next step."
+            translate(
+                "Panels",
+                "Share of the time that training may take. Less makes training slower and keeps the desktop fluid;\n"
+                "no candle is left out. Takes effect at the next step.",
+            )
         )
         return slider
 
     def _add_slider(self, layout: QHBoxLayout) -> None:
-        title = QLabel("Time for training")
+        title = QLabel(translate("Panels", "Time for training"))
         title.setBuddy(self.duty)
         for part in (title, self.duty, self.duty_percent):
             part.setToolTip(self.duty.toolTip())
@@ -122,7 +136,7 @@ class TrainingInputs(QWidget):
 
 def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
     """The window's tool bar: what steers the training has its name beside its icon."""
-    bar = QToolBar("Training")
+    bar = QToolBar(translate("Panels", "Training"))
     bar.setObjectName("tool_bar")
     bar.setMovable(False)
     bar.setIconSize(QSize(_ICON_SIZE, _ICON_SIZE))
@@ -142,5 +156,7 @@ def keep_room_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
     if isinstance(button, QToolButton):
         button.ensurePolished()
         metrics = button.fontMetrics()
-        longer = metrics.horizontalAdvance(RESUME.replace("&", "")) - metrics.horizontalAdvance(button.text())
+        longer = metrics.horizontalAdvance(translate("Actions", RESUME).replace("&", "")) - metrics.horizontalAdvance(
+            button.text()
+        )
         button.setMinimumWidth(button.sizeHint().width() + max(longer, 0))

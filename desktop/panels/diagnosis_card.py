@@ -19,6 +19,8 @@ from desktop.panels.inputs import readable_decimal
 from desktop.panels.layer_names import with_titles
 from desktop.panels.wrapping_button import WrappingButton
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.words import word
 
 _ICONS = {
     Disease.UNKNOWN: "timer-sand",
@@ -33,9 +35,14 @@ _ICONS = {
 }
 _GRAVE = frozenset({Disease.EXPLODING, Disease.NOT_FINITE})
 _FINE = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
-_RATIOS = {0.5: "Halve", 0.1: "Take a tenth of", 2.0: "Double"}
+_RATIOS = {
+    0.5: QT_TRANSLATE_NOOP("Panels", "Halve the {0} to {1}"),
+    0.1: QT_TRANSLATE_NOOP("Panels", "Take a tenth of the {0} to {1}"),
+    2.0: QT_TRANSLATE_NOOP("Panels", "Double the {0} to {1}"),
+}
+_SET = QT_TRANSLATE_NOOP("Panels", "Set the {0} to {1}")
 _RATE = ("training", "learning_rate")
-_NO_CHANGE = "No setting mends this"
+_NO_CHANGE = QT_TRANSLATE_NOOP("Panels", "No setting mends this")
 _TINT = 26
 _STRIPE = 3
 _SMALLEST_PLAIN = 1e-9
@@ -66,7 +73,7 @@ class DiagnosisCard(QWidget):
         self._icon, self.headline, self.step, self.evidence, self.advice, self.note = (QLabel() for _ in range(6))
         self.apply_button = WrappingButton()
         self.apply_button.clicked.connect(self._on_apply)
-        self.undo_button = QPushButton("Undo")
+        self.undo_button = QPushButton(translate("Panels", "Undo"))
         self.undo_button.clicked.connect(self._on_undo)
         self._build_layout()
         self.apply_palette(theme.palette)
@@ -139,10 +146,13 @@ class DiagnosisCard(QWidget):
         diagnosis = self._diagnosis
         disease = Disease.UNKNOWN if diagnosis is None else diagnosis.disease
         self._icon.setPixmap(icon(_ICONS[disease], self._colour()).pixmap(18, 18))
-        set_text(self.headline, disease.value[:1].upper() + disease.value[1:])
+        headline = word(disease)
+        set_text(self.headline, headline[:1].upper() + headline[1:])
         colour_text(self.headline, self._theme.palette.text if disease in _FINE else self._colour())
-        set_text(self.step, "" if diagnosis is None else f"step {format_count(diagnosis.step)}")
-        evidence = "The first verdict comes when enough steps have been measured."
+        set_text(
+            self.step, "" if diagnosis is None else translate("Panels", "step {0}").format(format_count(diagnosis.step))
+        )
+        evidence = translate("Panels", "The first verdict comes when enough steps have been measured.")
         set_text(self.evidence, evidence if diagnosis is None else with_titles(diagnosis.evidence))
         set_text(self.advice, "" if diagnosis is None else with_titles(diagnosis.advice))
         for label in (self.step, self.evidence, self.advice):
@@ -161,7 +171,9 @@ class DiagnosisCard(QWidget):
             self.undo_button.setToolTip(self._phrase(applied.undo))
         elif change is None:
             set_text(self.note, "")
-            self._offer(_NO_CHANGE, "" if diagnosis is None else diagnosis.advice, is_possible=False)
+            self._offer(
+                translate("Panels", _NO_CHANGE), "" if diagnosis is None else diagnosis.advice, is_possible=False
+            )
         else:
             self._offer_change(change)
         self.note.setVisible(bool(self.note.text()))
@@ -172,16 +184,18 @@ class DiagnosisCard(QWidget):
             changed = with_change(self._settings, change)
         except ValueError as error:
             set_text(self.note, str(error))
-            self._offer(_NO_CHANGE, str(error), is_possible=False)
+            self._offer(translate("Panels", _NO_CHANGE), str(error), is_possible=False)
             return
         if changed == self._settings:
-            reason = f"{title(change.name)} is {_value_text(change.value)} already."
+            reason = translate("Panels", "{0} is {1} already.").format(title(change.name), _value_text(change.value))
             set_text(self.note, reason)
             self._offer(self._phrase(change), reason, is_possible=False)
             return
         when = "" if is_at_once(change.group, change.name) else _when_text(change)
         set_text(self.note, when)
-        self._offer(self._phrase(change), when or "It takes effect at the next step.", is_possible=True)
+        self._offer(
+            self._phrase(change), when or translate("Panels", "It takes effect at the next step."), is_possible=True
+        )
 
     def _offer(self, text: str, tooltip: str, *, is_possible: bool) -> None:
         if self.apply_button.text() != text:
@@ -223,10 +237,11 @@ class DiagnosisCard(QWidget):
     def _phrase(self, change: SettingChange) -> str:
         """``Halve the learning rate to 0.00005``; ``Set the activation to silu, from the next start``."""
         name = title(change.name)
-        name = f"the {name[:1].lower()}{name[1:]}"
-        verb = _verb(self._in_force(change), change.value)
-        later = "" if is_at_once(change.group, change.name) else ", from the next start"
-        return f"{verb} {name} to {_value_text(change.value)}{later}"
+        sentence = translate("Panels", _sentence(self._in_force(change), change.value))
+        said = sentence.format(name[:1].lower() + name[1:], _value_text(change.value))
+        if is_at_once(change.group, change.name):
+            return said
+        return translate("Panels", "{0}, from the next start").format(said)
 
     def _on_undo(self) -> None:
         applied, self._applied = self._applied, None
@@ -252,12 +267,12 @@ def _essence(diagnosis: Diagnosis) -> tuple[Disease, SettingChange | None]:
     return diagnosis.disease, diagnosis.change
 
 
-def _verb(current: object, value: object) -> str:
+def _sentence(current: object, value: object) -> str:
     if isinstance(current, int | float) and isinstance(value, int | float) and current:
-        for ratio, verb in _RATIOS.items():
+        for ratio, sentence in _RATIOS.items():
             if math.isclose(value / current, ratio, rel_tol=1e-6):
-                return f"{verb}"
-    return "Set"
+                return sentence
+    return _SET
 
 
 def _value_text(value: float | int | str) -> str:
@@ -268,14 +283,16 @@ def _value_text(value: float | int | str) -> str:
 
 
 def _when_text(change: SettingChange) -> str:
-    return f"It will take effect {effect(change.group, change.name)}."
+    return translate("Panels", "It will take effect {0}.").format(effect(change.group, change.name))
 
 
 def _done_text(change: SettingChange) -> str:
     name, value = title(change.name), _value_text(change.value)
     if is_at_once(change.group, change.name):
-        return f"{name} set to {value}."
-    return f"{name} {value} is stored. It takes effect {effect(change.group, change.name)}."
+        return translate("Panels", "{0} set to {1}.").format(name, value)
+    return translate("Panels", "{0} {1} is stored. It takes effect {2}.").format(
+        name, value, effect(change.group, change.name)
+    )
 
 
 def _is_same(one: object, other: object) -> bool:

@@ -13,14 +13,16 @@ from desktop.formatting import format_count, format_significant, format_time
 from desktop.icons import tabular
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_NAME = "drift"
+_NAME = QT_TRANSLATE_NOOP("Panels", "drift")
 _NAME_HEIGHT = 0.94
 """Of the plot's height."""
-MEANING = (
+MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
     "The loss before learning rose for longer than chance explains: the market became harder to forecast, or other "
     "than what the model has learned. It is no error. A typical loss is a geometric mean, in which a single candle "
-    "counts little."
+    "counts little.",
 )
 
 
@@ -52,7 +54,9 @@ class DriftMarks(QLabel):
         self.setVisible(bool(seen))
         if seen:
             set_text(self, in_words(seen[-1]))
-            self.setToolTip(paragraphs("\n".join([MEANING, *(_at_length(drift) for drift in reversed(seen))])))
+            self.setToolTip(
+                paragraphs("\n".join([translate("Panels", MEANING), *(_at_length(drift) for drift in reversed(seen))]))
+            )
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
@@ -64,8 +68,10 @@ class DriftMarks(QLabel):
 
     def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
         options = {"position": _NAME_HEIGHT, "color": self._palette.text, "movable": False}
-        line = pg.InfiniteLine(drift.step, angle=90, pen=self._pen(), label=_NAME, labelOpts=options)
-        line.setToolTip(paragraphs(f"{_at_length(drift)}\n{MEANING}"))
+        line = pg.InfiniteLine(
+            drift.step, angle=90, pen=self._pen(), label=translate("Panels", _NAME), labelOpts=options
+        )
+        line.setToolTip(paragraphs("\n".join((_at_length(drift), translate("Panels", MEANING)))))
         self._plot.addItem(line, ignoreBounds=True)
         return line
 
@@ -76,11 +82,11 @@ class DriftMarks(QLabel):
 def in_words(drift: DriftFound) -> str:
     """When, from what to what, and what was done."""
     before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
-    return (
-        f"Drift at step {format_count(drift.step)} ({format_time(drift.candle_open_time_ms)}): typical loss {before} → "
-        f"{after}. {drift.what_was_done}"
-    )
+    step, when = format_count(drift.step), format_time(drift.candle_open_time_ms)
+    text = translate("Panels", "Drift at step {0} ({1}): typical loss {2} → {3}. {4}")
+    return text.format(step, when, before, after, drift.what_was_done)
 
 
 def _at_length(drift: DriftFound) -> str:
-    return f"{in_words(drift)} The higher loss was that of {format_count(drift.candles)} candles."
+    text = translate("Panels", "{0} The higher loss was that of {1} candles.")
+    return text.format(in_words(drift), format_count(drift.candles))

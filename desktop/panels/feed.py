@@ -23,10 +23,10 @@ from PySide6.QtWidgets import (
 )
 
 from core.market.venue_names import venue_name
-from desktop.action_table import feed_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_duration, format_time
 from desktop.icons import icon, tabular
+from desktop.panel_action_table import feed_actions
 from desktop.panels.base import Panel, colour_text, set_text
 from desktop.panels.best_checkpoint import set_text_of_button
 from desktop.panels.feed_numbers import FeedNumbers
@@ -35,6 +35,7 @@ from desktop.panels.feed_words import moment, state_colour, state_word, story
 from desktop.panels.status import Dot
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _SIDE_BY_SIDE_FROM = 640
 _NUMBERS_IN_TWO = 350
@@ -69,7 +70,7 @@ class FeedPanel(Panel):
         self.raw = _raw_view()
         self.actions_of_panel = ActionRegistry(feed_actions(), self)
         self.lists = QTabWidget()
-        self.lists.setAccessibleName(self.tr("What the feed told"))
+        self.lists.setAccessibleName(translate("Panels", "What the feed told"))
         self._sides = QSplitter(Qt.Orientation.Horizontal)
         self._left, self._page = QScrollArea(), QWidget()
         self._body, self._right = QBoxLayout(QBoxLayout.Direction.LeftToRight), QVBoxLayout()
@@ -235,7 +236,7 @@ class FeedPanel(Panel):
         self._left.setFrameShape(QFrame.Shape.NoFrame)
         self._left.setWidgetResizable(True)
         self._left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._left.setAccessibleName(self.tr("State and numbers of the feed"))
+        self._left.setAccessibleName(translate("Panels", "State and numbers of the feed"))
         self._left.setWidget(left)
         for ground in (left, self._left.viewport()):
             # An opaque child that covers a panel makes it count as not being on the screen.

@@ -19,33 +19,61 @@ from desktop.panels.base import colour_text
 from desktop.panels.layer_names import layer_title
 from desktop.panels.number_grid import NumberGrid
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.words import word
 
 _NEWEST = LAYER_STEPS_KEPT
 _NUMBERS_IN_A_ROW = ((560, 3), (330, 2), (0, 1))
 _TERMS = {
-    "Clip rate": f"How many of the newest {_NEWEST} steps were clipped. Some are well; all, or none, say that the "
-    "threshold does not fit.",
-    "Median norm": f"Half of the newest {_NEWEST} steps had a smaller gradient norm, before clipping.",
-    "95th percentile": f"95 of 100 of the newest {_NEWEST} steps had a smaller gradient norm, before clipping.",
-    "Update / parameter": f"How far a step moved the weights, as a share of their own length; the median of the "
-    f"newest {_NEWEST} steps. About 0.001 is usual, above 0.1 is too much.",
-    "Learning rate": "How far the newest step moved the weights: the tool bar's rate times what the warm-up and the "
-    "schedule make of it. Change it in the tool bar.",
-    "Loss scale": "The factor that keeps small gradients representable in 16 bits. It follows by itself.",
+    QT_TRANSLATE_NOOP("Panels", "Clip rate"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How many of the newest {0} steps were clipped. Some are well; all, or none, say that the "
+        "threshold does not fit.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Median norm"): QT_TRANSLATE_NOOP(
+        "Panels", "Half of the newest {0} steps had a smaller gradient norm, before clipping."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "95th percentile"): QT_TRANSLATE_NOOP(
+        "Panels", "95 of 100 of the newest {0} steps had a smaller gradient norm, before clipping."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Update / parameter"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How far a step moved the weights, as a share of their own length; the median of the "
+        "newest {0} steps. About 0.001 is usual, above 0.1 is too much.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Learning rate"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How far the newest step moved the weights: the tool bar's rate times what the warm-up and the "
+        "schedule make of it. Change it in the tool bar.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Loss scale"): QT_TRANSLATE_NOOP(
+        "Panels", "The factor that keeps small gradients representable in 16 bits. It follows by itself."
+    ),
 }
 _MEASURES = {
-    "norm": ("Gradient norm", "The length of the layer's gradient, before clipping."),
-    "gradient_ratio": ("Gradient / parameter", "The gradient's length as a share of that of the layer's weights."),
-    "update_ratio": ("Update / parameter", "How far a step moved the layer's weights, as a share of their length."),
+    "norm": (
+        QT_TRANSLATE_NOOP("Panels", "Gradient norm"),
+        QT_TRANSLATE_NOOP("Panels", "The length of the layer's gradient, before clipping."),
+    ),
+    "gradient_ratio": (
+        QT_TRANSLATE_NOOP("Panels", "Gradient / parameter"),
+        QT_TRANSLATE_NOOP("Panels", "The gradient's length as a share of that of the layer's weights."),
+    ),
+    "update_ratio": (
+        QT_TRANSLATE_NOOP("Panels", "Update / parameter"),
+        QT_TRANSLATE_NOOP("Panels", "How far a step moved the layer's weights, as a share of their length."),
+    ),
 }
-_NO_LAYERS = "The layers are shown with the next step."
+_NO_LAYERS = QT_TRANSLATE_NOOP("Panels", "The layers are shown with the next step.")
 
 
 class NumberTable(NumberGrid):
     """In as many pairs a row as there is room for; numbers end at one line."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(_TERMS, parent)
+        super().__init__(
+            {name: translate("Panels", meaning).format(_NEWEST) for name, meaning in _TERMS.items()}, parent
+        )
         self._pairs = 0
         self.arrange(0)
 
@@ -74,15 +102,20 @@ class LayerSection(QWidget):
         super().__init__(parent)
         self.bars = BarList(theme, is_log=True)
         self.measure = QComboBox()
-        name_box(self.measure, "What the layers' bars show")
+        name_box(self.measure, translate("Panels", "What the layers' bars show"))
         for name, (words, meaning) in _MEASURES.items():
-            self.measure.addItem(words, name)
-            self.measure.setItemData(self.measure.count() - 1, meaning, Qt.ItemDataRole.ToolTipRole)
-        self._title, self._none = QLabel("Layers"), QLabel(_NO_LAYERS)
+            self.measure.addItem(translate("Panels", words), name)
+            self.measure.setItemData(
+                self.measure.count() - 1, translate("Panels", meaning), Qt.ItemDataRole.ToolTipRole
+            )
+        self._title, self._none = QLabel(translate("Panels", "Layers")), QLabel(translate("Panels", _NO_LAYERS))
         self._title.setFont(tabular(self.font(), bold=True))
         self._title.setToolTip(
-            f"The median of the newest {_NEWEST} steps, from the input at the top to the output at the bottom; "
-            "the upright mark is the newest step."
+            translate(
+                "Panels",
+                "The median of the newest {0} steps, from the input at the top to the output at the bottom; "
+                "the upright mark is the newest step.",
+            ).format(_NEWEST)
         )
         self._none.setWordWrap(True)
         top = QHBoxLayout()
@@ -106,8 +139,8 @@ class LayerSection(QWidget):
     ) -> None:
         """values: of the chosen measure, one for each layer. Names that are not those of these layers are left out."""
         if len(names) != len(newest):
-            names = tuple(f"layer {index}" for index in range(1, len(newest) + 1))
-        meaning = _MEASURES[self.chosen][1]
+            names = tuple(translate("Panels", "layer {0}").format(index) for index in range(1, len(newest) + 1))
+        meaning = translate("Panels", _MEASURES[self.chosen][1])
         self._none.setVisible(not newest)
         self.measure.setEnabled(bool(newest))
         self.measure.setToolTip(meaning)
@@ -130,9 +163,13 @@ class PartSection(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bars = BarList(theme, is_log=False)
-        title = QLabel("Parts of the loss")
+        title = QLabel(translate("Panels", "Parts of the loss"))
         title.setFont(tabular(self.font(), bold=True))
-        title.setToolTip(f"The mean of the newest {_NEWEST} steps. The parts add up to the training loss.")
+        title.setToolTip(
+            translate("Panels", "The mean of the newest {0} steps. The parts add up to the training loss.").format(
+                _NEWEST
+            )
+        )
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)
@@ -153,13 +190,20 @@ class PartSection(QWidget):
 
 
 def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *, is_marked: bool) -> Bar:
-    numbers = (("Norm", newest.norm), ("Mean", newest.mean), ("Std", newest.std), ("Largest", newest.largest))
-    lines = [layer_title(name), *(f"{word}: {format_significant(number)}" for word, number in numbers)]
-    lines.append(f"Gradient / parameter: {format_significant(newest.gradient_ratio)}")
-    lines.append(f"Update / parameter: {format_significant(newest.update_ratio)}")
+    numbers = (
+        (translate("Panels", "Norm"), newest.norm),
+        (translate("Panels", "Mean"), newest.mean),
+        (translate("Panels", "Std"), newest.std),
+        (translate("Panels", "Largest"), newest.largest),
+    )
+    lines = [layer_title(name), *(f"{name}: {format_significant(number)}" for name, number in numbers)]
+    lines.append(translate("Panels", "Gradient / parameter: {0}").format(format_significant(newest.gradient_ratio)))
+    lines.append(translate("Panels", "Update / parameter: {0}").format(format_significant(newest.update_ratio)))
     if is_marked:
-        lines.append("The verdict is about this layer.")
-    lines.append(f"All of the newest step; the bar is the median of the newest {_NEWEST}.")
+        lines.append(translate("Panels", "The verdict is about this layer."))
+    lines.append(
+        translate("Panels", "All of the newest step; the bar is the median of the newest {0}.").format(_NEWEST)
+    )
     return Bar(
         title=layer_title(name),
         value=value,
@@ -171,6 +215,8 @@ def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *
 
 
 def _part_bar(quantity: Quantity, value: float, total: float) -> Bar:
-    title = quantity.name.replace("_", " ").capitalize()
+    title = word(quantity)
     share = format_percent(value / total, 0) if total > 0.0 else MISSING
-    return Bar(title, value, format_significant(value, 3), f"{title}: {share} of the loss")
+    return Bar(
+        title, value, format_significant(value, 3), translate("Panels", "{0}: {1} of the loss").format(title, share)
+    )

@@ -25,6 +25,7 @@ from desktop.panels.inputs import readable_decimal
 from desktop.panels.norm_plot import NormPlot
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _NEWEST = LAYER_STEPS_KEPT
 _TWO_COLUMNS_FROM = 720
@@ -47,7 +48,9 @@ class GradientsPanel(Panel):
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._content = QWidget()
         self._scroll = self._build_layout()
-        self._empty = EmptyState("No step yet.\nThe gradients are measured with the first one.", self)
+        self._empty = EmptyState(
+            translate("Panels", "No step yet.\nThe gradients are measured with the first one."), self
+        )
         self.layers.measure.currentIndexChanged.connect(lambda _index: self._refresh_layers())
         self.apply_palette(theme.palette)
         for signal in (state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed):
@@ -105,7 +108,7 @@ class GradientsPanel(Panel):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(self._content)
-        scroll.setAccessibleName(self.tr("Gradients"))
+        scroll.setAccessibleName(translate("Panels", "Gradients"))
         for ground in (self._content, scroll.viewport()):
             # An opaque child that covers a panel makes it count as not being on the screen.
             ground.setAutoFillBackground(False)

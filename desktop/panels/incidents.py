@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPoint, QSize, Qt
@@ -19,16 +20,23 @@ from PySide6.QtWidgets import (
 )
 
 from core.events import Incident
-from desktop.action_table import incident_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
+from desktop.panel_action_table import incident_actions
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.state import RunState
 from desktop.tables import ROOT, Index, dress_rows
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.words import word
 
-_TITLES = ("", "When", "What happened", "What was done")
+_TITLES = (
+    "",
+    QT_TRANSLATE_NOOP("Panels", "When"),
+    QT_TRANSLATE_NOOP("Panels", "What happened"),
+    QT_TRANSLATE_NOOP("Panels", "What was done"),
+)
 _INCIDENT_ROLE = Qt.ItemDataRole.UserRole
 
 
@@ -74,7 +82,7 @@ class IncidentsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(_sentences(incident))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
-            return incident.severity.value
+            return word(incident.severity)
         return incident if role == _INCIDENT_ROLE else None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -82,7 +90,9 @@ class IncidentsModel(QAbstractTableModel):
             return None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return _TITLES[section] if role == Qt.ItemDataRole.DisplayRole else None
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        return translate("Panels", _TITLES[section]) if section else ""
 
 
 class IncidentsPanel(Panel):
@@ -96,11 +106,11 @@ class IncidentsPanel(Panel):
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName(self.tr("The whole text of the chosen incidents"))
-        self.details.setPlaceholderText("Choose an incident to read what happened.")
+        self.details.setAccessibleName(translate("Panels", "The whole text of the chosen incidents"))
+        self.details.setPlaceholderText(translate("Panels", "Choose an incident to read what happened."))
         self.actions_of_panel = ActionRegistry(incident_actions(), self.table)
         self._build_layout()
-        self._empty = EmptyState("Nothing has gone wrong.", self)
+        self._empty = EmptyState(translate("Panels", "Nothing has gone wrong."), self)
         state.incidents_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
@@ -138,7 +148,7 @@ class IncidentsPanel(Panel):
         return False
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(self.tr("Work on incidents"))
+        buttons = QToolBar(translate("Panels", "Work on incidents"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(15, 15))
         self.actions_of_panel.fill_tool_bar(buttons)
@@ -179,7 +189,7 @@ class IncidentsPanel(Panel):
 
 def as_text(incident: Incident) -> str:
     """The whole story, fit for a report."""
-    lines = [f"{format_time(incident.at_ms, seconds=True)}, {incident.severity.value} ({incident.kind})"]
+    lines = [f"{format_time(incident.at_ms, seconds=True)}, {word(incident.severity)} ({incident.kind})"]
     lines += _sentences(incident)
     if incident.details:
         lines += ["", incident.details]
@@ -189,21 +199,26 @@ def as_text(incident: Incident) -> str:
 def _sentences(incident: Incident) -> list[str]:
     labelled = (
         ("", incident.what_happened),
-        ("What was done: ", incident.what_was_done),
-        ("What it cost: ", incident.what_it_cost),
+        (translate("Panels", "What was done: "), incident.what_was_done),
+        (translate("Panels", "What it cost: "), incident.what_it_cost),
     )
     return [f"{label}{text}" for label, text in labelled if text]
+
+
+def _sample_time() -> str:
+    """Of the usual width."""
+    return format_time(round(datetime(2026, 11, 30, tzinfo=UTC).timestamp() * 1000), UTC)
 
 
 def _table(model: IncidentsModel) -> QTableView:
     table = QTableView()
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    dress_rows(table, "Incidents, newest first")
+    dress_rows(table, translate("Panels", "Incidents, newest first"))
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
     header = table.horizontalHeader()
     header.setMinimumSectionSize(26)
-    for number, width in enumerate((26, table.fontMetrics().horizontalAdvance("30 Nov 2026 00:00") + 16)):
+    for number, width in enumerate((26, table.fontMetrics().horizontalAdvance(_sample_time()) + 16)):
         header.resizeSection(number, width)
     for number in (2, 3):
         header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)

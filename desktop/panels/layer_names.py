@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+
 _WHOLE = {
-    "embed": "Embedding",
-    "position": "Positions",
-    "final_norm": "Final norm",
-    "head": "Head",
+    "embed": QT_TRANSLATE_NOOP("Layers", "Embedding"),
+    "position": QT_TRANSLATE_NOOP("Layers", "Positions"),
+    "final_norm": QT_TRANSLATE_NOOP("Layers", "Final norm"),
+    "head": QT_TRANSLATE_NOOP("Layers", "Head"),
 }
 _INSIDE_A_BLOCK = {
-    "attention_norm": "attention norm",
-    "attention.project_in": "attention in",
-    "attention.project_out": "attention out",
-    "feed_forward_norm": "feed-forward norm",
-    "feed_forward.0": "feed-forward in",
-    "feed_forward.2": "feed-forward out",
+    "attention_norm": QT_TRANSLATE_NOOP("Layers", "attention norm"),
+    "attention.project_in": QT_TRANSLATE_NOOP("Layers", "attention in"),
+    "attention.project_out": QT_TRANSLATE_NOOP("Layers", "attention out"),
+    "feed_forward_norm": QT_TRANSLATE_NOOP("Layers", "feed-forward norm"),
+    "feed_forward.0": QT_TRANSLATE_NOOP("Layers", "feed-forward in"),
+    "feed_forward.2": QT_TRANSLATE_NOOP("Layers", "feed-forward out"),
 }
 _BLOCK = re.compile(r"\bblocks\.\d+(?:\.\w+)+")
-_TIGHT = (("Block ", ""), ("attention", "attn"), ("feed-forward", "ff"))
+_TIGHT = (
+    (QT_TRANSLATE_NOOP("Layers", "attention"), QT_TRANSLATE_NOOP("Layers", "attn")),
+    (QT_TRANSLATE_NOOP("Layers", "feed-forward"), QT_TRANSLATE_NOOP("Layers", "ff")),
+)
 
 
 def layer_title(name: str) -> str:
@@ -27,9 +32,10 @@ def layer_title(name: str) -> str:
     pieces = name.split(".")
     if len(pieces) > 2 and pieces[0] == "blocks" and pieces[1].isdigit():
         inside = ".".join(pieces[2:])
-        return f"Block {int(pieces[1]) + 1} {_INSIDE_A_BLOCK.get(inside, _plain(inside))}"
+        part = translate("Layers", _INSIDE_A_BLOCK[inside]) if inside in _INSIDE_A_BLOCK else _plain(inside)
+        return translate("Layers", "Block {0} {1}").format(int(pieces[1]) + 1, part)
     plain = _plain(name)
-    return _WHOLE.get(name, plain[:1].upper() + plain[1:])
+    return translate("Layers", _WHOLE[name]) if name in _WHOLE else plain[:1].upper() + plain[1:]
 
 
 def with_titles(sentence: str) -> str:
@@ -39,8 +45,10 @@ def with_titles(sentence: str) -> str:
 
 def tight(title: str) -> str:
     """A title for a narrow column: ``Block 1 attention in`` as ``1 attn in``."""
+    block = translate("Layers", "Block {0} {1}").format("", "").strip()
+    title = title.removeprefix(block).lstrip()
     for long, short in _TIGHT:
-        title = title.replace(long, short)
+        title = title.replace(translate("Layers", long), translate("Layers", short))
     return title
 
 

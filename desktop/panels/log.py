@@ -23,26 +23,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.events import Severity
 from core.logs.book import LogBook
 from core.logs.reading import LogEntry
 from desktop.accessible import name_box
-from desktop.action_table import log_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
+from desktop.panel_action_table import log_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
 from desktop.panels.feed_tables import NewestFirstModel
 from desktop.panels.feed_words import moment
 from desktop.tables import Index, dress_rows
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.words import word
 
 _LEVELS = (
-    ("All", logging.NOTSET),
-    ("Warnings and errors", logging.WARNING),
-    ("Errors", logging.ERROR),
+    (QT_TRANSLATE_NOOP("Panels", "All"), logging.NOTSET),
+    (QT_TRANSLATE_NOOP("Panels", "Warnings and errors"), logging.WARNING),
+    (QT_TRANSLATE_NOOP("Panels", "Errors"), logging.ERROR),
 )
-_NONE = "Nothing has been written to the log yet."
-_NONE_MATCHES = "No line of the log is of this level and has these words."
+_NONE = QT_TRANSLATE_NOOP("Panels", "Nothing has been written to the log yet.")
+_NONE_MATCHES = QT_TRANSLATE_NOOP("Panels", "No line of the log is of this level and has these words.")
 _ROOT = "ghostcandle"
 
 
@@ -50,7 +53,9 @@ class LogModel(NewestFirstModel[LogEntry]):
     """When, who told it, and what."""
 
     def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
-        super().__init__(("When", "Part", "What was told"), parent)
+        super().__init__(
+            (translate("Panels", "When"), translate("Panels", "Part"), translate("Panels", "What was told")), parent
+        )
         self._theme, self._now_ms = theme, now_ms
 
     def repaint_icons(self) -> None:
@@ -66,7 +71,7 @@ class LogModel(NewestFirstModel[LogEntry]):
             palette, severity = self._theme.palette, severity_of(entry)
             return icon(severity_icon_name(severity), severity_colour(severity, palette), palette.inverse_text)
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
-            return f"{severity_of(entry)}, {format_time(entry.at_ms, seconds=True)}"
+            return f"{word(severity_of(entry))}, {format_time(entry.at_ms, seconds=True)}"
         if role == Qt.ItemDataRole.ToolTipRole:
             return paragraphs(entry.text)
         return None
@@ -83,22 +88,22 @@ class LogPanel(Panel):
         self.model = LogModel(theme, now_ms, self)
         self.table = _table(self.model)
         self.level = QComboBox()
-        name_box(self.level, "Level")
+        name_box(self.level, translate("Panels", "Level"))
         for text, level in _LEVELS:
-            self.level.addItem(text, level)
+            self.level.addItem(translate("Panels", text), level)
         self.filter = QLineEdit()
-        self.filter.setPlaceholderText("Filter by words")
-        self.filter.setAccessibleName("Filter by words")
+        self.filter.setPlaceholderText(translate("Panels", "Filter by words"))
+        self.filter.setAccessibleName(translate("Panels", "Filter by words"))
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(240)
         self.count = QLabel()
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName("The whole text of the chosen lines")
+        self.details.setAccessibleName(translate("Panels", "The whole text of the chosen lines"))
         self.actions_of_panel = ActionRegistry(log_actions(), self.table)
         self._build_layout()
-        self._empty = EmptyState(_NONE, self.table.viewport())
+        self._empty = EmptyState(translate("Panels", _NONE), self.table.viewport())
         self._connect()
         self.apply_palette(theme.palette)
         self._show_details()
@@ -109,8 +114,10 @@ class LogPanel(Panel):
         shown = self._chosen(entries)
         self.model.show(shown)
         counts = format_count(len(entries))
-        set_text(self.count, counts if len(shown) == len(entries) else f"{format_count(len(shown))} of {counts}")
-        self._empty.tell(is_empty=not shown, is_loading=False, text=_NONE_MATCHES if entries else _NONE)
+        some = translate("Panels", "{0} of {1}").format(format_count(len(shown)), counts)
+        set_text(self.count, counts if len(shown) == len(entries) else some)
+        nothing = translate("Panels", _NONE_MATCHES if entries else _NONE)
+        self._empty.tell(is_empty=not shown, is_loading=False, text=nothing)
         self._show_details()
 
     def tick(self) -> None:
@@ -134,7 +141,7 @@ class LogPanel(Panel):
         return [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(self.tr("Work on the log"))
+        buttons = QToolBar(translate("Panels", "Work on the log"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(15, 15))
         self.actions_of_panel.fill_tool_bar(buttons)
@@ -178,7 +185,9 @@ class LogPanel(Panel):
 
     def _open_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._book.folder))):
-            self.trouble.emit(f"No file manager answered. The log files are in {self._book.folder}.")
+            self.trouble.emit(
+                translate("Panels", "No file manager answered. The log files are in {0}.").format(self._book.folder)
+            )
 
     def _open_menu(self, position: QPoint) -> None:
         menu = QMenu(self)
@@ -194,16 +203,16 @@ def _has(entry: LogEntry, words: Sequence[str]) -> bool:
     return all(word in line for word in words)
 
 
-def severity_of(entry: LogEntry) -> str:
-    """``info``, ``warning`` or ``error``."""
+def severity_of(entry: LogEntry) -> Severity:
+    """By its level."""
     if entry.level >= logging.ERROR:
-        return "error"
-    return "warning" if entry.level >= logging.WARNING else "info"
+        return Severity.ERROR
+    return Severity.WARNING if entry.level >= logging.WARNING else Severity.INFO
 
 
 def part_of(entry: LogEntry) -> str:
     """Which part of the program told it."""
-    return entry.name.removeprefix(_ROOT).lstrip(".").capitalize() or "Program"
+    return entry.name.removeprefix(_ROOT).lstrip(".").capitalize() or translate("Panels", "Program")
 
 
 def as_line(entry: LogEntry) -> str:
@@ -220,7 +229,7 @@ def _table(model: LogModel) -> QTableView:
     table = QTableView()
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    dress_rows(table, "Lines of the log, newest first")
+    dress_rows(table, translate("Panels", "Lines of the log, newest first"))
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
     header = table.horizontalHeader()

@@ -17,21 +17,30 @@ from desktop.panels.inputs import readable_decimal
 from desktop.panels.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHING_STEPS = 25
 _TRENDS = {
-    Trend.IMPROVING: ("trending-down", "improving"),
-    Trend.FLAT: ("trending-neutral", "flat"),
-    Trend.WORSENING: ("trending-up", "worsening"),
+    Trend.IMPROVING: ("trending-down", QT_TRANSLATE_NOOP("Panels", "improving")),
+    Trend.FLAT: ("trending-neutral", QT_TRANSLATE_NOOP("Panels", "flat")),
+    Trend.WORSENING: ("trending-up", QT_TRANSLATE_NOOP("Panels", "worsening")),
     Trend.UNKNOWN: ("", MISSING),
 }
 _TERMS = {
-    "Current": "Training loss, averaged over the newest 50 steps. Lower is better.",
-    "Best": "The lowest such average of the run: over 50 steps, never that of one step.",
-    "Trend": "Where the averaged loss is going.",
-    "Steps": "How often the model's weights were changed, and how many candles it has seen.",
-    "Last step": "How long ago the model last learned, and how long that step took.",
-    "Speed": "Training steps a second, now.",
+    QT_TRANSLATE_NOOP("Panels", "Current"): QT_TRANSLATE_NOOP(
+        "Panels", "Training loss, averaged over the newest 50 steps. Lower is better."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Best"): QT_TRANSLATE_NOOP(
+        "Panels", "The lowest such average of the run: over 50 steps, never that of one step."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Trend"): QT_TRANSLATE_NOOP("Panels", "Where the averaged loss is going."),
+    QT_TRANSLATE_NOOP("Panels", "Steps"): QT_TRANSLATE_NOOP(
+        "Panels", "How often the model's weights were changed, and how many candles it has seen."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Last step"): QT_TRANSLATE_NOOP(
+        "Panels", "How long ago the model last learned, and how long that step took."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Speed"): QT_TRANSLATE_NOOP("Panels", "Training steps a second, now."),
 }
 
 
@@ -51,7 +60,7 @@ class LossPanel(Panel):
         self._legend = QLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._legend)
-        self._plot = plot_widget(self.tr("Curves of the loss"), NumberAxis)
+        self._plot = plot_widget(translate("Panels", "Curves of the loss"), NumberAxis)
         self._raw = self._plot.plot(connect="finite")
         self._prequential = self._plot.plot(connect="finite")
         self._mean = self._plot.plot(connect="finite")
@@ -59,8 +68,10 @@ class LossPanel(Panel):
         self.drifts = DriftMarks(self._plot, theme.palette)
         layout.addWidget(self.drifts)
         self._rate_label = QLabel()
-        self._rate_label.setToolTip("How far one step moves the weights. Change it in the tool bar.")
-        self._rate_plot = plot_widget(self.tr("Curve of the learning rate"), NumberAxis)
+        self._rate_label.setToolTip(
+            translate("Panels", "How far one step moves the weights. Change it in the tool bar.")
+        )
+        self._rate_plot = plot_widget(translate("Panels", "Curve of the learning rate"), NumberAxis)
         self._rate_plot.setFixedHeight(26)
         self._rate_plot.hideAxis("left")
         self._rate_plot.hideAxis("bottom")
@@ -70,7 +81,9 @@ class LossPanel(Panel):
         strip.addWidget(self._rate_label)
         strip.addWidget(self._rate_plot, 1)
         layout.addLayout(strip)
-        self._empty = EmptyState("No training step yet.\nThe curves begin with the first one.", self._plot)
+        self._empty = EmptyState(
+            translate("Panels", "No training step yet.\nThe curves begin with the first one."), self._plot
+        )
         self.apply_palette(theme.palette)
         for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.run_changed):
             signal.connect(self.mark_stale)
@@ -85,8 +98,10 @@ class LossPanel(Panel):
         if last is None:
             self._put("Last step", MISSING)
             return
-        took = f"took {format_duration(last.duration_ms / 1000)}" if last.duration_ms >= 1000 else ""
-        took = took or f"took {format_number(last.duration_ms, 0 if last.duration_ms >= 10 else 1)} ms"
+        took = format_duration(last.duration_ms / 1000)
+        if last.duration_ms < 1000:
+            digits = format_number(last.duration_ms, 0 if last.duration_ms >= 10 else 1)
+            took = translate("Units", "{0} ms").format(digits)
         self._put("Last step", format_age(last.at_ms, self._state.clock.now_ms()), took)
 
     def apply_palette(self, palette: Palette) -> None:
@@ -100,13 +115,19 @@ class LossPanel(Panel):
         self._mean.setPen(pg.mkPen(training, width=2))
         self._prequential.setPen(pg.mkPen(prequential, width=2))
         self._rate.setPen(pg.mkPen(rate, width=1))
+        learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
+        before = translate("Panels", "before learning, mean of {0}").format(_SMOOTHING_STEPS)
         self._legend.setText(
-            f'<span style="color:{training.name()}">&#9473;</span> training, mean of {_SMOOTHING_STEPS} &nbsp; '
-            f'<span style="color:{prequential.name()}">&#9473;</span> before learning, mean of {_SMOOTHING_STEPS}'
+            f'<span style="color:{training.name()}">&#9473;</span> {learned} &nbsp; '
+            f'<span style="color:{prequential.name()}">&#9473;</span> {before}'
         )
         self._legend.setToolTip(
-            "Training: the loss of the samples a step learned from, each step faint, their mean bold.\n"
-            "Before learning (prequential): the loss of the newest one-step forecast, made before its candle was seen."
+            translate(
+                "Panels",
+                "Training: the loss of the samples a step learned from, each step faint, their mean bold.\n"
+                "Before learning (prequential): the loss of the newest one-step forecast, "
+                "made before its candle was seen.",
+            )
         )
         self.drifts.apply_palette(palette)
         for label in (*self._names, self._legend, self._rate_label):
@@ -118,10 +139,10 @@ class LossPanel(Panel):
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(1)
         for index, (name, meaning) in enumerate(_TERMS.items()):
-            title, value = QLabel(name), QLabel(MISSING)
+            title, value = QLabel(translate("Panels", name)), QLabel(MISSING)
             value.setFont(tabular(self.font(), bold=True))
-            title.setToolTip(meaning)
-            value.setToolTip(meaning)
+            title.setToolTip(translate("Panels", meaning))
+            value.setToolTip(translate("Panels", meaning))
             row, column = divmod(index, 3)
             cell = QHBoxLayout()
             cell.setSpacing(5)
@@ -138,17 +159,23 @@ class LossPanel(Panel):
     def _refresh_numbers(self) -> None:
         status = self._state.status
         last = self._state.steps.last
-        self._put("Steps", format_count(status.step if status is not None else last.step if last is not None else None))
+        self._put(
+            "Steps",
+            format_count(status.step if status is not None else last.step if last is not None else None),
+        )
         loss = None if status is None else status.loss
         self._put("Current", format_number(None if loss is None else loss.current, 4))
         self._put("Best", format_number(None if loss is None else loss.best, 4))
         speed = None if status is None else status.steps_per_s
-        self._put("Speed", MISSING if speed is None else f"{format_number(speed, 1)} /s")
+        self._put(
+            "Speed",
+            MISSING if speed is None else translate("Panels", "{0} /s").format(format_number(speed, 1)),
+        )
         trend = Trend.UNKNOWN if loss is None else loss.trend
         icon_name, words = _TRENDS[trend]
         colours = {Trend.IMPROVING: self.palette_now.good, Trend.WORSENING: self.palette_now.bad}
         colour = colours.get(trend, self.palette_now.text)
-        self._put("Trend", words)
+        self._put("Trend", translate("Panels", words))
         colour_text(self._values["Trend"], colour)
         self._trend_icon.setVisible(bool(icon_name))
         if icon_name:
@@ -176,7 +203,7 @@ class LossPanel(Panel):
         for plot in (self._plot, self._rate_plot):
             plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
         self._fit_height(loss, mean, before)
-        self._rate_label.setText(f"Learning rate {readable_decimal(float(rate[-1]))}")
+        self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(float(rate[-1]))))
         low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
         self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
 
@@ -194,7 +221,8 @@ class LossPanel(Panel):
         margin = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
         self._plot.setYRange(low - margin, high + margin, padding=0.0)
 
-    def _put(self, name: str, text: str, more: str = "") -> None:
+    def _put(self, name: str, text: str, took: str = "") -> None:
         set_text(self._values[name], text)
-        if more:
-            self._values[name].setToolTip(f"{_TERMS[name]}\nThe last one {more}.")
+        if took:
+            more = translate("Panels", "The last one took {0}.").format(took)
+            self._values[name].setToolTip(f"{translate('Panels', _TERMS[name])}\n{more}")

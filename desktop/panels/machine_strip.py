@@ -11,6 +11,7 @@ from desktop.formatting import MISSING, format_percent
 from desktop.icons import tabular
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _HOT_C = 87.0
 """Where NVIDIA's GPUs begin to slow down, by their data sheets 87 to 93."""
@@ -71,21 +72,33 @@ class MachineStrip(QWidget):
 def _parts(reading: MachineReading) -> Iterator[tuple[str, str, bool]]:
     """Text, what it means, and whether it is a reason to look."""
     for number, gpu in enumerate(reading.gpus):
-        yield _of_gpu(gpu, f"GPU {number}" if len(reading.gpus) > 1 else "GPU")
-    yield f"CPU {format_percent(reading.cpu_percent / 100.0, 0)}", "All cores of this machine, by all programs", False
+        yield _of_gpu(
+            gpu, translate("Panels", "GPU {0}").format(number) if len(reading.gpus) > 1 else translate("Panels", "GPU")
+        )
+    yield (
+        translate("Panels", "CPU {0}").format(format_percent(reading.cpu_percent / 100.0, 0)),
+        translate("Panels", "All cores of this machine, by all programs"),
+        False,
+    )
     used, total = reading.memory_used_bytes, reading.memory_total_bytes
-    text = f"Memory {_gigabytes(used)} of {_gigabytes(total)} GB"
-    yield text, "Memory of this machine that is not available to others", used > _FULL * total
+    text = translate("Panels", "Memory {0} of {1} GB").format(_gigabytes(used), _gigabytes(total))
+    yield text, translate("Panels", "Memory of this machine that is not available to others"), used > _FULL * total
 
 
 def _of_gpu(gpu: GpuReading, title: str) -> tuple[str, str, bool]:
     used, total, heat = gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.temperature_c
     busy = MISSING if gpu.utilisation_percent is None else format_percent(gpu.utilisation_percent / 100.0, 0)
     warmth = MISSING if heat is None else f"{heat:.0f} °C"
-    memory = MISSING if used is None or total is None else f"{_gigabytes(used)} of {_gigabytes(total)} GB"
+    memory = (
+        MISSING
+        if used is None or total is None
+        else translate("Panels", "{0} of {1} GB").format(_gigabytes(used), _gigabytes(total))
+    )
     is_hot = heat is not None and heat >= _HOT_C
     is_full = used is not None and total is not None and used > _FULL * total
-    meaning = f"{gpu.name}: how busy it is, how warm, and how much of its memory is taken, by all programs"
+    meaning = translate(
+        "Panels", "{0}: how busy it is, how warm, and how much of its memory is taken, by all programs"
+    ).format(gpu.name)
     return f"{title} {busy}  {warmth}  {memory}", meaning, is_hot or is_full
 
 

@@ -16,6 +16,7 @@ from desktop.icons import tabular
 from desktop.panels.base import colour_text
 from desktop.panels.plots import FloatArray, LogAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 
 _SMALLEST_SPAN = 0.5
 _MARGIN = 0.08
@@ -91,7 +92,7 @@ class NormPlot(QWidget):
         self.legend = QLabel()
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setWordWrap(True)
-        self.plot = plot_widget(self.tr("Norms of the gradients"), LogAxis, _PointedPlot)
+        self.plot = plot_widget(translate("Panels", "Norms of the gradients"), LogAxis, _PointedPlot)
         self.plot.setMinimumHeight(_LEAST_HEIGHT)
         self.plot.setMinimumWidth(120)
         self._raw, self._before, self._after, self._threshold = (self.plot.plot(connect="finite") for _ in range(4))
@@ -141,19 +142,22 @@ class NormPlot(QWidget):
         self.legend.setText(
             " &nbsp; ".join(
                 (
-                    _key("&#9473;", before, "before clipping"),
-                    _key("&#9473;", after, "after"),
-                    _key("&#9477;", threshold, "threshold"),
-                    _key("&#9475;", clipped, "clipped"),
-                    _key("&#10005;", skipped, "skipped"),
+                    _key("&#9473;", before, translate("Panels", "before clipping")),
+                    _key("&#9473;", after, translate("Panels", "after")),
+                    _key("&#9477;", threshold, translate("Panels", "threshold")),
+                    _key("&#9475;", clipped, translate("Panels", "clipped")),
+                    _key("&#10005;", skipped, translate("Panels", "skipped")),
                 )
             )
         )
         self.legend.setToolTip(
-            "The length of all gradients together (their 2-norm), on a logarithmic axis: each step faint, the "
-            f"geometric mean of {_SMOOTHING_STEPS} steps bold.\nWhere only one line is seen, nothing was clipped. "
-            "A skipped step changed nothing.\nThe threshold bounds this norm; in the clip modes value and layer it "
-            "bounds each number and each layer instead."
+            translate(
+                "Panels",
+                "The length of all gradients together (their 2-norm), on a logarithmic axis: each step "
+                "faint, the geometric mean of {0} steps bold.\nWhere only one line is seen, nothing was "
+                "clipped. A skipped step changed nothing.\nThe threshold bounds this norm; in the clip modes "
+                "value and layer it bounds each number and each layer instead.",
+            ).format(_SMOOTHING_STEPS)
         )
         colour_text(self.legend, palette.muted_text)
         self.readout.update()
@@ -215,16 +219,19 @@ def _lines(steps: StepHistory, index: int) -> list[str]:
         float(steps.column(name)[index]) for name in ("gradient_norm", "norm_after", "clip_norm", "update_ratio")
     )
     step = int(steps.column("step")[index])
-    lines = [f"Step {format_count(step)}", f"Before clipping  {format_significant(before)}"]
+    lines = [
+        translate("Panels", "Step {0}").format(format_count(step)),
+        translate("Panels", "Before clipping  {0}").format(format_significant(before)),
+    ]
     if math.isfinite(after):
-        lines.append(f"After clipping  {format_significant(after)}")
+        lines.append(translate("Panels", "After clipping  {0}").format(format_significant(after)))
     if steps.column("clipped")[index] > 0.0:
-        lines.append(f"Clipped at {format_significant(threshold)}")
+        lines.append(translate("Panels", "Clipped at {0}").format(format_significant(threshold)))
     if math.isfinite(ratio):
-        lines.append(f"Update / parameter  {format_significant(ratio, 2)}")
+        lines.append(translate("Panels", "Update / parameter  {0}").format(format_significant(ratio, 2)))
     reason = steps.why_skipped(step)
     if reason is not None:
-        lines.append(f"Skipped: {reason}")
+        lines.append(translate("Panels", "Skipped: {0}").format(reason))
     return lines
 
 

@@ -20,6 +20,7 @@ from core.events import (
 from core.market.feeds.base import FeedState
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
+from desktop.translation import translate
 
 _FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave incident", "storage"
 _RESTORED = "restored"
@@ -81,7 +82,9 @@ class NoticeWriter(QObject):
 
     def _on_failed(self, event: TrainerFailed) -> None:
         self._banner.withdraw(_ENDED)  # the failure says it too
-        notice = Notice(_TRAINER, Severity.ERROR, event.sentence, event.details, "Start again", self._on_start)
+        notice = Notice(
+            _TRAINER, Severity.ERROR, event.sentence, event.details, translate("Panels", "Start again"), self._on_start
+        )
         self._banner.tell(notice)
 
     def _on_feed(self) -> None:
@@ -90,7 +93,13 @@ class NoticeWriter(QObject):
             self._banner.withdraw(_FEED)
             return
         self._banner.tell(
-            Notice(_FEED, Severity.ERROR, feed.sentence, action="Choose market…", on_action=self._on_choose_market)
+            Notice(
+                _FEED,
+                Severity.ERROR,
+                feed.sentence,
+                action=translate("Panels", "Choose market…"),
+                on_action=self._on_choose_market,
+            )
         )
 
     def _on_incident(self, incident: Incident) -> None:
@@ -98,7 +107,13 @@ class NoticeWriter(QObject):
         if incident.kind == GPU_IS_BACK:
             text = f"{incident.what_happened} {incident.what_was_done}"
             self._banner.tell(
-                Notice(_GPU, incident.severity, text, action="Go back to the GPU", on_action=self._on_use_gpu)
+                Notice(
+                    _GPU,
+                    incident.severity,
+                    text,
+                    action=translate("Panels", "Go back to the GPU"),
+                    on_action=self._on_use_gpu,
+                )
             )
         if incident.kind == RESTORED:
             self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened))
@@ -107,9 +122,9 @@ class NoticeWriter(QObject):
 
     def _tell_grave(self, incident: Incident) -> None:
         text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
-        key, action, on_action = _INCIDENT, "Show incidents", self._on_show
+        key, action, on_action = _INCIDENT, translate("Panels", "Show incidents"), self._on_show
         if incident.kind in PAUSES:
-            key, action, on_action = _PAUSED, "Resume", self._on_resume
+            key, action, on_action = _PAUSED, translate("Panels", "Resume"), self._on_resume
         elif incident.kind == TRAINER_ENDED:
             key = _ENDED
         self._told_at_ms[key] = incident.at_ms

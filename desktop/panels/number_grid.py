@@ -11,13 +11,14 @@ from desktop.formatting import MISSING
 from desktop.icons import tabular
 from desktop.panels.base import colour_text, set_text
 from desktop.theme import Palette
+from desktop.translation import translate
 
 
 class NumberGrid(QWidget):
     """A dash for each number until `put`. Who lays it out says for each name in which row and which pair of columns."""
 
     def __init__(self, meanings: Mapping[str, str], parent: QWidget | None = None) -> None:
-        """meanings: the tooltip of each name, in the order of the names."""
+        """meanings: the tooltip of each name as it is shown; the names are English, and in this order."""
         super().__init__(parent)
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
@@ -26,9 +27,10 @@ class NumberGrid(QWidget):
         self.names: dict[str, QLabel] = {}
         self.values: dict[str, QLabel] = {}
         for name, meaning in meanings.items():
-            self.names[name], self.values[name] = QLabel(name), QLabel(MISSING)
+            shown = translate("Panels", name)
+            self.names[name], self.values[name] = QLabel(shown), QLabel(MISSING)
             self.values[name].setFont(tabular(self.font(), bold=True))
-            self.values[name].setAccessibleName(name)
+            self.values[name].setAccessibleName(shown)
             for label in (self.names[name], self.values[name]):
                 label.setToolTip(meaning)
 

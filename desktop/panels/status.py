@@ -14,22 +14,24 @@ from desktop.panels.base import Panel, paragraphs, set_text
 from desktop.panels.feed_words import in_one_line, state_colour
 from desktop.state import RunState
 from desktop.theme import Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _TRAINER_WORDS = {
-    TrainerState.STARTING: "Training is starting",
-    TrainerState.CATCHING_UP: "Catching up",
-    TrainerState.TRAINING: "Training",
-    TrainerState.PAUSED: "Paused",
-    TrainerState.RESTARTING: "Training is restarting",
-    TrainerState.STOPPED: "Stopped",
-    TrainerState.FAILED: "Training failed",
+    TrainerState.STARTING: QT_TRANSLATE_NOOP("Panels", "Training is starting"),
+    TrainerState.CATCHING_UP: QT_TRANSLATE_NOOP("Panels", "Catching up"),
+    TrainerState.TRAINING: QT_TRANSLATE_NOOP("Panels", "Training"),
+    TrainerState.PAUSED: QT_TRANSLATE_NOOP("Panels", "Paused"),
+    TrainerState.RESTARTING: QT_TRANSLATE_NOOP("Panels", "Training is restarting"),
+    TrainerState.STOPPED: QT_TRANSLATE_NOOP("Panels", "Stopped"),
+    TrainerState.FAILED: QT_TRANSLATE_NOOP("Panels", "Training failed"),
 }
-_CAUGHT_UP = "Caught up"
+_CAUGHT_UP = QT_TRANSLATE_NOOP("Panels", "Caught up")
 _NEXT_CANDLES = 2
-_PAUSED_BY_BREAKER = "Paused after three crashes"
-_SKILL_MEANING = (
+_PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
+_SKILL_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
     "How much smaller the loss of the forecast closes is than that of “no change”, with its 95 % interval, over the "
-    "scores that count for this run. 0 % is no better. The Accuracy panel has it too, with all else."
+    "scores that count for this run. 0 % is no better. The Accuracy panel has it too, with all else.",
 )
 
 
@@ -79,7 +81,10 @@ class ElidedLabel(QLabel):
         self.setTextFormat(Qt.TextFormat.PlainText)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(self.fontMetrics().horizontalAdvance("Reconnecting…"), super().minimumSizeHint().height())
+        return QSize(
+            self.fontMetrics().horizontalAdvance(translate("Panels", "Reconnecting…")),
+            super().minimumSizeHint().height(),
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -109,9 +114,9 @@ class StatusPanel(Panel):
             line = Divider(theme)
             layout.addWidget(line)
             layout.addWidget(label)
-        self.loss.setToolTip("Training loss, averaged over the newest 50 steps")
-        self.skill.setToolTip(paragraphs(_SKILL_MEANING))
-        self.device.setToolTip("Where the training runs")
+        self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
+        self.skill.setToolTip(paragraphs(translate("Panels", _SKILL_MEANING)))
+        self.device.setToolTip(translate("Panels", "Where the training runs"))
         signals = (state.feed_changed, state.status_changed, state.jobs_changed, state.run_changed)
         for signal in signals:
             signal.connect(self.mark_stale)
@@ -124,9 +129,14 @@ class StatusPanel(Panel):
         self.jobs.show_jobs(self._state.jobs.running())
         status, trainer_state = self._state.status, self._state.trainer_state
         set_text(self.trainer, self._trainer_words(trainer_state))
-        set_text(self.step, f"Step {format_count(None if status is None else status.step)}")
-        set_text(self.loss, f"Loss {format_number(None if status is None else status.loss.current, 4)}")
-        set_text(self.skill, f"Close skill {self._skill()}")
+        set_text(
+            self.step, translate("Panels", "Step {0}").format(format_count(None if status is None else status.step))
+        )
+        set_text(
+            self.loss,
+            translate("Panels", "Loss {0}").format(format_number(None if status is None else status.loss.current, 4)),
+        )
+        set_text(self.skill, translate("Panels", "Close skill {0}").format(self._skill()))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else MISSING
         set_text(self.device, device)
@@ -134,7 +144,7 @@ class StatusPanel(Panel):
     def _refresh_feed(self) -> None:
         feed, palette = self._state.feed, self.palette_now
         if feed is None:
-            self.feed.setText("No feed yet")
+            self.feed.setText(translate("Panels", "No feed yet"))
             self._dot.show_colour(palette.muted_text)
             return
         self._dot.show_colour(state_colour(feed.state, palette))
@@ -145,10 +155,12 @@ class StatusPanel(Panel):
     def _trainer_words(self, trainer_state: TrainerState | None) -> str:
         failure = self._state.failure
         if trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker:
-            return _PAUSED_BY_BREAKER
+            return translate("Panels", _PAUSED_BY_BREAKER)
         if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
-            return _CAUGHT_UP
-        return "Not training" if trainer_state is None else _TRAINER_WORDS[trainer_state]
+            return translate("Panels", _CAUGHT_UP)
+        if trainer_state is None:
+            return translate("Panels", "Not training")
+        return translate("Panels", _TRAINER_WORDS[trainer_state])
 
     def _is_caught_up(self) -> bool:
         """Whether it has learned from the newest candle that there is: until the next one closes, which may be hours,
@@ -167,4 +179,4 @@ class StatusPanel(Panel):
         if skill.low is None or skill.high is None:
             return value
         low, high = (format_number(each * 100, 1) for each in (skill.low, skill.high))
-        return f"{value} ({low} to {high})"
+        return translate("Panels", "{0} ({1} to {2})").format(value, low, high)

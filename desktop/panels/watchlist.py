@@ -15,15 +15,16 @@ from core.market.feeds.tickers import Quote
 from core.market.symbols import SymbolList
 from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket, Watchlist, added, moved, without
-from desktop.action_table import watchlist_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_age, format_count, format_duration
+from desktop.panel_action_table import watchlist_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.watchlist_adder import MarketAdder
 from desktop.panels.watchlist_model import Row, WatchlistModel
 from desktop.panels.watchlist_table import WatchTable
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.translation import translate
 from desktop.watch.quotes import STALE_AFTER_MS, QuoteState, Standing
 
 _CHANGES_KEPT = 50
@@ -314,7 +315,7 @@ class WatchlistPanel(Panel):
     def _build_layout(self) -> None:
         self.note.setWordWrap(True)
         self.note.setTextFormat(Qt.TextFormat.PlainText)
-        buttons = QToolBar(self.tr("Work on the watchlist"))
+        buttons = QToolBar(translate("Panels", "Work on the watchlist"))
         buttons.setIconSize(QSize(15, 15))
         self.actions_of_panel.fill_tool_bar(buttons)
         foot = QHBoxLayout()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
@@ -22,6 +23,7 @@ from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from desktop.window import MainWindow
 from tests.desktop import scenario
+from tests.desktop.made_up_language import MadeUpLanguage
 from tests.support.loopback_tickers import LoopbackTickers
 
 
@@ -130,3 +132,12 @@ def exchange() -> Iterator[LoopbackTickers]:
     loop.call_soon_threadsafe(ended.set)
     thread.join(timeout=5.0)
     loop.close()
+
+
+@pytest.fixture
+def made_up_language(qapp: QCoreApplication) -> Iterator[MadeUpLanguage]:
+    """All that is made from now on speaks it."""
+    language = MadeUpLanguage()
+    assert qapp.installTranslator(language)
+    yield language
+    qapp.removeTranslator(language)

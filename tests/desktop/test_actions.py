@@ -6,17 +6,17 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
 from pytestqt.qtbot import QtBot
 
-from desktop.action_table import (
+from desktop.action_table import standard_actions
+from desktop.actions import ActionId, ActionInfo, ActionRegistry
+from desktop.icons import icon
+from desktop.panel_action_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
     job_actions,
     log_actions,
-    standard_actions,
     watchlist_actions,
 )
-from desktop.actions import ActionId, ActionInfo, ActionRegistry
-from desktop.icons import icon
 from desktop.theme import Theme
 
 ALL = (

@@ -17,20 +17,20 @@ from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
 from core.settings import OWN_DIALOG, Settings
-from desktop.action_table import (
-    checkpoint_actions,
-    feed_actions,
-    incident_actions,
-    log_actions,
-    standard_actions,
-    watchlist_actions,
-)
+from desktop.action_table import standard_actions
 from desktop.actions import ActionInfo
 from desktop.charting.gestures import chart_gestures
 from desktop.commands.cli import ghostcandle
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_facts import choices, default, kind, number, unit
 from desktop.dialogs.setting_words import effect, title, words
+from desktop.panel_action_table import (
+    checkpoint_actions,
+    feed_actions,
+    incident_actions,
+    log_actions,
+    watchlist_actions,
+)
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _OF_PANELS = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions)

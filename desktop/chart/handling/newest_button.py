@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from desktop.chart.framing.frame import Frame
+from desktop.translation import translate
 
 _MARGIN_PX = 10
 
@@ -15,8 +16,8 @@ class NewestButton(QToolButton):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setText("Newest »")
-        self.setToolTip("Go to the newest candle (End)")
+        self.setText(translate("Chart", "Newest »"))
+        self.setToolTip(translate("Chart", "Go to the newest candle (End)"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.hide()

@@ -11,6 +11,8 @@ from desktop.chart.data.past import PastForecast
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
 from desktop.theme import Palette
+from desktop.translation import translate
+from desktop.words import word
 
 
 def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities | None = None) -> list[Row]:
@@ -18,31 +20,38 @@ def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities 
     where it is known."""
     palette, decimals = frame.palette, frame.decimals
     facts: list[tuple[str, str, QColor]] = [
-        ("Forecast close", formatting.format_price(forecast.close, decimals), palette.ghost_text),
-        ("Actual close", formatting.format_price(forecast.actual_close, decimals), palette.text),
-        ("Error", formatting.format_percent(forecast.error, 3, signed=True), palette.text),
-        ("50 % band", *_inside(forecast.inside_50, palette)),
-        ("90 % band", *_inside(forecast.inside_90, palette)),
-        ("Direction", *_direction(forecast.direction_hit, palette)),
-        *(() if regime is None else (("Market then", _regime_text(regime), _regime_colour(regime, palette)),)),
-        ("Made", _made_text(forecast, frame), palette.text),
-        ("After step", _step_text(forecast), palette.text),
-        ("Last checkpoint then", _checkpoint_text(forecast), palette.text),
+        (translate("Chart", "Forecast close"), formatting.format_price(forecast.close, decimals), palette.ghost_text),
+        (translate("Chart", "Actual close"), formatting.format_price(forecast.actual_close, decimals), palette.text),
+        (translate("Chart", "Error"), formatting.format_percent(forecast.error, 3, signed=True), palette.text),
+        (translate("Chart", "50 % band"), *_inside(forecast.inside_50, palette)),
+        (translate("Chart", "90 % band"), *_inside(forecast.inside_90, palette)),
+        (translate("Chart", "Direction"), *_direction(forecast.direction_hit, palette)),
+        *_market_facts(regime, palette),
+        (translate("Chart", "Made"), _made_text(forecast, frame), palette.text),
+        (translate("Chart", "After step"), _step_text(forecast), palette.text),
+        (translate("Chart", "Last checkpoint then"), _checkpoint_text(forecast), palette.text),
     ]
-    rows: list[Row] = [(Span(f"Forecast made {candles_before(forecast.horizon)}", palette.text, bold=True),)]
+    title = translate("Chart", "Forecast made {0}").format(candles_before(forecast.horizon))
+    rows: list[Row] = [(Span(title, palette.text, bold=True),)]
     rows += [(Span(name, palette.muted_text), Span(text, colour)) for name, text, colour in facts]
     if forecast.after_gap:
-        rows.append((Span("Candles are missing before it", palette.warning),))
+        rows.append((Span(translate("Chart", "Candles are missing before it"), palette.warning),))
     return rows
 
 
 def candles_before(horizon: int) -> str:
     """``1 candle before``, ``3 candles before``."""
-    return f"{horizon} candle{'' if horizon == 1 else 's'} before"
+    return translate("Chart", "{0} before").format(formatting.format_candles(horizon))
+
+
+def _market_facts(regime: RegimeProbabilities | None, palette: Palette) -> tuple[tuple[str, str, QColor], ...]:
+    if regime is None:
+        return ()
+    return ((translate("Chart", "Market then"), _regime_text(regime), _regime_colour(regime, palette)),)
 
 
 def _regime_text(regime: RegimeProbabilities) -> str:
-    return f"{regime.likeliest.value}, {formatting.format_percent(regime.of(regime.likeliest), 0)}"
+    return f"{word(regime.likeliest)}, {formatting.format_percent(regime.of(regime.likeliest), 0)}"
 
 
 def _regime_colour(regime: RegimeProbabilities, palette: Palette) -> QColor:
@@ -50,9 +59,11 @@ def _regime_colour(regime: RegimeProbabilities, palette: Palette) -> QColor:
 
 
 def _made_text(forecast: PastForecast, frame: Frame) -> str:
-    how = "live" if forecast.mode is ForecastMode.LIVE else f"in {forecast.mode.value}"
-    if forecast.mode is ForecastMode.SIMULATED:
-        how = "in a simulated market"
+    how = translate("Chart", "in {0}").format(word(forecast.mode))
+    if forecast.mode is ForecastMode.LIVE:
+        how = word(forecast.mode)
+    elif forecast.mode is ForecastMode.SIMULATED:
+        how = translate("Chart", "in a simulated market")
     if forecast.made_at_ms is None:
         return how
     return f"{how}, {formatting.format_time(forecast.made_at_ms, frame.time_zone, seconds=True)}"
@@ -67,14 +78,20 @@ def _checkpoint_text(forecast: PastForecast) -> str:
     """The last part of its id, which tells it from others of the run."""
     if forecast.step is None:
         return formatting.MISSING
-    return "none yet" if forecast.checkpoint_id is None else forecast.checkpoint_id.rsplit("-", 1)[-1]
+    if forecast.checkpoint_id is None:
+        return translate("Chart", "none yet")
+    return forecast.checkpoint_id.rsplit("-", 1)[-1]
 
 
 def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:
-    return ("inside", palette.good) if is_inside else ("outside", palette.bad)
+    if is_inside:
+        return translate("Chart", "inside"), palette.good
+    return translate("Chart", "outside"), palette.bad
 
 
 def _direction(hit: bool | None, palette: Palette) -> tuple[str, QColor]:
     if hit is None:
-        return "not counted (flat)", palette.muted_text
-    return ("hit", palette.good) if hit else ("missed", palette.bad)
+        return translate("Chart", "not counted (flat)"), palette.muted_text
+    if hit:
+        return translate("Chart", "hit"), palette.good
+    return translate("Chart", "missed"), palette.bad

@@ -16,6 +16,7 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.past import past_rows
 from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
 from desktop.chart.layers.layer import LayerSet
+from desktop.translation import translate
 
 _GROUND_ALPHA = 250
 """Lets a hint of the candles through; any more, and coloured numbers over a candle are below 4.5 to 1."""
@@ -113,15 +114,20 @@ def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int
 
 def _hole_words(frame: Frame, model: ChartModel, index: int, missing: int) -> Span:
     """That candles are missing, and whether they are still to be had."""
-    noun, verb = ("candle", "is") if missing == 1 else ("candles", "are")
-    text = f"{formatting.format_count(missing)} {noun} before this one {verb} missing"
+    text = translate("Chart", "1 candle before this one is missing")
+    if missing > 1:
+        many = translate("Chart", "{0} candles before this one are missing")
+        text = many.format(formatting.format_count(missing))
     if model.holes is None:
         return Span(text, frame.palette.warning)
     absent = model.absent_before(index)
     if absent >= missing:
-        return Span(f"{text}: the exchange has none", frame.palette.muted_text)
-    some = f"the exchange has none of {formatting.format_count(absent)}, the others are " if absent else ""
-    return Span(f"{text}: {some}not stored yet", frame.palette.warning)
+        return Span(translate("Chart", "{0}: the exchange has none").format(text), frame.palette.muted_text)
+    why = translate("Chart", "{0}: not stored yet").format(text)
+    if absent:
+        some = translate("Chart", "{0}: the exchange has none of {1}, the others are not stored yet")
+        why = some.format(text, formatting.format_count(absent))
+    return Span(why, frame.palette.warning)
 
 
 def _title_row(frame: Frame, model: ChartModel, width: int) -> Row:
@@ -159,7 +165,7 @@ def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tu
 
 def _range(frame: Frame, candle: Candle) -> Row:
     text = formatting.format_price(candle.high - candle.low, frame.decimals)
-    return Span("Range", frame.palette.muted_text), Span(f" {text}", frame.palette.text, glue=True)
+    return Span(translate("Chart", "Range"), frame.palette.muted_text), Span(f" {text}", frame.palette.text, glue=True)
 
 
 def _prices(frame: Frame, candle: Candle | Ghost, colour: QColor) -> Row:
@@ -182,7 +188,7 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
     rows = [(Span(_ahead_text(placed), palette.ghost_text, bold=True), *_prices(frame, ghost, colour))]
     ranges = [
         (
-            Span(f"{percent} % band", palette.muted_text),
+            Span(translate("Chart", "{0} % band").format(percent), palette.muted_text),
             Span(f" {_range_text(edges, frame.decimals)}", colour, glue=True),
         )
         for percent in (50, 90)
@@ -192,12 +198,13 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
         rows.append(tuple(span for pair in ranges for span in pair))
     conditions = None if model.forecast is None else model.forecast.conditions
     if conditions is not None and conditions.is_odd:
-        rows.append((Span(f"Made of an input unlike any before: {conditions.oddity}", palette.warning),))
+        odd = translate("Chart", "Made of an input unlike any before: {0}").format(conditions.oddity)
+        rows.append((Span(odd, palette.warning),))
     return rows
 
 
 def _ahead_text(placed: PlacedGhost) -> str:
-    return f"Forecast +{placed.ahead}"
+    return translate("Chart", "Forecast +{0}").format(placed.ahead)
 
 
 def _range_text(edges: tuple[float, float], decimals: int) -> str:

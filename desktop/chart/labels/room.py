@@ -11,9 +11,10 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Row, Span, padding_px, row_width, wrapped
 from desktop.chart.framing.frame import Fonts
 from desktop.chart.layers.layer import LayerSet
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-HELD_WORDS = ("Prices are held by hand.", "Alt+A fits them.")
-HELD_IN_SHORT = ("Held: Alt+A",)
+HELD_WORDS = (QT_TRANSLATE_NOOP("Chart", "Prices are held by hand."), QT_TRANSLATE_NOOP("Chart", "Alt+A fits them."))
+HELD_IN_SHORT = QT_TRANSLATE_NOOP("Chart", "Held: Alt+A")
 
 _USUAL_CHANGE = 0.001
 _VOLUME = 888.8
@@ -59,8 +60,9 @@ def cut(lines: Sequence[Row], most: int, fonts: Fonts, width: int) -> list[Row]:
 
 def held_words(title: str, fonts: Fonts, width: int) -> tuple[str, ...]:
     """What is said beside the title while the prices are held by hand: the whole sentence where a line has room."""
-    row = (Span(title, QColor(), bold=True), *(Span(words, QColor()) for words in HELD_WORDS))
-    return HELD_WORDS if row_width(row, fonts) <= width else HELD_IN_SHORT
+    words = tuple(translate("Chart", each) for each in HELD_WORDS)
+    row = (Span(title, QColor(), bold=True), *(Span(each, QColor()) for each in words))
+    return words if row_width(row, fonts) <= width else (translate("Chart", HELD_IN_SHORT),)
 
 
 def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int) -> int:

@@ -16,6 +16,8 @@ from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.drawing.text import Row, Span, wrapped
 from desktop.chart.framing.frame import Fonts
 from desktop.theme import Palette
+from desktop.translation import translate
+from desktop.words import word
 
 _MOST_LINES = 2
 """More would leave no room for the bars."""
@@ -53,8 +55,8 @@ _WIDEST = _Numbers(888, 88, 888, 888, 888, 888, 0.888)
 
 def title(model: ChartModel, palette: Palette) -> Row:
     """What the strip is."""
-    ahead = f"{model.past.horizon} candle{'' if model.past.horizon == 1 else 's'} ahead"
-    return Span("Forecast error", palette.ghost_text, bold=True), Span(ahead, palette.muted_text)
+    ahead = translate("Chart", "{0} ahead").format(formatting.format_candles(model.past.horizon))
+    return Span(translate("Chart", "Forecast error"), palette.ghost_text, bold=True), Span(ahead, palette.muted_text)
 
 
 def lines_needed(model: ChartModel, palette: Palette, fonts: Fonts, width: int) -> int:
@@ -86,53 +88,62 @@ def _of_candle(forecast: PastForecast | None, palette: Palette) -> Row:
     if forecast is None:
         return ()
     kind = 0 if forecast.inside_50 else 1 if forecast.inside_90 else 2
-    where = ("inside 50 %", "inside 90 %", "outside 90 %")[kind]
+    where = (
+        translate("Chart", "inside 50 %"),
+        translate("Chart", "inside 90 %"),
+        translate("Chart", "outside 90 %"),
+    )[kind]
     colour = palette.warning if kind == 2 else palette.ghost_up
     error = formatting.format_percent(forecast.error, 3, signed=True)
     spans = [Span(error, palette.text, bold=True), Span(where, colour)]
     if forecast.direction_hit is not None:
-        said, shade = ("direction hit", palette.good) if forecast.direction_hit else ("direction missed", palette.bad)
-        spans.append(Span(said, shade))
+        missed = Span(translate("Chart", "direction missed"), palette.bad)
+        hit = Span(translate("Chart", "direction hit"), palette.good)
+        spans.append(hit if forecast.direction_hit else missed)
     if forecast.mode is not ForecastMode.LIVE:
-        spans.append(Span(f"({forecast.mode.value})", palette.muted_text))
+        spans.append(Span(f"({word(forecast.mode)})", palette.muted_text))
     return tuple(spans)
 
 
 def _in_view(view: PastView, palette: Palette, colours: Colours, most: int) -> list[Row]:
     muted = palette.muted_text
     if view.is_too_wide:
-        return [(Span(f"zoom in: at most {formatting.format_count(most)} candles are compared at once", muted),)]
+        zoom_in = translate("Chart", "zoom in: at most {0} candles are compared at once")
+        return [(Span(zoom_in.format(formatting.format_count(most)), muted),)]
     if not len(view):
-        return [(Span("none in view" if view.is_complete else "reading …", muted),)]
+        none = translate("Chart", "none in view")
+        return [(Span(none if view.is_complete else translate("Chart", "reading …"), muted),)]
     ways = _ways(_Numbers.of(view), colours, muted)
-    return ways if view.is_complete else [(*way, Span("reading …", muted)) for way in ways]
+    return ways if view.is_complete else [(*way, Span(translate("Chart", "reading …"), muted)) for way in ways]
 
 
 def _ways(numbers: _Numbers, colours: Colours, muted: QColor) -> list[Row]:
-    """From all there is to say to no more than what the colours mean."""
-    names, short = ("in 50 %: ", "in 90 %: ", "outside: "), ("50 % ", "90 % ", "out ")
-    count, mean = formatting.format_count(numbers.count), formatting.format_number(numbers.mean_size, 3)
-    head = (Span(f"n {count}{_how_made(numbers.later, numbers.count)}", muted), Span(f"mean {mean} %", muted))
-    tail = Span(f"direction hit: {_of(numbers.hits, numbers.counted)}", muted)
+    """From all there is to say, each with what it was counted over, to no more than what the colours mean."""
+    names, short = _names(), ("50 % ", "90 % ", translate("Chart", "out "))
+    mean = formatting.format_number(numbers.mean_size, 3)
+    counted = f"n {formatting.format_count(numbers.count)}{_how_made(numbers.later, numbers.count)}"
+    count, tail = Span(counted, muted), Span(_hits(numbers), muted)
     legend = _legend(names, numbers, colours, muted, _alone)
     return [
-        _all(numbers, colours, muted),
-        (*head, *legend, tail),
-        (head[0], *legend),
+        (
+            Span(translate("Chart", "in view: {0}").format(counted), muted),
+            Span(translate("Chart", "mean |error| {0} %").format(mean), muted),
+            *_legend(names, numbers, colours, muted, _of),
+            tail,
+        ),
+        (count, Span(translate("Chart", "mean {0} %").format(mean), muted), *legend, tail),
+        (count, *legend),
         legend,
         _legend(short, numbers, colours, muted, _alone),
     ]
 
 
-def _all(numbers: _Numbers, colours: Colours, muted: QColor) -> Row:
-    """Each with what it was counted over."""
-    count, mean = numbers.count, formatting.format_number(numbers.mean_size, 3)
-    return (
-        Span(f"in view: n {formatting.format_count(count)}{_how_made(numbers.later, count)}", muted),
-        Span(f"mean |error| {mean} %", muted),
-        *_legend(("in 50 %: ", "in 90 %: ", "outside: "), numbers, colours, muted, _of),
-        Span(f"direction hit: {_of(numbers.hits, numbers.counted)}", muted),
-    )
+def _names() -> tuple[str, str, str]:
+    return translate("Chart", "in 50 %: "), translate("Chart", "in 90 %: "), translate("Chart", "outside: ")
+
+
+def _hits(numbers: _Numbers) -> str:
+    return translate("Chart", "direction hit: {0}").format(_of(numbers.hits, numbers.counted))
 
 
 def _legend(
@@ -147,12 +158,12 @@ def _legend(
 
 def _how_made(later: int, count: int) -> str:
     if later == count:
-        return ", none made live"
-    return f", {formatting.format_count(later)} not made live (paler)" if later else ""
+        return translate("Chart", ", none made live")
+    return translate("Chart", ", {0} not made live (paler)").format(formatting.format_count(later)) if later else ""
 
 
 def _of(count: int, total: int) -> str:
-    return f"{formatting.format_count(count)} of {formatting.format_count(total)}"
+    return translate("Chart", "{0} of {1}").format(formatting.format_count(count), formatting.format_count(total))
 
 
 def _alone(count: int, total: int) -> str:

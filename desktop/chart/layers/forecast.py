@@ -13,6 +13,8 @@ from desktop.chart.drawing.primitives import draw_parts, fill_rects, rects
 from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.room import has_label
+from desktop.translation import translate
+from desktop.words import word
 
 _RISING_ALPHA = 60
 _FALLING_ALPHA = 120
@@ -68,7 +70,8 @@ def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
     other = model.other_interval
     if other is None:
         return None
-    row = (Span(f"Forecasts and their errors are for {other} candles", frame.palette.ghost_text),)
+    said = translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
+    row = (Span(said, frame.palette.ghost_text),)
     size = box_size((row,), frame.fonts)
     left = max(frame.layout.plot_right - size.width() - frame.scaled(6), 0)
     top = max(frame.layout.price_top - size.height(), 0)
@@ -251,11 +254,15 @@ def _divider_row(frame: Frame, model: ChartModel) -> Row:
     made, oddity, ink = Span(_divider_text(model), frame.palette.ghost_text), _oddity(model), frame.palette.warning
     if not oddity:
         return (made,)
-    whole = (made, Span(f"dimmed: unlike any before ({oddity})", ink))
-    return whole if box_size((whole,), frame.fonts).width() <= frame.layout.plot_right else (made, Span("dimmed", ink))
+    whole = (made, Span(translate("Chart", "dimmed: unlike any before ({0})").format(oddity), ink))
+    if box_size((whole,), frame.fonts).width() <= frame.layout.plot_right:
+        return whole
+    return made, Span(translate("Chart", "dimmed"), ink)
 
 
 def _divider_text(model: ChartModel) -> str:
     """Only a live forecast goes without saying how it was made."""
     mode = ForecastMode.LIVE if model.forecast is None else model.forecast.mode
-    return "forecast" if mode is ForecastMode.LIVE else f"forecast ({mode.value})"
+    if mode is ForecastMode.LIVE:
+        return translate("Chart", "forecast")
+    return translate("Chart", "forecast ({0})").format(word(mode))

@@ -18,6 +18,7 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.labels.past import candles_before
 from desktop.chart.layers.layer import PaneScale
+from desktop.translation import translate
 
 _NARROWEST_GHOST_PX = 7
 """Logical pixels between candles below which ghosts would blur: the median line stands in for them."""
@@ -75,12 +76,13 @@ class HindsightLayer:
             said = too_wide
         elif view is not None and view.is_complete and not len(view):
             said = nothing
-        return ((Span("Hindsight", palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
+        return ((Span(translate("Chart", "Hindsight"), palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
         if model.other_interval is not None:
             return ()
-        return ((Span("Hindsight", QColor(), bold=True), Span(max(_sayings(model), key=len), QColor())),)
+        name = Span(translate("Chart", "Hindsight"), QColor(), bold=True)
+        return ((name, Span(max(_sayings(model), key=len), QColor())),)
 
 
 def _sayings(model: ChartModel) -> tuple[str, str, str]:
@@ -88,9 +90,9 @@ def _sayings(model: ChartModel) -> tuple[str, str, str]:
     before = candles_before(model.past.horizon)
     most = formatting.format_count(model.past.most_candles)
     return (
-        f"forecasts made {before}: close, and 50 % and 90 % band",
-        f"zoom in: at most {most} candles are compared at once",
-        f"nothing in view was forecast {before}",
+        translate("Chart", "forecasts made {0}: close, and 50 % and 90 % band").format(before),
+        translate("Chart", "zoom in: at most {0} candles are compared at once").format(most),
+        translate("Chart", "nothing in view was forecast {0}").format(before),
     )
 
 

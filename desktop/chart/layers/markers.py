@@ -17,6 +17,7 @@ from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale
 from desktop.icons import glyph, glyph_font
 from desktop.theme import Palette
+from desktop.translation import translate
 
 _SIDE_PX = 15
 _GAP_PX = 1
@@ -187,7 +188,8 @@ def _rows(cell: _Cell, frame: Frame) -> tuple[Row, ...]:
         rows.append((Span(marker.title, colour, bold=True), Span(when, frame.palette.muted_text)))
         rows += [(Span(line, frame.palette.text),) for line in _lines(marker.sentence, frame.fonts)]
     if len(told) > _MOST_TOLD:
-        rows.append((Span(f"and {len(told) - _MOST_TOLD} more", frame.palette.muted_text),))
+        more = translate("Chart", "and {0} more").format(len(told) - _MOST_TOLD)
+        rows.append((Span(more, frame.palette.muted_text),))
     return tuple(rows)
 
 

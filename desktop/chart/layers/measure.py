@@ -16,6 +16,7 @@ from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale, PlotLabel
+from desktop.translation import translate
 
 _SHADE_ALPHA = 34
 _EDGE_ALPHA = 150
@@ -158,10 +159,10 @@ def _rows(frame: Frame, found: Measured) -> tuple[Row, ...]:
     if found.is_within_candle:
         return rows
     volume = formatting.format_volume(found.volume)
-    return (*rows, (Span("Volume", palette.muted_text), Span(volume, palette.text)))
+    return (*rows, (Span(translate("Chart", "Volume"), palette.muted_text), Span(volume, palette.text)))
 
 
 def _candles(found: Measured) -> str:
     if found.is_within_candle:
-        return "less than 1 candle"
-    return f"{formatting.format_count(found.candles)} {'candle' if found.candles == 1 else 'candles'}"
+        return translate("Chart", "less than 1 candle")
+    return formatting.format_candles(found.candles)

@@ -17,6 +17,7 @@ from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 MOST_SHOWN = 4
 _FILL_ALPHA = 90
@@ -24,7 +25,7 @@ _BAND_ALPHA = 150
 _STUDIES = (4, 1, 2, 5)
 """Of the indicators' colours, which no candle and no ghost has: those that read best on either ground."""
 
-_WHAT = "Preview, not committed:"
+_WHAT = QT_TRANSLATE_NOOP("Chart", "Preview, not committed:")
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class PreviewLayer:
         if not self._shown:
             return ()
         named = zip(self._shown, colours, strict=True)
-        return ((Span(_WHAT, muted), *(Span(f" {preview.label}", colour) for preview, colour in named)),)
+        what = Span(translate("Chart", _WHAT), muted)
+        return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
     def colour(self, frame: Frame, number: int) -> QColor:
         """Of the preview in this place."""

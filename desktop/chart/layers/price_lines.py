@@ -21,6 +21,7 @@ from desktop.chart.layers.layer import PaneScale, PlotLabel
 from desktop.chart.layers.spread import spread_around
 from desktop.chart.scales.price_scale import ScaleKind
 from desktop.icons import glyph, glyph_font
+from desktop.translation import translate
 
 _REACH_PX = 4
 _LABEL_LEFT_PX = 12
@@ -93,10 +94,11 @@ class PriceLinesLayer:
         selected = next((line for line in self.shown.lines if self._is(self.shown.selected, line)), None)
         if selected is None or row_of(frame, selected) is not None:
             return ()
-        where = "above" if frame.price_pane.y(selected.price) < frame.price_pane.top else "below"
+        said = translate("Chart", "Selected: {0}, at {1}, below the prices in view")
+        if frame.price_pane.y(selected.price) < frame.price_pane.top:
+            said = translate("Chart", "Selected: {0}, at {1}, above the prices in view")
         price = formatting.format_price(selected.price, frame.decimals)
-        said = f"Selected: {_words(frame, selected)}, at {price}, {where} the prices in view"
-        return ((Span(said, frame.palette.accent),),)
+        return ((Span(said.format(_words(frame, selected), price), frame.palette.accent),),)
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
         return [each.tag for each in self._placed(frame, taken)]
@@ -218,11 +220,13 @@ def _glyph_name(line: PriceLine) -> str:
 
 
 def _words(frame: Frame, line: PriceLine) -> str:
-    text = line.text or ("Alert" if line.kind is LineKind.ALERT else "Note")
+    text = line.text or (translate("Chart", "Alert") if line.kind is LineKind.ALERT else translate("Chart", "Note"))
     if len(text) > _LONGEST_LABEL:
         text = text[: _LONGEST_LABEL - 1].rstrip() + "…"
     if line.crossed_at_ms is not None:
-        text += f"  ·  crossed {formatting.format_time(line.crossed_at_ms, frame.time_zone)}"
+        when = formatting.format_time(line.crossed_at_ms, frame.time_zone)
+        crossed = translate("Chart", "crossed {0}").format(when)
+        text = f"{text}  ·  {crossed}"
     return text
 
 

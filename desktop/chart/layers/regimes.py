@@ -17,13 +17,15 @@ from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale
 from desktop.theme import Palette, mixed
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.words import word
 
 _SURE = 0.75
 """The probability from which a regime has its full shade."""
 _SHARES_DARK = ((0.05, 0.09), (0.08, 0.14), (0.08, 0.14))
 _SHARES_LIGHT = ((0.06, 0.1), (0.09, 0.15), (0.09, 0.15))
 """Of each regime's colour in the ground, where it is likely and where it is sure. Calm is what a market mostly is."""
-_NOT_KNOWN = "not known here"
+_NOT_KNOWN = QT_TRANSLATE_NOOP("Chart", "not known here")
 
 
 class RegimeLayer:
@@ -77,19 +79,19 @@ class RegimeLayer:
         if model.other_interval is not None:
             return ()
         plain = QColor()
-        words = [Span(f"{regime.value} {formatting.format_percent(1.0, 0)}", plain) for regime in Regime]
-        return ((Span("Regime", plain, bold=True), *words),)
+        words = [Span(f"{word(regime)} {formatting.format_percent(1.0, 0)}", plain) for regime in Regime]
+        return ((Span(translate("Chart", "Regime"), plain, bold=True), *words),)
 
 
 def regime_row(found: RegimeProbabilities | None, palette: Palette) -> Row:
     """``Regime calm 82 % trending 11 % volatile 7 %``, each in its colour."""
-    name = Span("Regime", palette.text, bold=True)
+    name = Span(translate("Chart", "Regime"), palette.text, bold=True)
     if found is None:
-        return name, Span(_NOT_KNOWN, palette.muted_text)
+        return name, Span(translate("Chart", _NOT_KNOWN), palette.muted_text)
     likeliest = found.likeliest
     return name, *(
         Span(
-            f"{regime.value} {formatting.format_percent(found.of(regime), 0)}",
+            f"{word(regime)} {formatting.format_percent(found.of(regime), 0)}",
             colour if regime is likeliest else palette.muted_text,
             bold=regime is likeliest,
         )

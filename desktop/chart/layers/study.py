@@ -21,6 +21,7 @@ from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.layer import PaneScale
 from desktop.chart.scales.price_scale import flat_below
 from desktop.chart.style import Style
+from desktop.translation import translate
 
 _AT_ONCE = 8_192
 """Candles whose values are worked out within a frame: about a millisecond."""
@@ -115,11 +116,11 @@ class StudyLayer:
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         palette = frame.palette
         if self.is_waiting(model):
-            return ((Span(label(self.spec), palette.muted_text), Span("computing …", palette.muted_text)),)
+            words = translate("Chart", "computing …")
+            return ((Span(label(self.spec), palette.muted_text), Span(words, palette.muted_text)),)
         needed = self._needed(model)
         if needed is not None:
-            noun = "candle" if needed == 1 else "candles"
-            words = f"needs {formatting.format_count(needed)} {noun}"
+            words = translate("Chart", "needs {0}").format(formatting.format_candles(needed))
             return ((Span(label(self.spec), palette.muted_text), Span(words, palette.muted_text)),)
         values = self._values_at(model, index)
         if values is None:

@@ -1,0 +1,300 @@
+"""What can be done in a panel of its own: with checkpoints, incidents, jobs, the log, the feed, the watchlist."""
+
+from __future__ import annotations
+
+from desktop.actions import ActionId, ActionInfo
+from desktop.translation import QT_TRANSLATE_NOOP
+
+
+def checkpoint_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with checkpoints, in their panel: buttons, then what only its menu has."""
+    ids = ActionId
+    buttons = (
+        (
+            ids.CHECKPOINT_RESTORE,
+            QT_TRANSLATE_NOOP("Actions", "&Restore"),
+            QT_TRANSLATE_NOOP(
+                "Actions",
+                "Show this checkpoint's ghosts on the chart, then take the model back to it; "
+                "the record of forecasts stays",
+            ),
+            "Ctrl+Return",
+            "backup-restore",
+        ),
+        (
+            ids.CHECKPOINT_COMPARE,
+            QT_TRANSLATE_NOOP("Actions", "&Compare"),
+            QT_TRANSLATE_NOOP("Actions", "Numbers, settings, curves side by side"),
+            "Ctrl+D",
+            "compare",
+        ),
+        (
+            ids.CHECKPOINT_PIN,
+            QT_TRANSLATE_NOOP("Actions", "&Pin"),
+            QT_TRANSLATE_NOOP("Actions", "Keep these checkpoints until they are unpinned"),
+            "Ctrl+P",
+            "pin-outline",
+        ),
+        (
+            ids.CHECKPOINT_DELETE,
+            QT_TRANSLATE_NOOP("Actions", "&Delete"),
+            QT_TRANSLATE_NOOP("Actions", "Delete these checkpoints; it can be undone"),
+            "Del",
+            "delete-outline",
+        ),
+        (
+            ids.CHECKPOINT_UNDO,
+            QT_TRANSLATE_NOOP("Actions", "&Undo"),
+            QT_TRANSLATE_NOOP("Actions", "Take the last change back"),
+            "Ctrl+Shift+Z",
+            "undo",
+        ),
+    )
+    ghosts = ActionInfo(
+        ids.CHECKPOINT_GHOSTS,
+        QT_TRANSLATE_NOOP("Actions", "&Ghosts on the chart"),
+        QT_TRANSLATE_NOOP("Actions", "Show what these checkpoints would forecast now, beside each other; at most four"),
+        "Ctrl+H",
+        "ghost-outline",
+        is_checkable=True,
+        place=QT_TRANSLATE_NOOP("Actions", "Checkpoints"),
+    )
+    runs = ActionInfo(
+        ids.CHECKPOINT_ALL_RUNS,
+        QT_TRANSLATE_NOOP("Actions", "&All runs"),
+        QT_TRANSLATE_NOOP("Actions", "Show the checkpoints of all runs, not only of the watched one"),
+        "Ctrl+R",
+        "format-list-bulleted",
+        is_checkable=True,
+        place=QT_TRANSLATE_NOOP("Actions", "Checkpoints"),
+    )
+    return (
+        *(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints")) for row in buttons),
+        ghosts,
+        *(ActionInfo(*row, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints")) for row in _other_checkpoint_rows()),
+        runs,
+    )
+
+
+def _other_checkpoint_rows() -> tuple[tuple[ActionId, str, str, str, str], ...]:
+    """Those of the menu alone: id, text, tooltip, keys, icon."""
+    return (
+        (
+            ActionId.CHECKPOINT_NOTE,
+            QT_TRANSLATE_NOOP("Actions", "&Note…"),
+            QT_TRANSLATE_NOOP("Actions", "Write a note on this checkpoint"),
+            "F2",
+            "note-edit-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_NAME,
+            QT_TRANSLATE_NOOP("Actions", "R&ename…"),
+            QT_TRANSLATE_NOOP("Actions", "Give this checkpoint a name"),
+            "Shift+F2",
+            "rename-box",
+        ),
+        (
+            ActionId.CHECKPOINT_TAGS,
+            QT_TRANSLATE_NOOP("Actions", "&Tags…"),
+            QT_TRANSLATE_NOOP("Actions", "Give these checkpoints words to find them by"),
+            "Ctrl+T",
+            "tag-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_FILTER,
+            QT_TRANSLATE_NOOP("Actions", "&Filter"),
+            QT_TRANSLATE_NOOP("Actions", "Type what is to be shown"),
+            "Ctrl+F",
+            "filter-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_VERIFY,
+            QT_TRANSLATE_NOOP("Actions", "&Verify"),
+            QT_TRANSLATE_NOOP("Actions", "Read the files again and check them"),
+            "Ctrl+Y",
+            "check-decagram-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_EXPORT,
+            QT_TRANSLATE_NOOP("Actions", "&Export…"),
+            QT_TRANSLATE_NOOP("Actions", "Write these into folders to be given away"),
+            "Ctrl+Shift+E",
+            "export",
+        ),
+        (
+            ActionId.CHECKPOINT_IMPORT,
+            QT_TRANSLATE_NOOP("Actions", "&Import…"),
+            QT_TRANSLATE_NOOP("Actions", "Take in a checkpoint that was exported"),
+            "Ctrl+Shift+I",
+            "import",
+        ),
+        (
+            ActionId.CHECKPOINT_EVALUATE,
+            QT_TRANSLATE_NOOP("Actions", "E&valuate on a file…"),
+            QT_TRANSLATE_NOOP(
+                "Actions",
+                "Run the live session over a candle file from this checkpoint, and keep what was found with it",
+            ),
+            "Ctrl+J",
+            "clipboard-check-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_REPORT,
+            QT_TRANSLATE_NOOP("Actions", "Open its re&port"),
+            QT_TRANSLATE_NOOP("Actions", "Show the page of this checkpoint's newest evaluation"),
+            "Ctrl+Shift+J",
+            "open-in-new",
+        ),
+        (
+            ActionId.CHECKPOINT_CLEAN_UP,
+            QT_TRANSLATE_NOOP("Actions", "Clean &up…"),
+            QT_TRANSLATE_NOOP("Actions", "Which checkpoints the rules keep, and what a clean-up would delete"),
+            "Ctrl+Shift+D",
+            "broom",
+        ),
+        (
+            ActionId.CHECKPOINT_RUNS,
+            QT_TRANSLATE_NOOP("Actions", "Run&s…"),
+            QT_TRANSLATE_NOOP("Actions", "All runs: show, compare, archive"),
+            "Ctrl+U",
+            "folder-multiple-outline",
+        ),
+        (
+            ActionId.CHECKPOINT_COLUMNS,
+            QT_TRANSLATE_NOOP("Actions", "C&olumns…"),
+            QT_TRANSLATE_NOOP("Actions", "Choose, move and sort columns"),
+            "Ctrl+L",
+            "view-column-outline",
+        ),
+    )
+
+
+def incident_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with incidents, in their panel."""
+    tooltip = QT_TRANSLATE_NOOP("Actions", "Copy these incidents, with their details, as text")
+    return (
+        ActionInfo(
+            ActionId.INCIDENT_COPY,
+            QT_TRANSLATE_NOOP("Actions", "&Copy"),
+            tooltip,
+            "Ctrl+C",
+            "content-copy",
+            is_in_tool_bar=True,
+            place=QT_TRANSLATE_NOOP("Actions", "Incidents"),
+        ),
+    )
+
+
+def job_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with jobs, in their panel."""
+    rows = (
+        (
+            ActionId.JOB_CANCEL,
+            QT_TRANSLATE_NOOP("Actions", "&Cancel"),
+            QT_TRANSLATE_NOOP("Actions", "Ask this job to end; what is whole by then stays"),
+            "Del",
+            "cancel",
+        ),
+        (
+            ActionId.JOB_OPEN,
+            QT_TRANSLATE_NOOP("Actions", "&Open report"),
+            QT_TRANSLATE_NOOP("Actions", "Show the page that this job wrote"),
+            "Return",
+            "open-in-new",
+        ),
+        (
+            ActionId.JOB_CLEAR,
+            QT_TRANSLATE_NOOP("Actions", "C&lear"),
+            QT_TRANSLATE_NOOP("Actions", "Take what is over off the list"),
+            "Ctrl+L",
+            "playlist-remove",
+        ),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Jobs"))
+        for id_, text, tooltip, keys, name in rows
+    )
+
+
+def log_actions() -> tuple[ActionInfo, ...]:
+    """What can be done in the log's panel."""
+    rows = (
+        (
+            ActionId.LOG_COPY,
+            QT_TRANSLATE_NOOP("Actions", "&Copy"),
+            QT_TRANSLATE_NOOP("Actions", "Copy the chosen lines, with what follows them"),
+            "Ctrl+C",
+            "content-copy",
+        ),
+        (
+            ActionId.LOG_FOLDER,
+            QT_TRANSLATE_NOOP("Actions", "Open &folder"),
+            QT_TRANSLATE_NOOP("Actions", "Show the folder of the log files"),
+            "Ctrl+O",
+            "folder-open-outline",
+        ),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Log"))
+        for id_, text, tooltip, keys, name in rows
+    )
+
+
+def feed_actions() -> tuple[ActionInfo, ...]:
+    """What can be done in the feed's panel."""
+    return (
+        ActionInfo(
+            ActionId.FEED_COPY,
+            QT_TRANSLATE_NOOP("Actions", "&Copy"),
+            QT_TRANSLATE_NOOP("Actions", "Copy what is selected, rejected messages as they came"),
+            "Ctrl+C",
+            "content-copy",
+            is_in_tool_bar=True,
+            place=QT_TRANSLATE_NOOP("Actions", "Feed"),
+        ),
+    )
+
+
+def watchlist_actions() -> tuple[ActionInfo, ...]:
+    """What can be done with the markets of the watchlist, in its panel."""
+    rows = (
+        (
+            ActionId.WATCH_OPEN,
+            QT_TRANSLATE_NOOP("Actions", "&Show on the chart"),
+            QT_TRANSLATE_NOOP("Actions", "Show this market on the chart; its run goes on"),
+            "Return",
+            "eye",
+        ),
+        (
+            ActionId.WATCH_UP,
+            QT_TRANSLATE_NOOP("Actions", "Move &up"),
+            QT_TRANSLATE_NOOP("Actions", "Move this market up"),
+            "Alt+Up",
+            "arrow-up",
+        ),
+        (
+            ActionId.WATCH_DOWN,
+            QT_TRANSLATE_NOOP("Actions", "Move &down"),
+            QT_TRANSLATE_NOOP("Actions", "Move this market down"),
+            "Alt+Down",
+            "arrow-down",
+        ),
+        (
+            ActionId.WATCH_REMOVE,
+            QT_TRANSLATE_NOOP("Actions", "&Remove"),
+            QT_TRANSLATE_NOOP("Actions", "Take this market off the list; what was learned stays"),
+            "Del",
+            "close",
+        ),
+        (
+            ActionId.WATCH_UNDO,
+            QT_TRANSLATE_NOOP("Actions", "U&ndo"),
+            QT_TRANSLATE_NOOP("Actions", "Take the last change of the list back"),
+            "Ctrl+Shift+Z",
+            "undo",
+        ),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Watchlist"))
+        for id_, text, tooltip, keys, name in rows
+    )

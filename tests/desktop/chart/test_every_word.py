@@ -1,0 +1,65 @@
+"""The chart's own words in a made-up language: none stays English, but for names of markets and studies."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from core.indicators.registry import INDICATORS, label
+from core.indicators.spec import IndicatorSpec
+from desktop.chart.drawing.text import Span
+from desktop.chart.widget import ChartWidget
+from desktop.theme import Theme
+from tests.desktop.chart.support import START_MS
+from tests.desktop.made_up_language import MadeUpLanguage, untranslated
+from tests.golden.scenes import SCENES
+from tests.golden.stage import Scene, Stage
+
+NAMES = (
+    *("ghosts-catch-up", "crosshair-dark", "crosshair-over-ghost", "outcome-dark", "missing-told", "held-prices"),
+    *("studies-over-dark", "studies-panes", "hindsight-dark", "hindsight-far", "lines-dark", "lines-aside"),
+    *("regimes-dark", "dimmed-dark", "no-candles", "countdown"),
+)
+CHOSEN = [scene for scene in SCENES if scene.name in NAMES]
+
+
+@pytest.fixture
+def spans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The texts of all that is made to be painted."""
+    said: list[str] = []
+    make = Span.__init__
+
+    def heard(self: Span, text: str, *others: object, **named: object) -> None:
+        said.append(text)
+        make(self, text, *others, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Span, "__init__", heard)
+    return said
+
+
+def test_the_scenes_are_those_that_are_named() -> None:
+    assert sorted(scene.name for scene in CHOSEN) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("scene", CHOSEN, ids=[scene.name for scene in CHOSEN])
+def test_no_word_on_the_chart_stays_english(
+    scene: Scene, made_up_language: MadeUpLanguage, spans: list[str], qtbot: QtBot
+) -> None:
+    theme, clock = Theme(scene.mode), ManualClock(START_MS)
+    chart = ChartWidget(theme, clock)
+    qtbot.addWidget(chart)
+    chart.restyle(time_zone=UTC)
+    chart.resize(*scene.size)
+    chart.show()
+    qtbot.waitExposed(chart)
+    stage = Stage(chart, clock, theme)
+    scene.build(stage)
+    stage.settle()
+    chart.grab()
+    assert spans or chart.model.is_empty
+    names = frozenset((*chart.model.title.split(" · "), *(label(IndicatorSpec.of(kind)) for kind in INDICATORS)))
+    found = {text for text in spans if untranslated(text, names)}
+    assert not found

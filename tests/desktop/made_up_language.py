@@ -1,0 +1,96 @@
+"""A language for tests: each text stands in brackets, so that one without them was never translated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from PySide6.QtCore import Qt, QTranslator
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QComboBox,
+    QDoubleSpinBox,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QPlainTextEdit,
+    QSpinBox,
+    QTabBar,
+    QTableView,
+    QWidget,
+)
+
+_INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
+_MARKS_OF_HTML = re.compile(r"<[^>]*>|&\w+;|&#\d+;")
+_KEY = r"(?:(?:Ctrl|Alt|Shift|Meta)\+)*(?:Del|Return|Up|Down|End|F\d+|\S)"
+_KEYS = re.compile(rf"\({_KEY}\)|^{_KEY}$", re.MULTILINE)
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+
+
+class MadeUpLanguage(QTranslator):
+    """Knows every text but the names of keys, which Qt reads back."""
+
+    def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str:
+        return source if context == "QShortcut" or not source else f"⟦{source}⟧"
+
+    def isEmpty(self) -> bool:
+        """Qt tells of no translator that has nothing."""
+        return False
+
+
+def untranslated(text: str, data: frozenset[str] = frozenset()) -> bool:
+    """Whether it has words outside of the brackets, but for keys and marks of HTML; a text, or a part of one, that is
+    `data` is fine, and a sentence of it also in the midst of others."""
+    parts = re.split(r"\n| · ", _MARKS_OF_HTML.sub("\n", text))
+    text = "\n".join(part for part in parts if part.strip() not in data)
+    for sentence in sorted((each for each in data if " " in each), key=len, reverse=True):
+        text = text.replace(sentence, "")
+    inside = 1
+    while inside:
+        text, inside = _INNERMOST.subn("", text)
+    return bool(_LETTERS.search(_KEYS.sub("", text)))
+
+
+def texts_of(widget: QWidget) -> Iterator[str]:
+    """What a widget shows by itself, not its children: words, tooltips, accessible names."""
+    yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
+    if widget.isWindow():
+        yield widget.windowTitle()
+    if isinstance(widget, QLabel | QAbstractButton):
+        yield widget.text()
+    elif isinstance(widget, QGroupBox | QMenu):
+        yield widget.title()
+    elif isinstance(widget, QLineEdit | QPlainTextEdit):
+        yield widget.placeholderText()
+    else:
+        yield from _of_parts(widget)
+
+
+def _of_parts(widget: QWidget) -> Iterator[str]:
+    match widget:
+        case QComboBox():
+            for number in range(widget.count()):
+                yield from (widget.itemText(number), widget.itemData(number, Qt.ItemDataRole.ToolTipRole) or "")
+        case QTabBar():
+            yield from (widget.tabText(number) for number in range(widget.count()))
+        case QSpinBox() | QDoubleSpinBox():
+            yield from (widget.prefix(), widget.suffix(), widget.specialValueText())
+        case QTableView():
+            yield from _headers(widget)
+        case QListView():
+            yield from _entries(widget)
+
+
+def _entries(view: QListView) -> Iterator[str]:
+    """Their accessible texts say also what is only painted."""
+    for row in range(view.model().rowCount()):
+        yield view.model().index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) or ""
+
+
+def _headers(table: QTableView) -> Iterator[str]:
+    model, across = table.model(), Qt.Orientation.Horizontal
+    for column in range(model.columnCount()):
+        for role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            yield model.headerData(column, across, role) or ""

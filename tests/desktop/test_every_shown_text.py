@@ -1,0 +1,154 @@
+"""The real window in a made-up language: no word stays English, but for what is data."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import get_args
+from zoneinfo import available_timezones
+
+import pytest
+from PySide6.QtCore import QCoreApplication, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDialog, QMenu, QToolBar, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.crashes import CrashReport
+from core.indicators.registry import INDICATORS, IndicatorInfo
+from core.settings import Settings
+from desktop.actions import ActionId
+from desktop.charting.go_to_date import DateDialog
+from desktop.dialogs.crash_report import open_crash_report
+from desktop.dialogs.forms import all_field_infos
+from desktop.dialogs.indicators import IndicatorsDialog
+from desktop.dialogs.line_text import open_line_text
+from desktop.dialogs.market import _SYMBOLS, _VENUES
+from desktop.dialogs.messages import open_note
+from desktop.dialogs.welcome import WelcomeDialog
+from desktop.dialogs.zone import ZoneDialog
+from desktop.finder.finder import Finder
+from desktop.panels.feed_words import in_one_line
+from desktop.window import MainWindow
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench, fill
+from tests.desktop.made_up_language import MadeUpLanguage, texts_of, untranslated
+from tests.desktop.untranslated import DESKTOP, is_not_yet
+
+OPENERS: dict[str, Callable[[Bench], QWidget]] = {
+    "preferences": lambda bench: bench.window.open_preferences(),
+    "market": lambda bench: bench.window.open_market(),
+    "welcome": lambda bench: WelcomeDialog(Settings(), bench.window),
+    "indicators": lambda bench: IndicatorsDialog((), bench.window),
+    "zone": lambda bench: ZoneDialog("Europe/Berlin", bench.window),
+    "date": lambda bench: DateDialog(bench.chart, bench.window),
+    "line": lambda bench: open_line_text(bench.window, "", 64_000.0, 2, "", lambda _price, _text: None),
+    "note": lambda bench: open_note(bench.window, scenario.checkpoint(12_340), lambda _text: None),
+    "crash": lambda bench: open_crash_report(bench.window, CrashReport(5, "Fatal Python error", Path("report.txt"))),
+    "about": lambda bench: _after(bench, ActionId.ABOUT),
+    "shortcuts": lambda bench: _after(bench, ActionId.SHORTCUTS),
+    "layout": lambda bench: _after(bench, ActionId.KEEP_LAYOUT),
+    "finder": lambda bench: Finder(bench.window, bench.theme, lambda _venue: ()).open(),
+}
+
+
+@pytest.fixture
+def bench(made_up_language: MadeUpLanguage, make_bench: MakeBench) -> Bench:
+    """A window in full swing, with all that its panels can show."""
+    made = make_bench(scenario.checkpoints())
+    fill(made)
+    for dock in made.window.docks.values():
+        dock.show()
+    made.window._refresher._refresh()
+    return made
+
+
+def test_the_language_is_seen(made_up_language: MadeUpLanguage) -> None:
+    assert QCoreApplication.translate("Chart", "Candle chart") == "⟦Candle chart⟧"
+    assert untranslated("Candle chart") and not untranslated("⟦Step 5⟧ · 12.5 % (Ctrl+M)")
+
+
+def test_all_actions_and_menus_are_translated(bench: Bench) -> None:
+    window = bench.window
+    panels = (window.log, window.checkpoints, window.feed, window.watchlist)
+    registries = [panel.actions_of_panel for panel in panels if not any(map(is_not_yet, _rooms(panel, panel)))]
+    actions = [action for registry in (window.actions_of_window, *registries) for action in registry.actions()]
+    menus = [menu.menuAction() for menu in window.menuBar().findChildren(QMenu)]
+    shown = [text for action in (*actions, *menus) for text in _of_action(action)]
+    assert len(shown) > 150
+    assert not [text for text in shown if untranslated(text)]
+
+
+def test_the_panels_are_translated(bench: Bench) -> None:
+    window, data = bench.window, _data()
+    bars = window.findChildren(QToolBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    roots = [dock.widget() for dock in window.docks.values()] + [window.status, window.machine, window.chart, *bars]
+    found = [(name, text) for root in roots for name, text in _texts(root) if untranslated(text, data)]
+    assert not found, "\n".join(f"{name}: {text!r}" for name, text in found)
+
+
+@pytest.mark.parametrize("name", OPENERS)
+def test_the_dialogs_are_translated(name: str, bench: Bench, qtbot: QtBot) -> None:
+    dialog, data = OPENERS[name](bench), _data()
+    found = [(where, text) for where, text in _texts(dialog) if untranslated(text, data)]
+    assert sum(1 for _ in _texts(dialog)) > 2
+    assert not found, "\n".join(f"{where}: {text!r}" for where, text in found)
+    dialog.close()
+
+
+def _after(bench: Bench, action_id: ActionId) -> QWidget:
+    """The dialog that an action opens."""
+    before = set(bench.window.findChildren(QDialog))
+    bench.window.actions_of_window[action_id].trigger()
+    (opened,) = set(bench.window.findChildren(QDialog)) - before
+    return opened
+
+
+def _of_action(action: QAction) -> tuple[str, str]:
+    return action.text(), action.toolTip()
+
+
+def _texts(root: QWidget) -> Iterator[tuple[str, str]]:
+    """What is shown from `root` on, with the class that shows it, but in rooms that are not translated yet."""
+    for widget in (root, *root.findChildren(QWidget)):
+        if not any(is_not_yet(room) for room in _rooms(widget, root)):
+            for text in filter(None, texts_of(widget)):
+                yield f"{type(widget).__name__} in {type(widget.parent()).__name__}", text
+
+
+def _rooms(widget: QWidget, root: QWidget) -> Iterator[str]:
+    """The files of the window's own classes, from the widget up to `root`."""
+    part: QWidget | None = widget
+    while part is not None:
+        if type(part).__module__.startswith("desktop.") and not isinstance(part, MainWindow):
+            yield Path(inspect.getfile(type(part))).relative_to(DESKTOP).as_posix()
+        part = None if part is root else part.parentWidget()
+
+
+def _data() -> frozenset[str]:
+    """What is shown as it is stored: core's sentences, what settings are made of, names of markets, devices, zones."""
+    said = [sentence for each in scenario.incidents() for sentence in _sentences(each)]
+    of_settings = [
+        each for group in dataclasses.fields(Settings) for each in _of_group(getattr(Settings(), group.name))
+    ]
+    of_studies = [text for info in INDICATORS.values() for text in _of_study(info)]
+    feed = in_one_line(scenario.live_feed().state, scenario.live_feed().sentence)  # its room is not translated yet
+    markets = [*_VENUES, *_SYMBOLS, "Binance", scenario.live_feed().sentence]
+    return frozenset(
+        (*said, *of_settings, *of_studies, *markets, feed, scenario.status().device, *available_timezones())
+    )
+
+
+def _sentences(event: object) -> Iterator[str]:
+    return (value for value in dataclasses.asdict(event).values() if isinstance(value, str) and value)  # type: ignore[call-overload]
+
+
+def _of_group(group: object) -> Iterator[str]:
+    for name, info in all_field_infos(type(group)).items():
+        yield from filter(None, (info.description, str(getattr(group, name))))
+        yield from (str(option) for option in get_args(info.annotation))
+
+
+def _of_study(info: IndicatorInfo) -> Iterator[str]:
+    yield from (info.title, info.words, f"{info.title} ({info.short})")
