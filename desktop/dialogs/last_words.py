@@ -25,7 +25,7 @@ def show(sentence: str) -> None:
     from qasync import QEventLoop  # noqa: PLC0415
 
     qt = QApplication.instance() or QApplication(["ghostcandle"])
-    box = QMessageBox(QMessageBox.Icon.Warning, qt.tr("Ghostcandle"), sentence, QMessageBox.StandardButton.Close)
+    box = QMessageBox(QMessageBox.Icon.Warning, "Ghostcandle", sentence, QMessageBox.StandardButton.Close)
 
     async def until_closed() -> None:
         closed = asyncio.Event()

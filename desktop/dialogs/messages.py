@@ -134,7 +134,7 @@ def _scrolled(body: QWidget, screen: QSize) -> QScrollArea:
     area.setWidgetResizable(True)
     area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(body)
-    area.setAccessibleName(body.tr("Keyboard shortcuts"))
+    area.setAccessibleName(translate("Dialogs", "Keyboard shortcuts"))
     wanted, most = body.sizeHint(), round(_SHARE_OF_SCREEN * screen.height())
     bar = area.verticalScrollBar().sizeHint().width() if wanted.height() > most else 0
     area.setMinimumSize(wanted.width() + bar, min(wanted.height(), most))

@@ -168,7 +168,11 @@ def editable(options: tuple[str, ...], value: str, placeholder: str = "") -> QCo
 def chosen_device(value: str) -> QComboBox:
     """Where it computes; the data is what the command line takes."""
     box = QComboBox()
-    for name, text in (("auto", box.tr("Automatic")), ("cpu", box.tr("CPU")), ("cuda", box.tr("GPU (CUDA)"))):
+    for name, text in (
+        ("auto", translate("Jobs", "Automatic")),
+        ("cpu", translate("Jobs", "CPU")),
+        ("cuda", translate("Jobs", "GPU (CUDA)")),
+    ):
         box.addItem(text, name)
     box.setCurrentIndex(max(box.findData(value), 0))
     return box

@@ -283,7 +283,7 @@ def _stack(page: QWidget, parts: tuple[QWidget, ...]) -> None:
         layout.addWidget(part, 1)
     whole = QVBoxLayout(page)
     whole.setContentsMargins(0, 0, 0, 0)
-    whole.addWidget(scrolling(inside, page.tr("Plots of the accuracy")))
+    whole.addWidget(scrolling(inside, translate("Panels", "Plots of the accuracy")))
 
 
 def _seconds(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

@@ -70,17 +70,18 @@ async def _look_at_inks(found: Survey, application: Application, look: Appearanc
     window, where = application.window, f"{look.theme}, {look.colours}"
     window.apply_settings(replace(window.settings, appearance=look))
     await asyncio.sleep(0.2)
+    await _look_at_chart(found, application, where)
+    if look.colours != LOOKS[0].colours:  # of candles: panels and dialogs look the same
+        return
     for name, dock in stage.show_docks(application):
         await stage.until(lambda: not window.has_stale_panels(), "all panels")
         for _page in _pages(dock):
             found.inks += _at(f"{where}, {name}", faint_texts(dock))
     found.inks += _at(f"{where}, window", faint_texts(window))
-    dialogs = ("market", "preferences", "welcome", "compare", "clean up", "finder")
-    for name in dialogs if look.colours == "green-red" else ():  # theirs are the same with the others
+    for name in ("market", "preferences", "welcome", "compare", "clean up", "finder"):
         with stage.opened(application, stage.openers()[name]) as dialog:
             await in_front(dialog)
             found.inks += _at(f"{where}, {name}", faint_texts(dialog))
-    await _look_at_chart(found, application, where)
 
 
 async def _look_at_chart(found: Survey, application: Application, where: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtWidgets import QDialog
 
 from tests.desktop.accessibility.survey import Survey
+
+pytestmark = pytest.mark.timeout(300)  # the visit, on a machine that has more to do
 
 
 def test_each_control_of_window_docks_and_dialogs_has_a_name_and_a_role(found: Survey) -> None:
