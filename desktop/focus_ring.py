@@ -31,12 +31,8 @@ class FocusRing(QObject):
         self._shown = None
         if now is None:
             return
-<<<<<<< HEAD
-        by_keys = Qt.WidgetAttribute.WA_KeyboardFocusChange  # set by Qt where Tab or an arrow moved the focus
-=======
         by_keys = Qt.WidgetAttribute.WA_KeyboardFocusChange
         # Qt sets it where Tab or an arrow moved the focus, and leaves it.
->>>>>>> wt-access
         if QGuiApplication.mouseButtons() is not Qt.MouseButton.NoButton:
             now.window().setAttribute(by_keys, False)
         if now.window().testAttribute(by_keys):
