@@ -19,7 +19,7 @@ from tests.stranger.program import main_window, play
 from tests.stranger.test_first_day import QUICK
 from tests.torture.census import Census, assert_does_not_go_on_growing, assert_no_objects_are_left, take
 
-pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.timeout(3_600)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(3_600)]
 
 DAYS = 5 if os.environ.get("GHOSTCANDLE_SOAK") else 1
 CANDLES = 1_440 * DAYS
