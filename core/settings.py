@@ -241,7 +241,7 @@ class CheckpointSettings:
     keep_newest: int = Field(default=5, ge=2, le=1000, description="How many of the newest are kept.")
     keep_best: int = Field(default=3, ge=1, le=1000, description="How many of the best are kept.")
     keep_every_steps: int = Field(
-        default=0, ge=0, le=10_000_000, description="One is kept in each stretch of so many steps; 0: no such rule."
+        default=1000, ge=0, le=10_000_000, description="One is kept in each stretch of so many steps; 0: no such rule."
     )
     keep_hours: int = Field(
         default=0, ge=0, le=87_600, description="All are kept that are younger than so many hours; 0: no such rule."

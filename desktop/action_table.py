@@ -94,7 +94,7 @@ def _history_actions(menu: tuple[str, ...]) -> tuple[ActionInfo, ...]:
             ActionId.FETCH_HISTORY,
             QT_TRANSLATE_NOOP("Actions", "Fetch &history…"),
             QT_TRANSLATE_NOOP("Actions", "Fetch what is missing of a market's history from its exchange, as a job"),
-            "Ctrl+Shift+F",
+            "Ctrl+Shift+H",
             "cloud-download-outline",
         ),
     )

@@ -230,7 +230,7 @@ def log_actions() -> tuple[ActionInfo, ...]:
             ActionId.LOG_FOLDER,
             QT_TRANSLATE_NOOP("Actions", "Open &folder"),
             QT_TRANSLATE_NOOP("Actions", "Show the folder of the log files"),
-            "Ctrl+O",
+            "Ctrl+Shift+L",
             "folder-open-outline",
         ),
     )

@@ -107,7 +107,7 @@ class JobsPanel(Panel):
         self.model.show(self.model.jobs)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar()
+        buttons = QToolBar(translate("Jobs", "Work on the jobs"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         buttons.setIconSize(QSize(15, 15))
         self.start.setText(translate("Jobs", "&Start"))

@@ -28,12 +28,13 @@ from desktop.panel_action_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
+    job_actions,
     log_actions,
     watchlist_actions,
 )
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-_OF_PANELS = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions)
+_OF_PANELS = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions, job_actions)
 
 
 def commands() -> str:

@@ -13,7 +13,7 @@ PANELS = {
     ActionId.SHOW_LOG: "log",
 }
 """Docks that are shown by themselves, the rest of the window aside, by the name of their picture."""
-_IN_BOTH_THEMES = ("accuracy", "checkpoints", "feed", "gradients", "hindsight", "regimes", "watchlist")
+_IN_BOTH_THEMES = ("accuracy", "checkpoints", "feed", "gradients", "hindsight", "jobs", "regimes", "watchlist")
 MADE = frozenset(
     {
         *(f"window-{theme}-{width}x{height}.png" for theme in THEMES for width, height in SIZES),
@@ -22,6 +22,7 @@ MADE = frozenset(
         "chart-hindsight.png",
         "chart-indicators-light.png",
         "chart-tools-dark.png",
+        "jobs-evaluate-light.png",
         "checkpoints-compare-light.png",
         "checkpoints-ghosts-light.png",
         "preferences-dark.png",

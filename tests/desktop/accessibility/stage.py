@@ -116,6 +116,10 @@ def openers() -> dict[str, Opener]:
         "time zone": ActionId.ZONE_OTHER,
         "layout": ActionId.KEEP_LAYOUT,
         "picture": ActionId.SAVE_PICTURE,
+        "import of candles": ActionId.IMPORT_CANDLES,
+        "history": ActionId.FETCH_HISTORY,
+        "pretraining": ActionId.PRETRAIN,
+        "evaluation": ActionId.EVALUATE,
     }
     of_checkpoints = {
         "columns": ActionId.CHECKPOINT_COLUMNS,
