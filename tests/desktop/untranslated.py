@@ -27,7 +27,6 @@ NOT_YET = frozenset(
         "checkpoints/table.py",
         "checkpoints/words_dialogs.py",
         "feed_record.py",
-        "jobs.py",
         "panels/accuracy.py",
         "panels/accuracy_details.py",
         "panels/accuracy_experts.py",
