@@ -198,8 +198,7 @@ class CheckpointsPanel(Panel):
 
     def _show_run(self, run_id: str) -> None:
         self.show_all_runs()
-        archived = self._source.is_archived(run_id)
-        self.filter.setText(f'run = "{run_id}"' + (" and archived = yes" if archived else ""))
+        self.filter.setText(_filter_of_run(run_id, is_archived=self._source.is_archived(run_id)))
 
     def _kept(self) -> list[Kept]:
         return [self.model.kept(row) for row in self.table.selected_rows()]
@@ -266,11 +265,11 @@ class CheckpointsPanel(Panel):
 
     def _present_pin(self, unpins: bool) -> None:
         texts = (
-            (translate("Checkpoints", "Un&pin"), translate("Checkpoints", "Let these checkpoints be cleaned up"))
+            (translate("Actions", "Un&pin"), translate("Actions", "Let these checkpoints be cleaned up"))
             if unpins
             else (
-                translate("Checkpoints", "&Pin"),
-                translate("Checkpoints", "Keep these checkpoints until they are unpinned"),
+                translate("Actions", "&Pin"),
+                translate("Actions", "Keep these checkpoints until they are unpinned"),
             )
         )
         name = "pin-off-outline" if unpins else "pin-outline"
@@ -283,7 +282,7 @@ class CheckpointsPanel(Panel):
             if stack.canUndo()
             else translate("Checkpoints", "There is nothing to take back")
         )
-        actions, words = self.actions_of_panel, translate("Checkpoints", "&Undo")
+        actions, words = self.actions_of_panel, translate("Actions", "&Undo")
         actions.present(ActionId.CHECKPOINT_UNDO, words, tooltip, "undo", self.palette_now)
         actions[ActionId.CHECKPOINT_UNDO].setEnabled(stack.canUndo())
 
@@ -358,3 +357,8 @@ def _count_text(shown: int, total: int) -> str:
     if total == 1:
         return translate("Checkpoints", "{0} checkpoint").format(format_count(total))
     return translate("Checkpoints", "{0} checkpoints").format(format_count(total)) if total else ""
+
+
+def _filter_of_run(run_id: str, *, is_archived: bool) -> str:
+    """In the language of the filter, which is the same everywhere."""
+    return f'run = "{run_id}"' + (" and archived = yes" if is_archived else "")

@@ -10,10 +10,6 @@ OF_THE_TERMINAL = ("benchmark", "commands")
 
 NOT_YET = frozenset(
     {
-        "accuracy_watch.py",
-        "app.py",
-        "candle_loader.py",
-        "feed_record.py",
         "panels/accuracy.py",
         "panels/accuracy_details.py",
         "panels/accuracy_experts.py",
@@ -30,11 +26,8 @@ NOT_YET = frozenset(
         "panels/watchlist_adder.py",
         "panels/watchlist_model.py",
         "panels/watchlist_table.py",
-        "state.py",
         "watch/quotes.py",
         "watch/symbol_lists.py",
-        "window.py",
-        "worker.py",
     }
 )
 
