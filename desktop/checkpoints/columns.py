@@ -19,6 +19,17 @@ from desktop.translation import QT_TRANSLATE_NOOP, translate
 BEST = QT_TRANSLATE_NOOP("Checkpoints", "best")
 IN_USE = QT_TRANSLATE_NOOP("Checkpoints", "in use")
 PINNED = QT_TRANSLATE_NOOP("Checkpoints", "pinned")
+_REASONS = frozenset(
+    {
+        QT_TRANSLATE_NOOP("Checkpoints", "Periodic"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Best so far"),
+        QT_TRANSLATE_NOOP("Checkpoints", "On pause"),
+        QT_TRANSLATE_NOOP("Checkpoints", "On exit"),
+        QT_TRANSLATE_NOOP("Checkpoints", "By hand"),
+        QT_TRANSLATE_NOOP("Checkpoints", "After a restore"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Imported"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +65,12 @@ def marks(info: CheckpointInfo) -> tuple[str, ...]:
 def marks_text(info: CheckpointInfo) -> str:
     """The same in words; empty where none holds."""
     return ", ".join(translate("Checkpoints", word) for word in marks(info))
+
+
+def why_saved(info: CheckpointInfo) -> str:
+    """As core says it, in the user's language; a reason that is new to the window stays as it is."""
+    said = reason_text(info.reason)
+    return translate("Checkpoints", said) if said in _REASONS else said
 
 
 def verified_text(info: CheckpointInfo) -> str:
@@ -147,7 +164,7 @@ COLUMNS = (
         "reason",
         QT_TRANSLATE_NOOP("Checkpoints", "Reason"),
         QT_TRANSLATE_NOOP("Checkpoints", "Why it was saved"),
-        lambda k: reason_text(k.info.reason),
+        lambda k: why_saved(k.info),
         "After a restore",
         is_number=False,
     ),
@@ -341,7 +358,7 @@ def tooltip(kept: Kept) -> str:
         _first_line(info),
         translate("Checkpoints", "{0}, {1}, run {2}").format(kept.symbol, Interval(kept.interval_ms), info.run_id),
         translate("Checkpoints", "Saved {0} ({1}), {2}").format(
-            format_time(info.created_at_ms), reason_text(info.reason).lower(), format_bytes(info.size_bytes)
+            format_time(info.created_at_ms), why_saved(info).lower(), format_bytes(info.size_bytes)
         ),
         *_measured_lines(info),
         translate("Checkpoints", "File: {0}").format(info.file),

@@ -23,12 +23,11 @@ from PySide6.QtWidgets import (
 )
 
 from core.checkpoints.catalog import Kept
-from core.checkpoints.columns import reason_text
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.events import StepDone
 from core.market.candle import Interval
 from desktop.chart.layers.previews import MOST_SHOWN
-from desktop.checkpoints.columns import evaluated_text, yes_or_no
+from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
 from desktop.checkpoints.source import score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
@@ -164,7 +163,7 @@ class CompareDialog(QDialog):
             self._row(translate("Checkpoints", "Market"), lambda each: f"{each.symbol}, {Interval(each.interval_ms)}"),
             self._row(translate("Checkpoints", "Run"), lambda each: each.info.run_id),
             self._row(translate("Checkpoints", "Saved"), lambda each: format_time(each.info.created_at_ms)),
-            self._row(translate("Checkpoints", "Reason"), lambda each: reason_text(each.info.reason)),
+            self._row(translate("Checkpoints", "Reason"), lambda each: why_saved(each.info)),
         ]
 
     def _rows_on_state(self) -> list[Row]:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.checkpoints.catalog import Kept
+from core.checkpoints.columns import _REASONS, reason_text
 from core.crashes import CrashReport
 from core.indicators.registry import INDICATORS, IndicatorInfo
 from core.market.candle import FILE_VENUE
@@ -24,7 +25,7 @@ from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.charting.go_to_date import DateDialog
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
-from desktop.checkpoints.columns import PLACE
+from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.words_dialogs import open_name, open_tags
 from desktop.dialogs.crash_report import open_crash_report
@@ -119,6 +120,12 @@ def test_what_the_table_of_checkpoints_says_is_translated(bench: Bench) -> None:
     of_info = frozenset(filter(None, (info.run_id, info.file, info.health, info.device, *info.tags, info.note)))
     assert not untranslated(said, data | of_info)
     assert not untranslated(str(panel.model.index(0, column).data()))
+
+
+@pytest.mark.parametrize("reason", _REASONS)
+def test_why_a_checkpoint_was_saved_is_translated(reason: str, made_up_language: MadeUpLanguage) -> None:
+    info = scenario.checkpoint(12_340, reason=reason)
+    assert why_saved(info) == f"⟦{reason_text(reason)}⟧"
 
 
 @pytest.mark.parametrize("name", OPENERS)
