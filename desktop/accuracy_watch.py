@@ -16,6 +16,7 @@ from core.events import ForecastScored
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from desktop.state import RunState
+from desktop.translation import translate
 
 PAUSE_MS = 2_000
 """Between an answer and the next question, unless something else is asked."""
@@ -84,7 +85,8 @@ class AccuracyReader(QThread):
             self.failed.emit(str(error))
         except Exception as error:
             _log.exception("The scores could not be read.")
-            self.failed.emit(f"The scores could not be read ({type(error).__name__}: {error}). The log says more.")
+            words = translate("Window", "The scores could not be read ({0}: {1}). The log says more.")
+            self.failed.emit(words.format(type(error).__name__, error))
         self.answered.emit()
         return None
 

@@ -168,12 +168,14 @@ class Application(QObject):
         if self._context.folder_notice is not None:
             self.window.tell(self._context.folder_notice, Severity.WARNING, key="folder")
         if self._context.is_safe_mode:
-            text = "Safe mode: default settings and layout, and the CPU. Nothing that is changed here is saved."
+            text = translate(
+                "Window", "Safe mode: default settings and layout, and the CPU. Nothing that is changed here is saved."
+            )
             self.window.tell(text, Severity.INFO, key="settings")
         elif self._context.warnings:
             first, *others = self._context.warnings
-            more = f" And {len(others)} more; the log names them." if others else ""
-            self.window.tell(f"{first}{more}", Severity.WARNING, key="settings")
+            words = translate("Window", "{0} And {1} more; the log names them.")
+            self.window.tell(words.format(first, len(others)) if others else first, Severity.WARNING, key="settings")
 
     def _take_first_size(self) -> None:
         """At the first start: most of the screen, but not more than is useful."""
@@ -338,7 +340,7 @@ class Application(QObject):
         self._market = market
         self.state.begin(None, market.interval.duration_ms)
         self.charting.show_market(market)
-        self.window.setWindowTitle(f"{market} – Ghostcandle")
+        self.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(market))
 
     def _on_feed_event(self, event: object) -> None:
         self.state.apply(event)  # type: ignore[arg-type]
@@ -363,7 +365,8 @@ class Application(QObject):
         try:
             settings_file.save(settings, self._context.folder.settings)
         except OSError as error:
-            self.window.tell(f"The settings could not be saved ({error.strerror or error}).", Severity.WARNING)
+            words = translate("Window", "The settings could not be saved ({0}).").format(error.strerror or error)
+            self.window.tell(words, Severity.WARNING)
 
 
 def run_application(

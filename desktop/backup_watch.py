@@ -58,7 +58,8 @@ class BackupMaker(QThread):
             self.failed.emit(str(error))
         except Exception as error:
             _log.exception("The database could not be backed up.")
-            self.failed.emit(f"No backup was made ({type(error).__name__}: {error}). The log says more.")
+            words = translate("Window", "No backup was made ({0}: {1}). The log says more.")
+            self.failed.emit(words.format(type(error).__name__, error))
         self.progressed.emit(JobProgress(_JOB_ID, self._title, 0, 0, is_over=True))
 
     def _tell(self, done: int, total: int) -> None:

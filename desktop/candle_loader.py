@@ -17,6 +17,7 @@ from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.holes import HoleStore
+from desktop.translation import translate
 
 SHOWN_AT_FIRST = 2_000
 """Stored candles that are on the chart at once; where there are more, all of them follow."""
@@ -55,12 +56,16 @@ class CandleLoader(QThread):
             series = self._read()
             holes = self._holes
         except CorruptDatabaseError as error:
-            self._fail(f"{error} Start Ghostcandle again: it checks the database, and sets a damaged one aside.")
+            words = translate(
+                "Window", "{0} Start Ghostcandle again: it checks the database, and sets a damaged one aside."
+            )
+            self._fail(words.format(error))
         except StorageError as error:
             self._fail(str(error))
         except Exception as error:
             _log.exception("The stored candles could not be read.")
-            self._fail(f"They could not be read ({type(error).__name__}: {error}). The log says more.")
+            words = translate("Window", "They could not be read ({0}: {1}). The log says more.")
+            self._fail(words.format(type(error).__name__, error))
         else:
             if series is not None and not self._cancelled.is_set():
                 self.loaded.emit(self._number, series, holes)

@@ -13,13 +13,14 @@ from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Ma
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
 from core.market.pipeline import FeedTold
 from core.settings import MarketSettings
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 REJECTED_KEPT = 100
 CHANGES_KEPT = 200
 HOLES_KEPT = 50
 CORRECTIONS_KEPT = 50
 REASONS_KEPT = 40
-OTHER_REASONS = "other reasons"
+OTHER_REASONS = QT_TRANSLATE_NOOP("Window", "other reasons")
 """Where reasons are counted that come after `REASONS_KEPT` others."""
 
 _LONGEST_RAW = 2_000
@@ -143,8 +144,9 @@ class FeedRecord(QObject):
 
     @property
     def rejected_by_reason(self) -> tuple[tuple[str, int], ...]:
-        """Each reason with its count, the most frequent first."""
-        return tuple(self._reasons.most_common())
+        """Each reason with its count, the most frequent first. A reason is core's; where others are, the user's."""
+        others = {OTHER_REASONS: translate("Window", OTHER_REASONS)}
+        return tuple((others.get(reason, reason), count) for reason, count in self._reasons.most_common())
 
     @property
     def last_price(self) -> LastPrice | None:

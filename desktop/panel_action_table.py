@@ -298,3 +298,9 @@ def watchlist_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Watchlist"))
         for id_, text, tooltip, keys, name in rows
     )
+
+
+def panel_actions() -> tuple[ActionInfo, ...]:
+    """Those of all panels."""
+    tables = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, job_actions, log_actions)
+    return tuple(info for table in tables for info in table())

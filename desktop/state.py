@@ -33,6 +33,7 @@ from core.training.catch_up import JOB_ID
 from desktop.feed_record import FeedRecord
 from desktop.history import RecentGradients, StepHistory
 from desktop.jobs.book import JobList
+from desktop.translation import translate
 from desktop.watch.quotes import QuoteBook
 
 INCIDENTS_KEPT = 500
@@ -280,7 +281,8 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: CatchUpProgress) -> None:
-        self.jobs.apply(JobProgress(_CATCH_UP_JOB, "Fetching candles", event.done, event.total))
+        words = translate("Window", "Fetching candles")
+        self.jobs.apply(JobProgress(_CATCH_UP_JOB, words, event.done, event.total))
         self.jobs_changed.emit()
 
     @Slot(object)

@@ -31,14 +31,7 @@ from desktop.layouts.menu import LayoutMenu
 from desktop.layouts.store import LayoutStore
 from desktop.layouts.tab_order import float_dock_of, is_behind, scroll_to
 from desktop.notifications.messages import DesktopMessages
-from desktop.panel_action_table import (
-    checkpoint_actions,
-    feed_actions,
-    incident_actions,
-    job_actions,
-    log_actions,
-    watchlist_actions,
-)
+from desktop.panel_action_table import panel_actions
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.base import Panel, Refresher
@@ -246,16 +239,16 @@ class MainWindow(QMainWindow):
         self.jobs = JobsPanel(state, theme)
         self.log = LogPanel(LogBook(DataFolder(self._data_folder).logs), theme, state.clock.now_ms)
         panels: dict[ActionId, tuple[str, Panel]] = {
-            ActionId.SHOW_LOSS: ("Loss", LossPanel(state, theme)),
-            ActionId.SHOW_GRADIENTS: ("Gradients", self.gradients),
-            ActionId.SHOW_ACCURACY: ("Accuracy", self.accuracy),
-            ActionId.SHOW_BEST: ("Best checkpoint", self.best_checkpoint),
-            ActionId.SHOW_CHECKPOINTS: ("Checkpoints", self.checkpoints),
-            ActionId.SHOW_INCIDENTS: ("Incidents", IncidentsPanel(state, theme)),
-            ActionId.SHOW_FEED: ("Feed", self.feed),
-            ActionId.SHOW_WATCHLIST: ("Watchlist", self.watchlist),
-            ActionId.SHOW_LOG: ("Log", self.log),
-            ActionId.SHOW_JOBS: ("Jobs", self.jobs),
+            ActionId.SHOW_LOSS: (translate("Window", "Loss"), LossPanel(state, theme)),
+            ActionId.SHOW_GRADIENTS: (translate("Window", "Gradients"), self.gradients),
+            ActionId.SHOW_ACCURACY: (translate("Window", "Accuracy"), self.accuracy),
+            ActionId.SHOW_BEST: (translate("Window", "Best checkpoint"), self.best_checkpoint),
+            ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
+            ActionId.SHOW_INCIDENTS: (translate("Window", "Incidents"), IncidentsPanel(state, theme)),
+            ActionId.SHOW_FEED: (translate("Window", "Feed"), self.feed),
+            ActionId.SHOW_WATCHLIST: (translate("Window", "Watchlist"), self.watchlist),
+            ActionId.SHOW_LOG: (translate("Window", "Log"), self.log),
+            ActionId.SHOW_JOBS: (translate("Window", "Jobs"), self.jobs),
         }
         docks = in_docks(self, panels)
         docks[ActionId.SHOW_WATCHLIST].visibilityChanged.connect(self.watchlist.set_seen)
@@ -352,9 +345,13 @@ class MainWindow(QMainWindow):
             return
         self._shows_resume = is_paused
         texts = (
-            (RESUME, "Learn from candles again", "play-pause")
+            (translate("Actions", RESUME), translate("Actions", "Learn from candles again"), "play-pause")
             if is_paused
-            else ("&Pause", "Pause: candles are still forecast and scored, but not learned from", "pause")
+            else (
+                translate("Actions", "&Pause"),
+                translate("Actions", "Pause: candles are still forecast and scored, but not learned from"),
+                "pause",
+            )
         )
         self.actions_of_window.present(ActionId.PAUSE, *texts, self._theme.palette)
 
@@ -435,16 +432,14 @@ class MainWindow(QMainWindow):
 
     def _float_panel(self) -> None:
         if not float_dock_of(QApplication.focusWidget()):
-            self.tell(
-                translate("Window", "No panel has the keys. Go to one with Tab or a click, then try again."),
-                key="layout",
-            )
+            words = translate("Window", "No panel has the keys. Go to one with Tab or a click, then try again.")
+            self.tell(words, key="layout")
 
     def _open_data_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):
-            self.tell(f"No file manager answered. The data folder is {self._data_folder}.", key="data folder")
+            words = translate("Window", "No file manager answered. The data folder is {0}.")
+            self.tell(words.format(self._data_folder), key="data folder")
 
     def _open_shortcuts(self) -> None:
-        of_panels = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, job_actions, log_actions)
-        infos = (*self.actions_of_window.infos(), *(info for table in of_panels for info in table()))
+        infos = (*self.actions_of_window.infos(), *panel_actions())
         open_shortcuts(self, (*shortcut_lines(infos), *chart_gestures()))

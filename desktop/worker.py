@@ -15,6 +15,7 @@ from core.storage.folder import DataFolder
 from core.training.drive import Inbox, TrainingDriver
 from core.training.hosts import host_maker
 from core.training.spec import SessionSpec
+from desktop.translation import translate
 
 _STOP_WITHIN_MS = 45_000
 
@@ -57,7 +58,8 @@ class TrainingWorker(QThread):
         try:
             self._drive()
         except Exception as error:
-            self.failed.emit(TrainerFailed(f"Training stopped: {error}", traceback.format_exc()))
+            words = translate("Window", "Training stopped: {0}").format(error)
+            self.failed.emit(TrainerFailed(words, traceback.format_exc()))
 
     def _drive(self) -> None:
         db = open_database(DataFolder(self._spec.root).database)

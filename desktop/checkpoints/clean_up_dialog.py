@@ -28,6 +28,7 @@ from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
 from desktop.dialogs.setting_words import title
 from desktop.formatting import format_count, format_time
 from desktop.tables import dress_rows
+from desktop.translation import translate
 
 _RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes")
 _MOST_LISTED = 1_000
@@ -49,14 +50,14 @@ class CleanUpDialog(QDialog):
     ) -> None:
         """infos: of the watched run, the newest first."""
         super().__init__(parent)
-        self.setWindowTitle("Clean up checkpoints")
+        self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
         self._infos, self._settings, self._now_ms = infos, settings, now_ms
         self.editors = {name: self._editor(name) for name in _RULES}
         self.told = QLabel()
         self.told.setWordWrap(True)
         self.table = _table()
-        self.now = QPushButton("&Clean up now")
-        self.now.setToolTip("Delete these files now; this cannot be undone")
+        self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
+        self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
         self._is_training = is_training
         self._build()
         self._show()
@@ -90,8 +91,11 @@ class CleanUpDialog(QDialog):
         buttons.rejected.connect(self.reject)
         self.now.clicked.connect(lambda: self._accept(at_once=True))
         always = QLabel(
-            "One reason is enough to stay. The best, the newest, the one in use, the one with the lowest loss, and "
-            "those that are pinned, named, tagged, noted or saved by hand always stay."
+            translate(
+                "Checkpoints",
+                "One reason is enough to stay. The best, the newest, the one in use, the one with the lowest loss, and "
+                "those that are pinned, named, tagged, noted or saved by hand always stay.",
+            )
         )
         always.setWordWrap(True)
         layout = QVBoxLayout(self)
@@ -105,23 +109,14 @@ class CleanUpDialog(QDialog):
     def _show(self) -> None:
         reasons = reasons_to_keep(self._infos, rules_of(self.settings), self._now_ms)
         goes = [info for info in self._infos if not reasons[info.checkpoint_id]]
-        size = format_bytes(sum(info.size_bytes for info in goes))
-        words = "No checkpoint of this run would be deleted."
-        if goes:
-            noun = "checkpoint" if len(goes) == 1 else "checkpoints"
-            words = f"{format_count(len(goes))} {noun} of {format_count(len(self._infos))} would be deleted: {size}."
-        if len(self._infos) > _MOST_LISTED:
-            words += f" The newest {format_count(_MOST_LISTED)} are listed."
-        if not self._is_training:
-            words += " Training is stopped: rules are applied when it goes on."
-        self.told.setText(words)
+        self.told.setText(self._account(goes))
         self.now.setEnabled(bool(goes) and self._is_training)
         listed = sorted(self._infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
         self.table.setRowCount(len(listed))
         for row, info in enumerate(listed):
             held = reasons[info.checkpoint_id]
             texts = (
-                "stays: " + ", ".join(held) if held else "would be deleted",
+                _fate(held),
                 format_count(info.step),
                 format_time(info.created_at_ms),
                 score_text(info),
@@ -134,17 +129,52 @@ class CleanUpDialog(QDialog):
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.table.setItem(row, column, item)
 
+    def _account(self, goes: Sequence[CheckpointInfo]) -> str:
+        parts = [_goes_text(goes, len(self._infos))]
+        if len(self._infos) > _MOST_LISTED:
+            parts.append(translate("Checkpoints", "The newest {0} are listed.").format(format_count(_MOST_LISTED)))
+        if not self._is_training:
+            parts.append(translate("Checkpoints", "Training is stopped: rules are applied when it goes on."))
+        return " ".join(parts)
+
     def _accept(self, *, at_once: bool) -> None:
         self.kept_by.emit(self.settings, at_once)
         self.accept()
 
 
+def _goes_text(goes: Sequence[CheckpointInfo], count: int) -> str:
+    if not goes:
+        return translate("Checkpoints", "No checkpoint of this run would be deleted.")
+    words = (
+        translate("Checkpoints", "{0} checkpoint of {1} would be deleted: {2}.")
+        if len(goes) == 1
+        else translate("Checkpoints", "{0} checkpoints of {1} would be deleted: {2}.")
+    )
+    size = format_bytes(sum(info.size_bytes for info in goes))
+    return words.format(format_count(len(goes)), format_count(count), size)
+
+
+def _fate(held: Sequence[str]) -> str:
+    """held: what keeps it, in core's words."""
+    if not held:
+        return translate("Checkpoints", "would be deleted")
+    return translate("Checkpoints", "stays: {0}").format(", ".join(held))
+
+
 def _table() -> QTableWidget:
     table = QTableWidget(0, 5)
-    table.setHorizontalHeaderLabels(["What happens", "Step", "Saved", "Score", "Size"])
+    table.setHorizontalHeaderLabels(
+        [
+            translate("Checkpoints", "What happens"),
+            translate("Checkpoints", "Step"),
+            translate("Checkpoints", "Saved"),
+            translate("Checkpoints", "Score"),
+            translate("Checkpoints", "Size"),
+        ]
+    )
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    dress_rows(table, "What a clean-up would delete")
+    dress_rows(table, translate("Checkpoints", "What a clean-up would delete"))
     header = table.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

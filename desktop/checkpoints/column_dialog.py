@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 from core.settings import BrowserSettings
 from desktop.accessible import name_box
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
+from desktop.translation import translate
 
 
 class ColumnList(QListWidget):
@@ -48,16 +49,17 @@ class ColumnDialog(QDialog):
     def __init__(self, settings: BrowserSettings, shown: tuple[str, ...], parent: QWidget | None = None) -> None:
         """shown: the columns that are seen now, which are where it begins."""
         super().__init__(parent)
-        self.setWindowTitle("Columns")
+        self.setWindowTitle(translate("Checkpoints", "Columns"))
         self._settings = settings
         self.list = ColumnList()
-        self.list.setAccessibleName("Columns, in the order of the table")
+        self.list.setAccessibleName(translate("Checkpoints", "Columns, in the order of the table"))
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.sort_by = QComboBox()
-        name_box(self.sort_by, "Sort by")
-        self.descending = QCheckBox("The largest, the newest or the last letter first")
-        self.up, self.down = QPushButton("Move &up"), QPushButton("Move &down")
-        self.reset = QPushButton("&As at first")
+        name_box(self.sort_by, translate("Checkpoints", "Sort by"))
+        self.descending = QCheckBox(translate("Checkpoints", "The largest, the newest or the last letter first"))
+        self.up = QPushButton(translate("Checkpoints", "Move &up"))
+        self.down = QPushButton(translate("Checkpoints", "Move &down"))
+        self.reset = QPushButton(translate("Checkpoints", "&As at first"))
         self._build(shown)
         self._connect()
 
@@ -84,12 +86,13 @@ class ColumnDialog(QDialog):
         middle.addWidget(self.list, 1)
         middle.addLayout(side)
         form = QFormLayout()
-        form.addRow("&Sort by:", self.sort_by)
+        form.addRow(translate("Checkpoints", "&Sort by:"), self.sort_by)
         form.addRow("", self.descending)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        layout.addWidget(QLabel("Space shows or hides a column; Alt+Up and Alt+Down move it."))
+        told = translate("Checkpoints", "Space shows or hides a column; Alt+Up and Alt+Down move it.")
+        layout.addWidget(QLabel(told))
         layout.addLayout(middle, 1)
         layout.addLayout(form)
         layout.addWidget(buttons)
@@ -129,13 +132,13 @@ class ColumnDialog(QDialog):
 
 
 def _title(column: Column) -> str:
-    return column.title or "Marks"
+    return translate("Checkpoints", column.title) if column.title else translate("Checkpoints", "Marks")
 
 
 def _item(column: Column, *, is_shown: bool) -> QListWidgetItem:
     item = QListWidgetItem(_title(column))
     item.setData(Qt.ItemDataRole.UserRole, column.name)
-    item.setToolTip(column.meaning.splitlines()[0])
+    item.setToolTip(translate("Checkpoints", column.meaning).splitlines()[0])
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(Qt.CheckState.Checked if is_shown else Qt.CheckState.Unchecked)
     return item

@@ -14,12 +14,29 @@ from core.events import CheckpointInfo
 from core.market.candle import Interval
 from desktop.checkpoints.source import SCORE_MEANING, score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+
+BEST = QT_TRANSLATE_NOOP("Checkpoints", "best")
+IN_USE = QT_TRANSLATE_NOOP("Checkpoints", "in use")
+PINNED = QT_TRANSLATE_NOOP("Checkpoints", "pinned")
+_REASONS = frozenset(
+    {
+        QT_TRANSLATE_NOOP("Checkpoints", "Periodic"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Best so far"),
+        QT_TRANSLATE_NOOP("Checkpoints", "On pause"),
+        QT_TRANSLATE_NOOP("Checkpoints", "On exit"),
+        QT_TRANSLATE_NOOP("Checkpoints", "By hand"),
+        QT_TRANSLATE_NOOP("Checkpoints", "After a restore"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Imported"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column: its name in filters and settings, its title, what it means, and its text; sample: as wide as its
-    texts come. sort: the catalog's column that it is sorted by, where that has another name."""
+    texts come. sort: the catalog's column that it is sorted by, where that has another name. Title and meaning are
+    English, and go through `translate` where they are shown."""
 
     name: str
     title: str
@@ -40,16 +57,27 @@ def format_bytes(size: int) -> str:
 
 
 def marks(info: CheckpointInfo) -> tuple[str, ...]:
-    """The words for best, in use and pinned that hold."""
-    held = (("best", info.is_best), ("in use", info.is_in_use), ("pinned", info.is_pinned))
+    """Those of best, in use and pinned that hold, by these names."""
+    held = ((BEST, info.is_best), (IN_USE, info.is_in_use), (PINNED, info.is_pinned))
     return tuple(word for word, holds in held if holds)
+
+
+def marks_text(info: CheckpointInfo) -> str:
+    """The same in words; empty where none holds."""
+    return ", ".join(translate("Checkpoints", word) for word in marks(info))
+
+
+def why_saved(info: CheckpointInfo) -> str:
+    """As core says it, in the user's language; a reason that is new to the window stays as it is."""
+    said = reason_text(info.reason)
+    return translate("Checkpoints", said) if said in _REASONS else said
 
 
 def verified_text(info: CheckpointInfo) -> str:
     """When its file was last read and found whole, or that it was not."""
     if info.verified_at_ms is None:
         return MISSING
-    return "damaged" if info.fault else format_time(info.verified_at_ms)
+    return translate("Checkpoints", "damaged") if info.fault else format_time(info.verified_at_ms)
 
 
 def evaluated_text(kept: Kept) -> str:
@@ -58,146 +86,242 @@ def evaluated_text(kept: Kept) -> str:
     if found is None:
         return MISSING
     if found.close_skill is None:
-        return "too few candles"
+        return translate("Checkpoints", "too few candles")
     return _interval(found.close_skill, found.close_low, found.close_high)
 
 
 def evaluation_lines(found: Evaluation) -> list[str]:
     """All that is kept of an evaluation."""
-    how = "went on learning" if found.learns else "weights frozen"
+    how = translate("Checkpoints", "went on learning") if found.learns else translate("Checkpoints", "weights frozen")
     return [
-        f"Evaluated {format_time(found.at_ms)} on {found.file} ({how}): {format_count(found.judged)} of "
-        f"{format_count(found.candles)} candles judged",
-        f"Close skill {_interval(found.close_skill, found.close_low, found.close_high)}, "
-        f"range skill {_interval(found.range_skill, found.range_low, found.range_high)}",
-        f"Coverage {format_percent(found.coverage, 1)}, direction {format_percent(found.direction, 1)}",
+        translate("Checkpoints", "Evaluated {0} on {1} ({2}): {3} of {4} candles judged").format(
+            format_time(found.at_ms), found.file, how, format_count(found.judged), format_count(found.candles)
+        ),
+        translate("Checkpoints", "Close skill {0}, range skill {1}").format(
+            _interval(found.close_skill, found.close_low, found.close_high),
+            _interval(found.range_skill, found.range_low, found.range_high),
+        ),
+        translate("Checkpoints", "Coverage {0}, direction {1}").format(
+            format_percent(found.coverage, 1), format_percent(found.direction, 1)
+        ),
     ]
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:
     if value is None or low is None or high is None:
         return MISSING
-    between = f"{format_number(100.0 * low, 1)} to {format_number(100.0 * high, 1)}"
-    return f"{format_percent(value, 1, signed=True)} ({between})"
+    return translate("Checkpoints", "{0} ({1} to {2})").format(
+        format_percent(value, 1, signed=True), format_number(100.0 * low, 1), format_number(100.0 * high, 1)
+    )
 
 
 def _flag(name: str, title: str, meaning: str, read: Callable[[CheckpointInfo], bool]) -> Column:
-    return Column(name, title, meaning, lambda kept: "yes" if read(kept.info) else "no", "yes", is_number=False)
+    return Column(name, title, meaning, lambda kept: yes_or_no(read(kept.info)), "yes", is_number=False)
 
 
-EVALUATION_MEANING = (
+def yes_or_no(holds: bool) -> str:
+    """In a word."""
+    return translate("Checkpoints", "yes") if holds else translate("Checkpoints", "no")
+
+
+EVALUATION_MEANING = QT_TRANSLATE_NOOP(
+    "Checkpoints",
     "Close skill of the newest evaluation on a candle file, one candle ahead, with its 95 % interval: there the live "
-    "session went over the file from this checkpoint"
+    "session went over the file from this checkpoint",
 )
 COLUMNS = (
-    Column("marks", "", "Best, in use, pinned", lambda kept: "", "", is_number=False, sort="best"),
-    Column("step", "Step", "Training steps taken when it was saved", lambda k: format_count(k.info.step), "123,456"),
+    Column(
+        "marks",
+        "",
+        QT_TRANSLATE_NOOP("Checkpoints", "Best, in use, pinned"),
+        lambda kept: "",
+        "",
+        is_number=False,
+        sort="best",
+    ),
+    Column(
+        "step",
+        QT_TRANSLATE_NOOP("Checkpoints", "Step"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Training steps taken when it was saved"),
+        lambda k: format_count(k.info.step),
+        "123,456",
+    ),
     Column(
         "candle",
-        "Candle",
-        "The newest candle it had learned from",
+        QT_TRANSLATE_NOOP("Checkpoints", "Candle"),
+        QT_TRANSLATE_NOOP("Checkpoints", "The newest candle it had learned from"),
         lambda k: format_time(k.info.candle_open_time_ms),
         "30 Nov 2026 00:00",
     ),
-    Column("when", "Saved", "When it was saved", lambda k: format_time(k.info.created_at_ms), "30 Nov 2026 00:00"),
+    Column(
+        "when",
+        QT_TRANSLATE_NOOP("Checkpoints", "Saved"),
+        QT_TRANSLATE_NOOP("Checkpoints", "When it was saved"),
+        lambda k: format_time(k.info.created_at_ms),
+        "30 Nov 2026 00:00",
+    ),
     Column(
         "reason",
-        "Reason",
-        "Why it was saved",
-        lambda k: reason_text(k.info.reason),
+        QT_TRANSLATE_NOOP("Checkpoints", "Reason"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Why it was saved"),
+        lambda k: why_saved(k.info),
         "After a restore",
         is_number=False,
     ),
-    Column("skill", "Score", SCORE_MEANING, lambda k: score_text(k.info), "+1.0 % (−10.5 to 10.4)"),
-    Column("evaluated", "Evaluated", EVALUATION_MEANING, evaluated_text, "+1.0 % (−10.5 to 10.4)"),
+    Column(
+        "skill",
+        QT_TRANSLATE_NOOP("Checkpoints", "Score"),
+        SCORE_MEANING,
+        lambda k: score_text(k.info),
+        "+1.0 % (−10.5 to 10.4)",
+    ),
+    Column(
+        "evaluated",
+        QT_TRANSLATE_NOOP("Checkpoints", "Evaluated"),
+        EVALUATION_MEANING,
+        evaluated_text,
+        "+1.0 % (−10.5 to 10.4)",
+    ),
     Column(
         "evaluated_on",
-        "Evaluated on",
-        "The file of its newest evaluation",
+        QT_TRANSLATE_NOOP("Checkpoints", "Evaluated on"),
+        QT_TRANSLATE_NOOP("Checkpoints", "The file of its newest evaluation"),
         lambda k: MISSING if k.evaluation is None else k.evaluation.file,
         "btcusdt-1m-2026.csv",
         is_number=False,
     ),
     Column(
         "loss",
-        "Loss",
-        "Training loss, averaged over the newest steps",
+        QT_TRANSLATE_NOOP("Checkpoints", "Loss"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Training loss, averaged over the newest steps"),
         lambda k: format_number(k.info.loss, 4),
         "0.0000",
     ),
     Column(
         "coverage",
-        "Coverage",
-        "Share of closes inside the 90 % band, over the candles of the score; 90 % is right",
+        QT_TRANSLATE_NOOP("Checkpoints", "Coverage"),
+        QT_TRANSLATE_NOOP(
+            "Checkpoints", "Share of closes inside the 90 % band, over the candles of the score; 90 % is right"
+        ),
         lambda k: format_percent(k.info.coverage, 1),
         "100.0 %",
     ),
     Column(
         "direction",
-        "Direction",
-        "Share of candles whose direction was forecast, over the candles of the score; flat ones are left out",
+        QT_TRANSLATE_NOOP("Checkpoints", "Direction"),
+        QT_TRANSLATE_NOOP(
+            "Checkpoints",
+            "Share of candles whose direction was forecast, over the candles of the score; flat ones are left out",
+        ),
         lambda k: format_percent(k.info.direction, 1),
         "100.0 %",
     ),
     Column(
         "health",
-        "Gradients",
-        "What the gradient doctor had said last",
+        QT_TRANSLATE_NOOP("Checkpoints", "Gradients"),
+        QT_TRANSLATE_NOOP("Checkpoints", "What the gradient doctor had said last"),
         lambda k: k.info.health or MISSING,
         "exploding gradients",
         is_number=False,
     ),
-    Column("size", "Size", "On disk", lambda k: format_bytes(k.info.size_bytes), "100.0 MB"),
     Column(
-        "run", "Run", "Which run it belongs to", lambda k: k.info.run_id, "20261130-101530-ab12cd34", is_number=False
+        "size",
+        QT_TRANSLATE_NOOP("Checkpoints", "Size"),
+        QT_TRANSLATE_NOOP("Checkpoints", "On disk"),
+        lambda k: format_bytes(k.info.size_bytes),
+        "100.0 MB",
     ),
-    Column("symbol", "Symbol", "The market of its run", lambda k: k.symbol, "BTC/USDT", is_number=False),
+    Column(
+        "run",
+        QT_TRANSLATE_NOOP("Checkpoints", "Run"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Which run it belongs to"),
+        lambda k: k.info.run_id,
+        "20261130-101530-ab12cd34",
+        is_number=False,
+    ),
+    Column(
+        "symbol",
+        QT_TRANSLATE_NOOP("Checkpoints", "Symbol"),
+        QT_TRANSLATE_NOOP("Checkpoints", "The market of its run"),
+        lambda k: k.symbol,
+        "BTC/USDT",
+        is_number=False,
+    ),
     Column(
         "interval",
-        "Interval",
-        "How long a candle of its run lasts",
+        QT_TRANSLATE_NOOP("Checkpoints", "Interval"),
+        QT_TRANSLATE_NOOP("Checkpoints", "How long a candle of its run lasts"),
         lambda k: str(Interval(k.interval_ms)),
         "15m",
         is_number=False,
     ),
     Column(
         "device",
-        "Device",
-        "Where it was trained",
+        QT_TRANSLATE_NOOP("Checkpoints", "Device"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Where it was trained"),
         lambda k: k.info.device or MISSING,
         "CPU, 16 threads",
         is_number=False,
     ),
     Column(
         "parent",
-        "Parent",
-        "The checkpoint that it went on from",
+        QT_TRANSLATE_NOOP("Checkpoints", "Parent"),
+        QT_TRANSLATE_NOOP("Checkpoints", "The checkpoint that it went on from"),
         lambda k: k.info.parent_id or MISSING,
         "20261130-101530-ab12cd34-00001230-abcdef",
         is_number=False,
     ),
-    _flag("pinned", "Pinned", "Never cleaned up", lambda info: info.is_pinned),
-    _flag("best", "Best", "The highest score of its run", lambda info: info.is_best),
+    _flag(
+        "pinned",
+        QT_TRANSLATE_NOOP("Checkpoints", "Pinned"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Never cleaned up"),
+        lambda info: info.is_pinned,
+    ),
+    _flag(
+        "best",
+        QT_TRANSLATE_NOOP("Checkpoints", "Best"),
+        QT_TRANSLATE_NOOP("Checkpoints", "The highest score of its run"),
+        lambda info: info.is_best,
+    ),
     _flag(
         "known_good",
-        "Known good",
-        "All of its numbers were finite, and no step before it was being skipped",
+        QT_TRANSLATE_NOOP("Checkpoints", "Known good"),
+        QT_TRANSLATE_NOOP("Checkpoints", "All of its numbers were finite, and no step before it was being skipped"),
         lambda info: info.is_known_good,
     ),
     Column(
         "verified",
-        "Verified",
-        "When its file was last read and held to its sha256",
+        QT_TRANSLATE_NOOP("Checkpoints", "Verified"),
+        QT_TRANSLATE_NOOP("Checkpoints", "When its file was last read and held to its sha256"),
         lambda k: verified_text(k.info),
         "30 Nov 2026 00:00",
         is_number=False,
         sort="verified_at",
     ),
-    Column("name", "Name", "What you call it", lambda k: k.info.name, "Before the halving", is_number=False),
     Column(
-        "tags", "Tags", "Your own words to find it by", lambda k: ", ".join(k.info.tags), "one, two", is_number=False
+        "name",
+        QT_TRANSLATE_NOOP("Checkpoints", "Name"),
+        QT_TRANSLATE_NOOP("Checkpoints", "What you call it"),
+        lambda k: k.info.name,
+        "Before the halving",
+        is_number=False,
     ),
-    Column("note", "Note", "Your own words", lambda k: k.info.note, "Some words", is_number=False),
+    Column(
+        "tags",
+        QT_TRANSLATE_NOOP("Checkpoints", "Tags"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Your own words to find it by"),
+        lambda k: ", ".join(k.info.tags),
+        "one, two",
+        is_number=False,
+    ),
+    Column(
+        "note",
+        QT_TRANSLATE_NOOP("Checkpoints", "Note"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Your own words"),
+        lambda k: k.info.note,
+        "Some words",
+        is_number=False,
+    ),
 )
 BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
@@ -230,24 +354,38 @@ LEAST_FIRST = ("size", "coverage", "direction", "when", "loss", "reason")
 def tooltip(kept: Kept) -> str:
     """All that the columns would say, in a few lines."""
     info = kept.info
-    held, reason = ", ".join(marks(info)), reason_text(info.reason).lower()
     lines = [
-        (f"{info.name}: " if info.name else "") + f"Step {format_count(info.step)}" + (f" ({held})" if held else ""),
-        f"{kept.symbol}, {Interval(kept.interval_ms)}, run {info.run_id}",
-        f"Saved {format_time(info.created_at_ms)} ({reason}), {format_bytes(info.size_bytes)}",
-        f"Loss {format_number(info.loss, 4)}, score {score_text(info)}",
-        f"Coverage {format_percent(info.coverage, 1)}, direction {format_percent(info.direction, 1)}",
-        f"{format_count(info.scored)} candles were scored when it was saved",
-        f"Gradients: {info.health or MISSING}; device: {info.device or MISSING}",
-        f"File: {info.file}",
-        f"SHA-256: {info.sha256[:16]}…, verified: {verified_text(info)}",
+        _first_line(info),
+        translate("Checkpoints", "{0}, {1}, run {2}").format(kept.symbol, Interval(kept.interval_ms), info.run_id),
+        translate("Checkpoints", "Saved {0} ({1}), {2}").format(
+            format_time(info.created_at_ms), why_saved(info).lower(), format_bytes(info.size_bytes)
+        ),
+        *_measured_lines(info),
+        translate("Checkpoints", "File: {0}").format(info.file),
+        translate("Checkpoints", "SHA-256: {0}…, verified: {1}").format(info.sha256[:16], verified_text(info)),
     ]
     if info.fault:
         lines.append(info.fault)
     if kept.evaluation is not None:
         lines += evaluation_lines(kept.evaluation)
     if info.tags:
-        lines.append(f"Tags: {', '.join(info.tags)}")
+        lines.append(translate("Checkpoints", "Tags: {0}").format(", ".join(info.tags)))
     if info.note:
-        lines.append(f"Note: {info.note}")
+        lines.append(translate("Checkpoints", "Note: {0}").format(info.note))
     return "\n".join(lines)
+
+
+def _first_line(info: CheckpointInfo) -> str:
+    step, held = translate("Checkpoints", "Step {0}").format(format_count(info.step)), marks_text(info)
+    return (f"{info.name}: " if info.name else "") + step + (f" ({held})" if held else "")
+
+
+def _measured_lines(info: CheckpointInfo) -> list[str]:
+    return [
+        translate("Checkpoints", "Loss {0}, score {1}").format(format_number(info.loss, 4), score_text(info)),
+        translate("Checkpoints", "Coverage {0}, direction {1}").format(
+            format_percent(info.coverage, 1), format_percent(info.direction, 1)
+        ),
+        translate("Checkpoints", "{0} candles were scored when it was saved").format(format_count(info.scored)),
+        translate("Checkpoints", "Gradients: {0}; device: {1}").format(info.health or MISSING, info.device or MISSING),
+    ]

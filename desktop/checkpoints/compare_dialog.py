@@ -23,33 +23,34 @@ from PySide6.QtWidgets import (
 )
 
 from core.checkpoints.catalog import Kept
-from core.checkpoints.columns import reason_text
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.events import StepDone
 from core.market.candle import Interval
 from desktop.chart.layers.previews import MOST_SHOWN
-from desktop.checkpoints.columns import evaluated_text
+from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
 from desktop.checkpoints.source import score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
 from desktop.tables import dress_rows
 from desktop.theme import Palette
-from desktop.translation import translate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHED_STEPS = 25
 _SHARES = frozenset({"skill", "skill_low", "skill_high", "coverage", "direction"})
 _TITLES = {
-    "step": "Step",
-    "skill": "Score",
-    "scored": "Candles scored",
-    "loss": "Training loss",
-    "coverage": "Coverage of the 90 % band",
-    "direction": "Direction",
+    "step": QT_TRANSLATE_NOOP("Checkpoints", "Step"),
+    "skill": QT_TRANSLATE_NOOP("Checkpoints", "Score"),
+    "scored": QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
+    "loss": QT_TRANSLATE_NOOP("Checkpoints", "Training loss"),
+    "coverage": QT_TRANSLATE_NOOP("Checkpoints", "Coverage of the 90 % band"),
+    "direction": QT_TRANSLATE_NOOP("Checkpoints", "Direction"),
 }
 _CURVE_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLine, Qt.PenStyle.DashDotLine)
 
 Steps = Callable[[str], Sequence[StepDone]]
 """The steps of a run, by its id, ascending."""
+Row = tuple[str, list[str], int | None]
+"""What it is, its text for each checkpoint, and which of them is the best, where that can be said."""
 
 
 class CompareDialog(QDialog):
@@ -68,14 +69,14 @@ class CompareDialog(QDialog):
         """has_ghosts: what they would forecast now is on the chart meanwhile."""
         super().__init__(parent)
         self._has_ghosts = has_ghosts
-        self.setWindowTitle(f"Compare {len(kept)} checkpoints")
+        self.setWindowTitle(translate("Checkpoints", "Compare {0} checkpoints").format(len(kept)))
         self._kept, self._colours = kept, palette
-        self._titles = [each.info.name or f"Step {format_count(each.info.step)}" for each in kept]
-        self.metrics = _table(self._titles, "Measured numbers")
-        self.settings = _table(self._titles, "Settings")
-        self.only_different = QCheckBox("&Only what differs")
+        self._titles = [_title(each) for each in kept]
+        self.metrics = _table(self._titles, translate("Checkpoints", "Measured numbers"))
+        self.settings = _table(self._titles, translate("Checkpoints", "Settings"))
+        self.only_different = QCheckBox(translate("Checkpoints", "&Only what differs"))
         self.only_different.setChecked(True)
-        self.plot = plot_widget("Loss curves of the runs", NumberAxis)
+        self.plot = plot_widget(translate("Checkpoints", "Loss curves of the runs"), NumberAxis)
         self._rows = settings_side_by_side(settings)
         self._unknown = [title for title, each in zip(self._titles, settings, strict=True) if each is None]
         self._fill_metrics()
@@ -87,9 +88,9 @@ class CompareDialog(QDialog):
         self.only_different.toggled.connect(self._fill_settings)
         self.tabs = tabs = QTabWidget()
         tabs.setAccessibleName(translate("Checkpoints", "What is compared"))
-        tabs.addTab(self.metrics, "&Metrics")
-        tabs.addTab(self._settings_page(), "&Settings")
-        tabs.addTab(self._curves_page(), "&Curves")
+        tabs.addTab(self.metrics, translate("Checkpoints", "&Metrics"))
+        tabs.addTab(self._settings_page(), translate("Checkpoints", "&Settings"))
+        tabs.addTab(self._curves_page(), translate("Checkpoints", "&Curves"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -100,11 +101,20 @@ class CompareDialog(QDialog):
         self.resize(min(280 + 190 * len(self._kept), 1_180), 540)
 
     def _ghosts_told(self) -> QLabel:
-        whose = "Their ghosts are" if len(self._kept) <= MOST_SHOWN else f"The ghosts of the first {MOST_SHOWN} are"
-        told = QLabel(
-            f"{whose} on the chart, on the same candles, each in its colour, until “Ghosts on the chart” is "
-            "switched off."
+        words = (
+            translate(
+                "Checkpoints",
+                "Their ghosts are on the chart, on the same candles, each in its colour, until “Ghosts on the chart” "
+                "is switched off.",
+            )
+            if len(self._kept) <= MOST_SHOWN
+            else translate(
+                "Checkpoints",
+                "The ghosts of the first {0} are on the chart, on the same candles, each in its colour, until “Ghosts "
+                "on the chart” is switched off.",
+            )
         )
+        told = QLabel(words.format(MOST_SHOWN))
         told.setWordWrap(True)
         return told
 
@@ -113,7 +123,7 @@ class CompareDialog(QDialog):
         layout = QVBoxLayout(page)
         layout.addWidget(self.only_different)
         if self._unknown:
-            told = QLabel(f"Not stored with: {', '.join(self._unknown)}.")
+            told = QLabel(translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown)))
             told.setWordWrap(True)
             layout.addWidget(told)
         layout.addWidget(self.settings, 1)
@@ -123,35 +133,55 @@ class CompareDialog(QDialog):
         page = QWidget()
         layout = QVBoxLayout(page)
         runs = len({each.info.run_id for each in self._kept})
-        words = "one run" if runs == 1 else f"{runs} runs"
-        told = QLabel(
-            f"Training loss of {words}, the mean of {_SMOOTHED_STEPS} steps; a mark stands at each checkpoint's step."
+        words = (
+            translate(
+                "Checkpoints",
+                "Training loss of one run, the mean of {0} steps; a mark stands at each checkpoint's step.",
+            )
+            if runs == 1
+            else translate(
+                "Checkpoints",
+                "Training loss of {1} runs, the mean of {0} steps; a mark stands at each checkpoint's step.",
+            )
         )
+        told = QLabel(words.format(_SMOOTHED_STEPS, runs))
         told.setWordWrap(True)
         layout.addWidget(told)
         layout.addWidget(self.plot, 1)
         return page
 
     def _fill_metrics(self) -> None:
-        rows: list[tuple[str, list[str], int | None]] = [
-            ("Market", [f"{each.symbol}, {Interval(each.interval_ms)}" for each in self._kept], None),
-            ("Run", [each.info.run_id for each in self._kept], None),
-            ("Saved", [format_time(each.info.created_at_ms) for each in self._kept], None),
-            ("Reason", [reason_text(each.info.reason) for each in self._kept], None),
+        measured: list[Row] = [
+            (translate("Checkpoints", _TITLES[row.name]), self._texts(row), row.best)
+            for row in compare(self._kept)
+            if row.name in _TITLES
         ]
-        for row in compare([each for each in self._kept]):
-            if row.name in _TITLES:
-                rows.append((_TITLES[row.name], self._texts(row), row.best))
-        rows += [
-            ("Gradients", [each.info.health or MISSING for each in self._kept], None),
-            ("Device", [each.info.device or MISSING for each in self._kept], None),
-            ("Known good", ["yes" if each.info.is_known_good else "no" for each in self._kept], None),
-            ("Evaluated on a file", [evaluated_text(each) for each in self._kept], None),
-            ("That file", [MISSING if each.evaluation is None else each.evaluation.file for each in self._kept], None),
-            ("Tags", [", ".join(each.info.tags) for each in self._kept], None),
-            ("Note", [each.info.note for each in self._kept], None),
+        _fill(self.metrics, [*self._rows_on_origin(), *measured, *self._rows_on_state()])
+
+    def _rows_on_origin(self) -> list[Row]:
+        return [
+            self._row(translate("Checkpoints", "Market"), lambda each: f"{each.symbol}, {Interval(each.interval_ms)}"),
+            self._row(translate("Checkpoints", "Run"), lambda each: each.info.run_id),
+            self._row(translate("Checkpoints", "Saved"), lambda each: format_time(each.info.created_at_ms)),
+            self._row(translate("Checkpoints", "Reason"), lambda each: why_saved(each.info)),
         ]
-        _fill(self.metrics, rows)
+
+    def _rows_on_state(self) -> list[Row]:
+        return [
+            self._row(translate("Checkpoints", "Gradients"), lambda each: each.info.health or MISSING),
+            self._row(translate("Checkpoints", "Device"), lambda each: each.info.device or MISSING),
+            self._row(translate("Checkpoints", "Known good"), lambda each: yes_or_no(each.info.is_known_good)),
+            self._row(translate("Checkpoints", "Evaluated on a file"), evaluated_text),
+            self._row(
+                translate("Checkpoints", "That file"),
+                lambda each: MISSING if each.evaluation is None else each.evaluation.file,
+            ),
+            self._row(translate("Checkpoints", "Tags"), lambda each: ", ".join(each.info.tags)),
+            self._row(translate("Checkpoints", "Note"), lambda each: each.info.note),
+        ]
+
+    def _row(self, title: str, text: Callable[[Kept], str]) -> Row:
+        return title, [text(each) for each in self._kept], None
 
     def _texts(self, row: Compared) -> list[str]:
         if row.name == "skill":
@@ -164,11 +194,17 @@ class CompareDialog(QDialog):
 
     def _fill_settings(self) -> None:
         shown = [row for row in self._rows if row.differs or not self.only_different.isChecked()]
-        rows: list[tuple[str, list[str], int | None]] = [
+        rows: list[Row] = [
             (row.path, [MISSING if value is None else value for value in row.values], None) for row in shown
         ]
         if not rows:
-            rows = [("They do not differ, as far as they are known.", [""] * len(self._kept), None)]
+            rows = [
+                (
+                    translate("Checkpoints", "They do not differ, as far as they are known."),
+                    [""] * len(self._kept),
+                    None,
+                )
+            ]
         _fill(self.settings, rows)
 
     def _draw(self, steps: Steps) -> None:
@@ -192,6 +228,10 @@ class CompareDialog(QDialog):
         self.plot.addItem(pg.InfiniteLine(step, pen=pen, label=title, labelOpts=label))
 
 
+def _title(kept: Kept) -> str:
+    return kept.info.name or translate("Checkpoints", "Step {0}").format(format_count(kept.info.step))
+
+
 def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:
     """Steps and their smoothed losses; a step that was left out counts as nothing."""
     known = [(step.step, step.loss) for step in steps if step.loss is not None]
@@ -213,7 +253,7 @@ def _table(titles: Sequence[str], name: str) -> QTableWidget:
     return table
 
 
-def _fill(table: QTableWidget, rows: Sequence[tuple[str, Sequence[str], int | None]]) -> None:
+def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
     """The best of a row is written in bold, and says so in its tooltip."""
     table.setRowCount(len(rows))
     bold = QFont(table.font())
@@ -222,7 +262,8 @@ def _fill(table: QTableWidget, rows: Sequence[tuple[str, Sequence[str], int | No
         table.setItem(place, 0, QTableWidgetItem(title))
         for column, text in enumerate(texts):
             item = QTableWidgetItem(text)
-            item.setToolTip(f"{text} (the best of these)" if column == best else text)
+            best_text = translate("Checkpoints", "{0} (the best of these)").format(text)
+            item.setToolTip(best_text if column == best else text)
             if column == best:
                 item.setFont(bold)
             table.setItem(place, column + 1, item)

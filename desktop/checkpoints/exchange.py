@@ -22,6 +22,7 @@ from desktop.database import WindowDatabase
 from desktop.dialogs.messages import open_dialog
 from desktop.formatting import format_count
 from desktop.state import RunState
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 if TYPE_CHECKING:
@@ -100,17 +101,17 @@ class CheckpointExchange(QObject):
             (info.checkpoint_id, partial(weight_file.verify, self._folder.absolute(info.file), info.sha256))
             for info in infos
         ]
-        self._begin("Verifying checkpoints", tasks, self._on_verified)
+        self._begin(translate("Checkpoints", "Verifying checkpoints"), tasks, self._on_verified)
 
     @Slot(object)
     def ask_where_to(self, kept: Sequence[Kept]) -> QFileDialog:
         """Ask for the folder that these are exported to, each into one of its own."""
-        return self._ask("Export to a folder", lambda place: self.export(kept, place))
+        return self._ask(translate("Checkpoints", "Export to a folder"), lambda place: self.export(kept, place))
 
     @Slot()
     def ask_where_from(self) -> QFileDialog:
         """Ask for the folder of an exported checkpoint."""
-        return self._ask("Import an exported checkpoint: choose its folder", self.import_from)
+        return self._ask(translate("Checkpoints", "Import an exported checkpoint: choose its folder"), self.import_from)
 
     def export(self, kept: Sequence[Kept], place: Path) -> None:
         """Write these into folders in `place`."""
@@ -119,11 +120,15 @@ class CheckpointExchange(QObject):
             file = self._folder.absolute(each.info.file)
             settings = settings_with(self._database.db, each.info)
             tasks.append((each.info.checkpoint_id, partial(package.export, each, file, settings, place)))
-        self._begin("Exporting checkpoints", tasks, self._on_exported)
+        self._begin(translate("Checkpoints", "Exporting checkpoints"), tasks, self._on_exported)
 
     def import_from(self, place: Path) -> None:
         """Check the folder `place`, and take its checkpoint in."""
-        self._begin("Checking a checkpoint", [(place.name, partial(package.read, place))], self._on_read)
+        self._begin(
+            translate("Checkpoints", "Checking a checkpoint"),
+            [(place.name, partial(package.read, place))],
+            self._on_read,
+        )
 
     def _ask(self, title: str, on_folder: Callable[[Path], object]) -> QFileDialog:
         dialog = QFileDialog(self._window, title, str(self._place))
@@ -145,7 +150,12 @@ class CheckpointExchange(QObject):
         on_over: Callable[[Sequence[Done]], object],
     ) -> None:
         if self._work is not None:
-            self._tell("Files of checkpoints are still being read or written. Try again in a moment.", is_bad=True)
+            self._tell(
+                translate(
+                    "Checkpoints", "Files of checkpoints are still being read or written. Try again in a moment."
+                ),
+                is_bad=True,
+            )
             return
         if not tasks:
             return
@@ -173,14 +183,11 @@ class CheckpointExchange(QObject):
         faults = {name: str(fault) for name, fault in results}
         source.set_verified(faults)
         bad = [fault for fault in faults.values() if fault]
-        whole = len(faults) - len(bad)
         if not bad:
-            noun = "checkpoint is" if whole == 1 else "checkpoints are"
-            self._tell(f"{format_count(whole)} {noun} whole.")
+            self._tell(_whole_text(len(faults)))
         else:
-            self._tell(
-                f"{format_count(len(bad))} of {format_count(len(faults))} are damaged. {_some(bad)}", is_bad=True
-            )
+            words = translate("Checkpoints", "{0} of {1} are damaged. {2}")
+            self._tell(words.format(format_count(len(bad)), format_count(len(faults)), _some(bad)), is_bad=True)
 
     def _on_exported(self, results: Sequence[Done]) -> None:
         bad = [str(result) for _, result in results if isinstance(result, BadFileError)]
@@ -188,16 +195,17 @@ class CheckpointExchange(QObject):
         if bad:
             self._tell(_some(bad), is_bad=True)
         elif len(folders) == 1:
-            self._tell(f"The checkpoint went to {folders[0]}.")
+            self._tell(translate("Checkpoints", "The checkpoint went to {0}.").format(folders[0]))
         else:
-            self._tell(f"{format_count(len(folders))} checkpoints went to {Path(folders[0]).parent}.")
+            words = translate("Checkpoints", "{0} checkpoints went to {1}.")
+            self._tell(words.format(format_count(len(folders)), Path(folders[0]).parent))
 
     def _on_read(self, results: Sequence[Done]) -> None:
         for _, result in results:
             if isinstance(result, Package):
                 self._take_in(result)
             else:
-                self._tell(f"{result} Nothing was imported.", is_bad=True)
+                self._tell(translate("Checkpoints", "{0} Nothing was imported.").format(result), is_bad=True)
 
     def _take_in(self, found: Package) -> None:
         from core.storage.importing_checkpoints import take_in  # noqa: PLC0415 - after the first paint
@@ -210,7 +218,8 @@ class CheckpointExchange(QObject):
         self._window.source.reload()
         self._window.checkpoints.show_all_runs()
         self._window.checkpoints.reveal(info.checkpoint_id)
-        self._tell(f"The checkpoint of step {format_count(info.step)} was imported as run {info.run_id}.")
+        words = translate("Checkpoints", "The checkpoint of step {0} was imported as run {1}.")
+        self._tell(words.format(format_count(info.step), info.run_id))
 
     def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
         self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE)
@@ -223,7 +232,16 @@ def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:
     return None if info.settings_id is None else settings_of(db, info.settings_id)
 
 
+def _whole_text(count: int) -> str:
+    words = (
+        translate("Checkpoints", "{0} checkpoint is whole.")
+        if count == 1
+        else translate("Checkpoints", "{0} checkpoints are whole.")
+    )
+    return words.format(format_count(count))
+
+
 def _some(sentences: Sequence[str]) -> str:
     named = " ".join(sentences[:_NAMED_AT_MOST])
     more = len(sentences) - _NAMED_AT_MOST
-    return f"{named} And {format_count(more)} more." if more > 0 else named
+    return translate("Checkpoints", "{0} And {1} more.").format(named, format_count(more)) if more > 0 else named

@@ -10,14 +10,16 @@ from core.checkpoints.expression import Expression, FilterError, Moment, complet
 from core.clock import Clock
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-PLACEHOLDER = "Filter, such as score > 1 % and step > 500"
-_HELP = (
+PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as score > 1 % and step > 500")
+_HELP = QT_TRANSLATE_NOOP(
+    "Checkpoints",
     "Plain words are looked for in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\n"
     "Or compare columns: score > 0.01 (or skill > 1 %) and step > 500. There are and, or, not, parentheses; "
     "= != < <= > >=; contains for texts; “= unknown” for what was not measured.\n"
     "Times: when >= 2026-11-14, when = yesterday, when = last week (or only: last week), age < 7 d. "
-    "Sizes: size > 5 MB. Tags: tag = keep."
+    "Sizes: size > 5 MB. Tags: tag = keep.",
 )
 _WAIT_MS = 400
 """After the last key, before an unfinished filter is called a mistake."""
@@ -35,9 +37,9 @@ class FilterLine(QLineEdit):
         self._clock = clock
         self._message = message
         self._fault: FilterError | None = None
-        self.setPlaceholderText(PLACEHOLDER)
-        self.setToolTip(paragraphs(_HELP))
-        self.setAccessibleName("Filter of checkpoints")
+        self.setPlaceholderText(translate("Checkpoints", PLACEHOLDER))
+        self.setToolTip(paragraphs(translate("Checkpoints", _HELP)))
+        self.setAccessibleName(translate("Checkpoints", "Filter of checkpoints"))
         self.setClearButtonEnabled(True)
         self._words = QStringListModel(self)
         self._completer = QCompleter(self._words, self)
@@ -115,10 +117,15 @@ class FilterLine(QLineEdit):
         if self._fault is None:
             self._message.hide()
             return
-        typed = self.text()[self._fault.start : self._fault.end].strip()
-        place = f" (at “{typed}”, character {self._fault.start + 1})" if typed else " (at the end)"
-        set_text(self._message, f"{str(self._fault).rstrip('.')}{place}.")
+        set_text(self._message, self._told(self._fault))
         self._message.show()
+
+    def _told(self, fault: FilterError) -> str:
+        sentence, typed = str(fault).rstrip("."), self.text()[fault.start : fault.end].strip()
+        if not typed:
+            return translate("Checkpoints", "{0} (at the end).").format(sentence)
+        words = translate("Checkpoints", "{0} (at “{1}”, character {2}).")
+        return words.format(sentence, typed, fault.start + 1)
 
     def _offer(self, _text: str = "", *, is_asked: bool = False) -> None:
         found = complete(self.text(), self.cursorPosition())

@@ -11,9 +11,10 @@ from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.events import CheckpointInfo
-from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks, tooltip
+from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks_text, tooltip
 from desktop.panels.base import paragraphs
 from desktop.tables import ROOT, Index
+from desktop.translation import translate
 
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
 
@@ -97,21 +98,22 @@ class CheckpointTableModel(QAbstractTableModel):
             return tooltip(self.kept(index.row()))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             kept = self.kept(index.row())
-            return column.text(kept) or ", ".join(marks(kept.info))
+            return column.text(kept) or marks_text(kept.info)
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if orientation is not Qt.Orientation.Horizontal:
             return None
         column = COLUMNS[section]
+        title = translate("Checkpoints", column.title)
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.title if column.is_number else f"  {column.title}"
+            return title if column.is_number else f"  {title}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return paragraphs(column.meaning)
+            return paragraphs(translate("Checkpoints", column.meaning))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column.is_number)
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return column.title or column.meaning
+            return title or translate("Checkpoints", column.meaning)
         if role == Qt.ItemDataRole.InitialSortOrderRole:  # the first click brings what is looked for to the top
             is_most_first = column.name in MOST_FIRST
             return Qt.SortOrder.DescendingOrder if is_most_first else Qt.SortOrder.AscendingOrder

@@ -25,11 +25,11 @@ from desktop.icons import icon
 from desktop.panel_action_table import checkpoint_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _ICON_SIZE = 15
-_NONE_SAVED = "No checkpoint has been saved yet."
-_NO_MATCH = "No checkpoint matches the filter."
+_NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint has been saved yet.")
+_NO_MATCH = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint matches the filter.")
 _SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME, ActionId.CHECKPOINT_EVALUATE)
 _ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)
 _MOST_COMPARED = 6
@@ -68,7 +68,7 @@ class CheckpointsPanel(Panel):
         self._more = QToolButton()
         self.actions_of_panel = ActionRegistry(checkpoint_actions(), self.table)
         self._build_layout()
-        self._empty = EmptyState(_NONE_SAVED, self.table.viewport())
+        self._empty = EmptyState(translate("Checkpoints", _NONE_SAVED), self.table.viewport())
         self._connect()
         self.apply_palette(theme.palette)
         self._update_actions()
@@ -129,8 +129,8 @@ class CheckpointsPanel(Panel):
         self.actions_of_panel.fill_tool_bar(buttons)
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._more.setAccessibleName("More that can be done with checkpoints")
-        self._more.setToolTip("More")
+        self._more.setAccessibleName(translate("Checkpoints", "More that can be done with checkpoints"))
+        self._more.setToolTip(translate("Checkpoints", "More"))
         menu = QMenu(self._more)
         menu.setToolTipsVisible(True)
         menu.addActions(self.actions_of_panel.actions())
@@ -198,8 +198,7 @@ class CheckpointsPanel(Panel):
 
     def _show_run(self, run_id: str) -> None:
         self.show_all_runs()
-        archived = self._source.is_archived(run_id)
-        self.filter.setText(f'run = "{run_id}"' + (" and archived = yes" if archived else ""))
+        self.filter.setText(_filter_of_run(run_id, is_archived=self._source.is_archived(run_id)))
 
     def _kept(self) -> list[Kept]:
         return [self.model.kept(row) for row in self.table.selected_rows()]
@@ -242,10 +241,8 @@ class CheckpointsPanel(Panel):
         is_all = self.table.settings.all_runs
         total = len(catalog) if is_all else int(self._source.is_of_run().sum())
         shown = self.model.rowCount()
-        noun = "checkpoint" if total == 1 else "checkpoints"
-        words = f"{format_count(total)} {noun}" if shown == total else f"{format_count(shown)} of {format_count(total)}"
-        set_text(self._count, words if total else "")
-        text = _NONE_SAVED if total == 0 else _NO_MATCH
+        set_text(self._count, _count_text(shown, total))
+        text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.tell(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
     def _update_actions(self) -> None:
@@ -267,19 +264,26 @@ class CheckpointsPanel(Panel):
         self._present_undo()
 
     def _present_pin(self, unpins: bool) -> None:
-        self.actions_of_panel.present(
-            ActionId.CHECKPOINT_PIN,
-            "Un&pin" if unpins else "&Pin",
-            "Let these checkpoints be cleaned up" if unpins else "Keep these checkpoints until they are unpinned",
-            "pin-off-outline" if unpins else "pin-outline",
-            self.palette_now,
+        texts = (
+            (translate("Actions", "Un&pin"), translate("Actions", "Let these checkpoints be cleaned up"))
+            if unpins
+            else (
+                translate("Actions", "&Pin"),
+                translate("Actions", "Keep these checkpoints until they are unpinned"),
+            )
         )
+        name = "pin-off-outline" if unpins else "pin-outline"
+        self.actions_of_panel.present(ActionId.CHECKPOINT_PIN, *texts, name, self.palette_now)
 
     def _present_undo(self) -> None:
         stack = self._source.undo_stack
-        tooltip = f"Take back: {stack.undoText()}" if stack.canUndo() else "There is nothing to take back"
-        actions = self.actions_of_panel
-        actions.present(ActionId.CHECKPOINT_UNDO, "&Undo", tooltip, "undo", self.palette_now)
+        tooltip = (
+            translate("Checkpoints", "Take back: {0}").format(stack.undoText())
+            if stack.canUndo()
+            else translate("Checkpoints", "There is nothing to take back")
+        )
+        actions, words = self.actions_of_panel, translate("Actions", "&Undo")
+        actions.present(ActionId.CHECKPOINT_UNDO, words, tooltip, "undo", self.palette_now)
         actions[ActionId.CHECKPOINT_UNDO].setEnabled(stack.canUndo())
 
     def _is_any_deletable(self, rows: Sequence[int]) -> bool:
@@ -345,3 +349,16 @@ class CheckpointsPanel(Panel):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "table"):
             self.table.size_columns()
+
+
+def _count_text(shown: int, total: int) -> str:
+    if shown != total:
+        return translate("Checkpoints", "{0} of {1}").format(format_count(shown), format_count(total))
+    if total == 1:
+        return translate("Checkpoints", "{0} checkpoint").format(format_count(total))
+    return translate("Checkpoints", "{0} checkpoints").format(format_count(total)) if total else ""
+
+
+def _filter_of_run(run_id: str, *, is_archived: bool) -> str:
+    """In the language of the filter, which is the same everywhere."""
+    return f'run = "{run_id}"' + (" and archived = yes" if is_archived else "")

@@ -14,6 +14,7 @@ from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_count
 from desktop.panels.banner import Notice
 from desktop.state import RunState
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 _KEY = "checkpoint preview"
@@ -80,7 +81,10 @@ class CheckpointPreviews(QObject):
         self._show()
         if infos and self._state.trainer_state not in _ANSWERING:
             self._asked = ()
-            sentence = "Only the trainer can say what a checkpoint would forecast. Start training, then try again."
+            sentence = translate(
+                "Checkpoints",
+                "Only the trainer can say what a checkpoint would forecast. Start training, then try again.",
+            )
             self._window.tell(sentence, Severity.WARNING, key=_KEY)
         self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
         self._ask_again()
@@ -114,12 +118,14 @@ class CheckpointPreviews(QObject):
         if not self._is_restore:
             return
         info = self._asked[0]
-        text = (
-            f"The chart shows what the checkpoint of {_label(info)} would forecast, beside the forecast that stands. "
-            "Nothing has been changed yet."
-        )
+        text = translate(
+            "Checkpoints",
+            "The chart shows what the checkpoint of {0} would forecast, beside the forecast that stands. "
+            "Nothing has been changed yet.",
+        ).format(_label(info))
+        restore = translate("Checkpoints", "Restore")
         self._window.banner.tell(
-            Notice(_KEY, Severity.INFO, text, action="Restore", on_action=lambda: self._restore(info.checkpoint_id))
+            Notice(_KEY, Severity.INFO, text, action=restore, on_action=lambda: self._restore(info.checkpoint_id))
         )
         self._window.banner.action.setFocus()
 
@@ -129,4 +135,4 @@ class CheckpointPreviews(QObject):
 
 
 def _label(info: CheckpointInfo) -> str:
-    return info.name or f"step {format_count(info.step)}"
+    return info.name or translate("Checkpoints", "step {0}").format(format_count(info.step))

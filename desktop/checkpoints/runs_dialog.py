@@ -24,8 +24,18 @@ from desktop.checkpoints.columns import format_bytes
 from desktop.checkpoints.source import CheckpointSource, score_text
 from desktop.formatting import MISSING, format_count, format_time
 from desktop.tables import dress_rows
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_TITLES = ("Run", "Symbol", "Interval", "Checkpoints", "Size", "Newest", "Best score", "")
+_TITLES = (
+    QT_TRANSLATE_NOOP("Checkpoints", "Run"),
+    QT_TRANSLATE_NOOP("Checkpoints", "Symbol"),
+    QT_TRANSLATE_NOOP("Checkpoints", "Interval"),
+    QT_TRANSLATE_NOOP("Checkpoints", "Checkpoints"),
+    QT_TRANSLATE_NOOP("Checkpoints", "Size"),
+    QT_TRANSLATE_NOOP("Checkpoints", "Newest"),
+    QT_TRANSLATE_NOOP("Checkpoints", "Best score"),
+    "",
+)
 _MOST_COMPARED = 6
 
 
@@ -64,13 +74,13 @@ class RunsDialog(QDialog):
 
     def __init__(self, source: CheckpointSource, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Runs")
+        self.setWindowTitle(translate("Checkpoints", "Runs"))
         self._source = source
         self._lines: list[RunLine] = []
         self.table = _table()
-        self.show_button = QPushButton("&Show its checkpoints")
-        self.compare_button = QPushButton("&Compare their best")
-        self.archive_button = QPushButton("&Archive")
+        self.show_button = QPushButton(translate("Checkpoints", "&Show its checkpoints"))
+        self.compare_button = QPushButton(translate("Checkpoints", "&Compare their best"))
+        self.archive_button = QPushButton(translate("Checkpoints", "&Archive"))
         self._build()
         source.changed.connect(self._fill)
         self._fill()
@@ -80,7 +90,12 @@ class RunsDialog(QDialog):
         return [self._lines[row] for row in sorted({index.row() for index in self.table.selectedIndexes()})]
 
     def _build(self) -> None:
-        told = QLabel("Archived runs are left out of “All runs” until their checkpoints are asked for: archived = yes.")
+        told = QLabel(
+            translate(
+                "Checkpoints",
+                "Archived runs are left out of “All runs” until their checkpoints are asked for: archived = yes.",
+            )
+        )
         told.setWordWrap(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         for button in (self.show_button, self.compare_button, self.archive_button):
@@ -119,7 +134,11 @@ class RunsDialog(QDialog):
         self.compare_button.setEnabled(2 <= len(chosen) <= _MOST_COMPARED)
         self.archive_button.setEnabled(bool(chosen))
         is_all_archived = bool(chosen) and all(line.is_archived for line in chosen)
-        self.archive_button.setText("Take out of the &archive" if is_all_archived else "&Archive")
+        self.archive_button.setText(
+            translate("Checkpoints", "Take out of the &archive")
+            if is_all_archived
+            else translate("Checkpoints", "&Archive")
+        )
 
     def _show(self) -> None:
         chosen = self.selected()
@@ -139,7 +158,10 @@ class RunsDialog(QDialog):
 
 def _texts(line: RunLine, watched: str | None) -> Sequence[str]:
     newest = line.newest
-    state = [words for words, holds in (("watched", line.run_id == watched), ("archived", line.is_archived)) if holds]
+    states = (
+        (translate("Checkpoints", "watched"), line.run_id == watched),
+        (translate("Checkpoints", "archived"), line.is_archived),
+    )
     return (
         line.run_id,
         newest.symbol,
@@ -148,16 +170,16 @@ def _texts(line: RunLine, watched: str | None) -> Sequence[str]:
         format_bytes(line.size_bytes),
         format_time(newest.info.created_at_ms),
         MISSING if line.best is None else score_text(line.best.info),
-        ", ".join(state),
+        ", ".join(words for words, holds in states if holds),
     )
 
 
 def _table() -> QTableWidget:
     table = QTableWidget(0, len(_TITLES))
-    table.setHorizontalHeaderLabels(_TITLES)
+    table.setHorizontalHeaderLabels([translate("Checkpoints", title) for title in _TITLES])
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    dress_rows(table, "Runs")
+    dress_rows(table, translate("Checkpoints", "Runs"))
     header = table.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

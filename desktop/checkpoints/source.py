@@ -17,6 +17,7 @@ from core.events import CheckpointInfo
 from core.storage.errors import StorageError
 from desktop.formatting import MISSING, format_count, format_number, format_percent
 from desktop.state import RunState
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _PAGE = 500
 """Rows read at once: a few milliseconds' work, so that the window goes on painting while there are many."""
@@ -192,19 +193,22 @@ class CheckpointSource(QObject):
                 self._library.set_pinned(checkpoint_id, value)
 
         after = dict.fromkeys(before, is_pinned)
-        self._do(f"{'pin' if is_pinned else 'unpin'} {_named(ids)}", ids, partial(pin, after), partial(pin, before))
+        words = translate("Checkpoints", "pin {0}") if is_pinned else translate("Checkpoints", "unpin {0}")
+        self._do(words.format(_named(ids)), ids, partial(pin, after), partial(pin, before))
 
     def set_note(self, checkpoint_id: str, note: str) -> None:
         """Replace a note."""
         for info in self._infos_of([checkpoint_id]):
             write = partial(self._library.set_note, checkpoint_id)
-            self._do("change a note", [checkpoint_id], partial(write, note), partial(write, info.note))
+            words = translate("Checkpoints", "change a note")
+            self._do(words, [checkpoint_id], partial(write, note), partial(write, info.note))
 
     def set_name(self, checkpoint_id: str, name: str) -> None:
         """Replace a name."""
         for info in self._infos_of([checkpoint_id]):
             write = partial(self._library.set_name, checkpoint_id)
-            self._do("rename a checkpoint", [checkpoint_id], partial(write, name), partial(write, info.name))
+            words = translate("Checkpoints", "rename a checkpoint")
+            self._do(words, [checkpoint_id], partial(write, name), partial(write, info.name))
 
     def set_tags(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> None:
         """Add tags to all of `ids`, and take others away from them."""
@@ -215,7 +219,8 @@ class CheckpointSource(QObject):
                 self._library.set_tags(checkpoint_id, words)
 
         after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
-        self._do(f"tag {_named(ids)}", ids, partial(tag, after), partial(tag, before))
+        words = translate("Checkpoints", "tag {0}").format(_named(ids))
+        self._do(words, ids, partial(tag, after), partial(tag, before))
 
     def is_archived(self, run_id: str) -> bool:
         """Whether a run that has checkpoints is put away."""
@@ -233,9 +238,13 @@ class CheckpointSource(QObject):
                 self._library.set_archived(run_id, value)
             self._catalog.put(replace(kept, is_archived=values[kept.info.run_id]) for kept in own)
 
-        words = f"{'archive' if is_archived else 'take out of the archive'} {format_count(len(run_ids))} runs"
+        words = (
+            translate("Checkpoints", "archive {0} runs")
+            if is_archived
+            else translate("Checkpoints", "take out of the archive {0} runs")
+        )
         after = dict.fromkeys(before, is_archived)
-        self._do(words, [], partial(put_away, after), partial(put_away, before))
+        self._do(words.format(format_count(len(run_ids))), [], partial(put_away, after), partial(put_away, before))
 
     def set_verified(self, faults: Mapping[str, str]) -> None:
         """The files of these were read just now; by id, what is wrong with each, nothing where it is whole."""
@@ -268,9 +277,9 @@ class CheckpointSource(QObject):
         def take_back() -> None:
             lost = len(ids) - len(self._library.take_back_deletion(ids))
             if lost:
-                self.trouble.emit(f"{_named(ids[:lost]).capitalize()} had been deleted for good by then.")
+                self.trouble.emit(_lost_text(lost))
 
-        self._do(f"delete {_named(ids)}", ids, ask, take_back)
+        self._do(translate("Checkpoints", "delete {0}").format(_named(ids)), ids, ask, take_back)
 
     def _infos_of(self, ids: Sequence[str]) -> list[CheckpointInfo]:
         catalog = self.catalog
@@ -361,13 +370,22 @@ class _Change(QUndoCommand):
 
 
 def _named(ids: Sequence[str]) -> str:
-    return "a checkpoint" if len(ids) == 1 else f"{format_count(len(ids))} checkpoints"
+    if len(ids) == 1:
+        return translate("Checkpoints", "a checkpoint")
+    return translate("Checkpoints", "{0} checkpoints").format(format_count(len(ids)))
 
 
-SCORE_MEANING = (
+def _lost_text(count: int) -> str:
+    if count == 1:
+        return translate("Checkpoints", "A checkpoint had been deleted for good by then.")
+    return translate("Checkpoints", "{0} checkpoints had been deleted for good by then.").format(format_count(count))
+
+
+SCORE_MEANING = QT_TRANSLATE_NOOP(
+    "Checkpoints",
     "Score: the mean of the close skill and the range skill over the newest 300 candles that had been scored when it "
     "was saved, with its 95 % interval. It compares checkpoints; it is not the close skill of the Accuracy panel.\n"
-    "0 % is no better than the reference, “no change”."
+    "0 % is no better than the reference, “no change”.",
 )
 
 
@@ -379,4 +397,4 @@ def score_text(info: CheckpointInfo) -> str:
     if info.skill_low is None or info.skill_high is None:
         return value
     low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
-    return f"{value} ({low} to {high})"
+    return translate("Checkpoints", "{0} ({1} to {2})").format(value, low, high)

@@ -20,11 +20,22 @@ from PySide6.QtWidgets import (
 
 from core.checkpoints.catalog import Catalog, Rows
 from core.settings import BrowserSettings
-from desktop.checkpoints.columns import BY_NAME, COLUMNS, FIRST_COLUMNS, LEAST_FIRST, PLACE, marks
+from desktop.checkpoints.columns import (
+    BEST,
+    BY_NAME,
+    COLUMNS,
+    FIRST_COLUMNS,
+    IN_USE,
+    LEAST_FIRST,
+    PINNED,
+    PLACE,
+    marks,
+)
 from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
 from desktop.icons import icon
 from desktop.tables import Index, dress_rows
 from desktop.theme import Theme
+from desktop.translation import translate
 
 _ICON_SIZE = 15
 _CELL_MARGIN = 14
@@ -187,7 +198,7 @@ class CheckpointTable(QTableView):
         for number, column in enumerate(COLUMNS):
             if number and not column.is_number:
                 self.setItemDelegateForColumn(number, words)
-        dress_rows(self, "Checkpoints")
+        dress_rows(self, translate("Checkpoints", "Checkpoints"))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         # Every row is as high as the others: Qt need not ask 100,000 of them.
@@ -219,9 +230,9 @@ class MarksDelegate(QStyledItemDelegate):
         held = marks(index.data(INFO_ROLE))
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         icons = (
-            ("best", "trophy-outline", palette.warning),
-            ("in use", "play-circle-outline", palette.good),
-            ("pinned", "pin", palette.accent),
+            (BEST, "trophy-outline", palette.warning),
+            (IN_USE, "play-circle-outline", palette.good),
+            (PINNED, "pin", palette.accent),
         )
         rectangle: QRect = option.rect  # type: ignore[attr-defined]
         left = rectangle.left() + 4
@@ -237,7 +248,8 @@ def _natural_widths(metrics: QFontMetrics) -> dict[str, int]:
     """By name: wide enough for what comes, and for the header."""
     widths = {}
     for column in COLUMNS:
-        widest = max(metrics.horizontalAdvance(text) for text in (column.sample, column.title + "   "))
+        title = translate("Checkpoints", column.title)
+        widest = max(metrics.horizontalAdvance(text) for text in (column.sample, title + "   "))
         widths[column.name] = widest + _CELL_MARGIN
     widths["marks"] = 3 * (_ICON_SIZE + 3) + 10
     return widths

@@ -10,14 +10,16 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBo
 from core.events import CheckpointInfo
 from desktop.dialogs.messages import LONGEST_NOTE, open_dialog
 from desktop.formatting import format_count
+from desktop.translation import translate
 
 _LONGEST_NAME = 60
 
 
 def open_name(parent: QWidget, info: CheckpointInfo, on_name: Callable[[str], object]) -> QDialog:
     """Ask what it shall be called."""
-    question = f"What the checkpoint of step {format_count(info.step)} is called:"
-    return _ask(parent, "Rename", question, info.name, "Nothing takes its name away", _LONGEST_NAME, on_name)
+    question = translate("Checkpoints", "What the checkpoint of step {0} is called:").format(format_count(info.step))
+    title, hint = translate("Checkpoints", "Rename"), translate("Checkpoints", "Nothing takes its name away")
+    return _ask(parent, title, question, info.name, hint, _LONGEST_NAME, on_name)
 
 
 def open_tags(
@@ -25,14 +27,21 @@ def open_tags(
 ) -> QDialog:
     """Ask for the tags of all of these; `on_tags` gets those that are new, and those of all that were taken away."""
     common = [tag for tag in infos[0].tags if all(tag in info.tags for info in infos)]
-    what = f"step {format_count(infos[0].step)}" if len(infos) == 1 else f"all {format_count(len(infos))}"
 
     def tell(text: str) -> None:
         wanted = list(dict.fromkeys(word for word in re.split(r"[\s,]+", text) if word))
         on_tags([tag for tag in wanted if tag not in common], [tag for tag in common if tag not in wanted])
 
-    question = f"Tags of {what}, with commas or blanks between them:"
-    return _ask(parent, "Tags", question, ", ".join(common), "Such as: keep, before-halving", LONGEST_NOTE, tell)
+    title, hint = translate("Checkpoints", "Tags"), translate("Checkpoints", "Such as: keep, before-halving")
+    return _ask(parent, title, _tags_question(infos), ", ".join(common), hint, LONGEST_NOTE, tell)
+
+
+def _tags_question(infos: Sequence[CheckpointInfo]) -> str:
+    if len(infos) == 1:
+        words = translate("Checkpoints", "Tags of step {0}, with commas or blanks between them:")
+        return words.format(format_count(infos[0].step))
+    words = translate("Checkpoints", "Tags of all {0}, with commas or blanks between them:")
+    return words.format(format_count(len(infos)))
 
 
 def _ask(

@@ -9,41 +9,53 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic.fields import FieldInfo
 
 from core.settings import Settings, to_dict
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_PLAIN: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+_PLAIN: dict[Any, str] = {
+    bool: QT_TRANSLATE_NOOP("Settings", "yes or no"),
+    int: QT_TRANSLATE_NOOP("Settings", "a whole number"),
+    float: QT_TRANSLATE_NOOP("Settings", "a number"),
+    str: QT_TRANSLATE_NOOP("Settings", "text"),
+}
+_BOUNDS = {
+    "ge": QT_TRANSLATE_NOOP("Settings", "from {0}"),
+    "gt": QT_TRANSLATE_NOOP("Settings", "above {0}"),
+    "le": QT_TRANSLATE_NOOP("Settings", "to {0}"),
+    "lt": QT_TRANSLATE_NOOP("Settings", "to below {0}"),
+}
 _LARGEST_SEED = 2**63
 _UNITS = {
-    ("market", "speed"): "candles/s",
-    ("market", "catch_up_candles"): "candles",
-    ("model", "context"): "candles",
-    ("model", "horizons"): "candles",
-    ("training", "warmup_steps"): "steps",
-    ("training", "schedule_steps"): "steps",
-    ("training", "threads"): "threads",
-    ("training", "duty_percent"): "%",
-    ("training", "replay_samples"): "samples",
-    ("training", "replay_window"): "candles",
-    ("online", "twin_age"): "candles",
-    ("gradients", "clip_percentile"): "%",
-    ("gradients", "accumulation"): "micro-batches",
-    ("recovery", "skips_before_rollback"): "steps",
-    ("recovery", "rollback_window_steps"): "steps",
-    ("recovery", "hang_seconds"): "s",
-    ("checkpoints", "every_steps"): "steps",
-    ("checkpoints", "catch_up_seconds"): "s",
-    ("checkpoints", "keep_newest"): "checkpoints",
-    ("checkpoints", "keep_best"): "checkpoints",
-    ("checkpoints", "keep_every_steps"): "steps",
-    ("checkpoints", "keep_hours"): "h",
-    ("checkpoints", "undo_minutes"): "min",
-    ("chart", "hindsight_horizon"): "candles",
-    ("browser", "widths"): "px",
+    ("market", "speed"): QT_TRANSLATE_NOOP("Settings", "candles/s"),
+    ("market", "catch_up_candles"): QT_TRANSLATE_NOOP("Settings", "candles"),
+    ("model", "context"): QT_TRANSLATE_NOOP("Settings", "candles"),
+    ("model", "horizons"): QT_TRANSLATE_NOOP("Settings", "candles"),
+    ("training", "warmup_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
+    ("training", "schedule_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
+    ("training", "threads"): QT_TRANSLATE_NOOP("Settings", "threads"),
+    ("training", "duty_percent"): QT_TRANSLATE_NOOP("Settings", "%"),
+    ("training", "replay_samples"): QT_TRANSLATE_NOOP("Settings", "samples"),
+    ("training", "replay_window"): QT_TRANSLATE_NOOP("Settings", "candles"),
+    ("online", "twin_age"): QT_TRANSLATE_NOOP("Settings", "candles"),
+    ("gradients", "clip_percentile"): QT_TRANSLATE_NOOP("Settings", "%"),
+    ("gradients", "accumulation"): QT_TRANSLATE_NOOP("Settings", "micro-batches"),
+    ("recovery", "skips_before_rollback"): QT_TRANSLATE_NOOP("Settings", "steps"),
+    ("recovery", "rollback_window_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
+    ("recovery", "hang_seconds"): QT_TRANSLATE_NOOP("Settings", "s"),
+    ("checkpoints", "every_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
+    ("checkpoints", "catch_up_seconds"): QT_TRANSLATE_NOOP("Settings", "s"),
+    ("checkpoints", "keep_newest"): QT_TRANSLATE_NOOP("Settings", "checkpoints"),
+    ("checkpoints", "keep_best"): QT_TRANSLATE_NOOP("Settings", "checkpoints"),
+    ("checkpoints", "keep_every_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
+    ("checkpoints", "keep_hours"): QT_TRANSLATE_NOOP("Settings", "h"),
+    ("checkpoints", "undo_minutes"): QT_TRANSLATE_NOOP("Settings", "min"),
+    ("chart", "hindsight_horizon"): QT_TRANSLATE_NOOP("Settings", "candles"),
+    ("browser", "widths"): QT_TRANSLATE_NOOP("Settings", "px"),
 }
 
 
 def unit(group: str, name: str) -> str:
     """The unit of a setting; empty for what is chosen, said, or a bare number."""
-    return _UNITS.get((group, name), "")
+    return translate("Settings", _UNITS[group, name]) if (group, name) in _UNITS else ""
 
 
 def group_of(settings_class: type) -> str:
@@ -56,9 +68,9 @@ def default(group: str, name: str) -> str:
     """The default, for people."""
     value = to_dict(Settings())[group][name]
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return translate("Settings", "yes") if value else translate("Settings", "no")
     if value is None or value in ([], {}):
-        return "none"
+        return translate("Settings", "none")
     if isinstance(value, list):
         return ", ".join(str(each["symbol"]) if isinstance(each, dict) else str(each) for each in value)
     return number(value) if isinstance(value, int | float) else str(value)
@@ -73,25 +85,31 @@ def choices(info: FieldInfo) -> tuple[str, ...]:
 def kind(info: FieldInfo) -> str:
     """What it may be where it is none of a few words: ``a whole number, from 1 to 64``."""
     annotation, is_optional = _inner(info)
-    plain = _PLAIN.get(annotation, "a list" if get_origin(annotation) is tuple else "a table")
     span = span_of(info)
-    return f"{plain}{f', {span}' if span else ''}{' or none' if is_optional else ''}"
+    said = f"{_plain_kind(annotation)}, {span}" if span else _plain_kind(annotation)
+    return translate("Settings", "{0} or none").format(said) if is_optional else said
+
+
+def _plain_kind(annotation: Any) -> str:
+    if annotation in _PLAIN:
+        return translate("Settings", _PLAIN[annotation])
+    is_list = get_origin(annotation) is tuple
+    return translate("Settings", "a list") if is_list else translate("Settings", "a table")
 
 
 def span_of(info: FieldInfo) -> str:
     """``from 1 to 64``, ``above 0 to 1``; empty where there are no bounds."""
-    said = {"ge": "from {}", "gt": "above {}", "le": "to {}", "lt": "to below {}"}
-    found = ((bound, getattr(rule, bound, None)) for rule in info.metadata for bound in said)
-    return " ".join(said[bound].format(number(value)) for bound, value in found if value is not None)
+    found = ((words, getattr(rule, bound, None)) for rule in info.metadata for bound, words in _BOUNDS.items())
+    return " ".join(translate("Settings", words).format(number(value)) for words, value in found if value is not None)
 
 
 def facts(group: str, name: str, info: FieldInfo) -> str:
     """``Default 30 s, from 1 to 3,600.`` Empty where there is nothing to add to what an editor shows."""
-    if info.annotation is bool:
-        return f"Default: {default(group, name)}."
-    measure, span = unit(group, name), span_of(info)
-    tail = f"{f' {measure}' if measure else ''}{f', {span}' if span else ''}"
-    return f"Default: {default(group, name)}{tail}."
+    said = default(group, name)
+    if info.annotation is not bool:
+        measure, span = unit(group, name), span_of(info)
+        said = f"{said}{f' {measure}' if measure else ''}{f', {span}' if span else ''}"
+    return translate("Settings", "Default: {0}.").format(said)
 
 
 def number(value: float) -> str:

@@ -17,6 +17,7 @@ _TITLES = {
     "activation": QT_TRANSLATE_NOOP("Settings", "Activation"),
     "all_runs": QT_TRANSLATE_NOOP("Settings", "All runs"),
     "appearance": QT_TRANSLATE_NOOP("Settings", "Appearance"),
+    "backups": QT_TRANSLATE_NOOP("Settings", "Backups"),
     "browser": QT_TRANSLATE_NOOP("Settings", "Browser"),
     "candles": QT_TRANSLATE_NOOP("Settings", "Candle style"),
     "catch_up_candles": QT_TRANSLATE_NOOP("Settings", "Catch up candles"),

@@ -41,13 +41,13 @@ class JobBar(QWidget):
             self.hide()
             return
         job = jobs[0]
-        more = translate("Jobs", " (and {count} more)").format(count=len(jobs) - 1) if len(jobs) > 1 else ""
+        more = translate("Jobs", " (and {0} more)").format(len(jobs) - 1) if len(jobs) > 1 else ""
         self._title.setText(job.title + more)
         # A range of 0 to 0 is Qt's way to say that the length is not known.
         self._progress.setRange(0, max(job.total, 0))
         self._progress.setValue(min(job.done, job.total))
         left = job.seconds_left
-        self._left.setText("" if left is None else translate("Jobs", "{time} left").format(time=format_duration(left)))
+        self._left.setText("" if left is None else translate("Jobs", "{0} left").format(format_duration(left)))
         lines = [*(self._describe(each) for each in jobs), translate("Jobs", "Click for the list of jobs.")]
         self.setToolTip("\n".join(lines))
         self.show()
@@ -60,5 +60,5 @@ class JobBar(QWidget):
     def _describe(self, job: JobProgress) -> str:
         if job.total <= 0:
             return job.title
-        words = translate("Jobs", "{title}: {done} of {total}")
-        return words.format(title=job.title, done=format_count(job.done), total=format_count(job.total))
+        done, total = format_count(job.done), format_count(job.total)
+        return translate("Jobs", "{0}: {1} of {2}").format(job.title, done, total)

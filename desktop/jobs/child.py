@@ -140,15 +140,13 @@ class ChildProcess(QObject):
     def _on_answer(self) -> None:
         self._answer += self._process.readAllStandardOutput().data()
         if len(self._answer) > _LARGEST_ANSWER:
-            self._words.append("It printed more than anything that Ghostcandle prints.")
+            self._words.append(translate("Jobs", "It printed more than anything that Ghostcandle prints."))
             self._process.kill()
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart:
             self._end(
-                Ending(
-                    None, translate("Jobs", "It could not be started: {why}.").format(why=self._process.errorString())
-                )
+                Ending(None, translate("Jobs", "It could not be started: {0}.").format(self._process.errorString()))
             )
 
     def _on_finished(self, code: int, status: QProcess.ExitStatus) -> None:
@@ -166,7 +164,7 @@ class ChildProcess(QObject):
         elif code == 0 and told is not None:
             self._end(Ending(told))
         else:
-            self._end(Ending(None, self._with_words(translate("Jobs", "It ended with code {code}.").format(code=code))))
+            self._end(Ending(None, self._with_words(translate("Jobs", "It ended with code {0}.").format(code))))
 
     def _with_words(self, sentence: str) -> str:
         return f"{sentence} {self._words[-1]}" if self._words else sentence

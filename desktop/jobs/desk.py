@@ -118,17 +118,17 @@ class JobDesk(QObject):
         """Start it, and show it in the list. Returns its id, or None where it was not started; that was said then."""
         if self._is_closed or len(self._children) >= MOST_AT_ONCE:
             words = translate(
-                "Jobs", "{count} jobs are under way. Wait for one of them, or cancel one, then start this again."
+                "Jobs", "{0} jobs are under way. Wait for one of them, or cancel one, then start this again."
             )
-            self._tell(words.format(count=len(self._children)), is_bad=True)
+            self._tell(words.format(len(self._children)), is_bad=True)
             return None
         self._number += 1
         job_id = f"own job {self._number}"
         try:
             scratch = self._make_room(job_id, order)
         except OSError as error:
-            words = translate("Jobs", "“{title}” could not be started: the data folder cannot be written ({why}).")
-            self._tell(words.format(title=order.title, why=error.strerror or error), is_bad=True)
+            words = translate("Jobs", "“{0}” could not be started: the data folder cannot be written ({1}).")
+            self._tell(words.format(order.title, error.strerror or error), is_bad=True)
             return None
         child = ChildProcess(self._arguments(order), self._environment(scratch if order.works_aside else None), self)
         child.progressed.connect(lambda *told: self._on_progress(job_id, *told))
@@ -305,7 +305,7 @@ class JobDesk(QObject):
             found = evaluation_of(summary, self._state.clock.now_ms(), named)
             add_evaluation(self._database.db, found)
         except (StorageError, KeyError, TypeError, ValueError) as error:
-            return translate("Jobs", "It could not be kept with the checkpoint: {why}").format(why=error)
+            return translate("Jobs", "It could not be kept with the checkpoint: {0}").format(error)
         self._window.source.read_again([found.checkpoint_id])
         return translate("Jobs", "It is kept with the checkpoint, in the column Evaluated.")
 
@@ -313,12 +313,8 @@ class JobDesk(QObject):
         if self._is_closed or state is JobState.CANCELLED:
             return
         severity = Severity.INFO if state is JobState.DONE else Severity.WARNING
-        words = (
-            translate("Jobs", "{title}: done.")
-            if state is JobState.DONE
-            else translate("Jobs", "{title} failed: {why}")
-        )
-        notice = Notice(_KEY, severity, words.format(title=order.title, why=result), details=result)
+        words = translate("Jobs", "{0}: done.") if state is JobState.DONE else translate("Jobs", "{0} failed: {1}")
+        notice = Notice(_KEY, severity, words.format(order.title, result), details=result)
         if page is not None:
             notice = Notice(
                 _KEY,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
@@ -14,39 +13,48 @@ from core.market.time_zones import find
 from core.settings import MarketSettings
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog, editable
 from desktop.jobs.orders import Order, backfill_order, import_order
+from desktop.translation import translate
 
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
 _FIRST_DAYS = 30
 
 
-def tr(text: str) -> str:
-    """Of this module's texts."""
-    return QCoreApplication.translate("HistoryDialogs", text)
-
-
 class ImportDialog(JobDialog):
     """Files of candles or trades into the database."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        about = tr(
+        about = translate(
+            "Jobs",
             "Reads candles, or trades, from files into the database. What is stored already stays as it is; the chart "
-            "shows the new candles at once."
+            "shows the new candles at once.",
         )
-        super().__init__(tr("Import candles"), about, tr("Import"), parent)
+        super().__init__(translate("Jobs", "Import candles"), about, translate("Jobs", "Import"), parent)
         self.picker = FilePicker(several=True)
-        from_file = tr("As the file says")
+        from_file = translate("Jobs", "As the file says")
         self.venue = editable(("", FILE_VENUE, *_VENUES), "", from_file)
         self.symbol = editable(("", *_SYMBOLS), "", from_file)
         self.interval = editable(("", *INTERVALS), "", from_file)
         self.zone = QLineEdit("UTC")
-        self.replaces = QCheckBox(tr("Put the file's candles in place of stored ones that differ"))
+        self.replaces = QCheckBox(translate("Jobs", "Put the file's candles in place of stored ones that differ"))
         self.replaces.setAccessibleName(self.replaces.text())
-        self.add_row(tr("&Files"), self.picker, tr("One file, or several of one market"))
-        self.add_row(tr("&Exchange"), self.venue, tr("The exchange by its ccxt id; “file” for candles of none"))
-        self.add_row(tr("&Symbol"), self.symbol, tr("As ccxt writes it, BTC/USDT"))
-        self.add_row(tr("&Interval"), self.interval, tr("How long a candle lasts; trades become candles of it"))
-        self.add_row(tr("&Time zone"), self.zone, tr("Of times in the file that name none: UTC, Europe/Berlin"))
+        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "One file, or several of one market"))
+        self.add_row(
+            translate("Jobs", "&Exchange"),
+            self.venue,
+            translate("Jobs", "The exchange by its ccxt id; “file” for candles of none"),
+        )
+        self.add_row(translate("Jobs", "&Symbol"), self.symbol, translate("Jobs", "As ccxt writes it, BTC/USDT"))
+        self.add_row(
+            translate("Jobs", "&Interval"),
+            self.interval,
+            translate("Jobs", "How long a candle lasts; trades become candles of it"),
+        )
+        self.add_row(
+            translate("Jobs", "&Time zone"),
+            self.zone,
+            translate("Jobs", "Of times in the file that name none: UTC, Europe/Berlin"),
+        )
         self.form.addRow("", self.replaces)
         self.picker.changed.connect(self.check)
         for box in (self.venue, self.symbol, self.interval):
@@ -61,7 +69,7 @@ class ImportDialog(JobDialog):
             Interval.parse(interval)
         zone = self.zone.text().strip()
         if find(zone) is None:
-            raise ValueError(tr("Name the time zone, such as UTC or Europe/Berlin."))
+            raise ValueError(translate("Jobs", "Name the time zone, such as UTC or Europe/Berlin."))
         return import_order(
             files,
             venue=self.venue.currentText().strip().lower(),
@@ -76,11 +84,12 @@ class BackfillDialog(JobDialog):
     """What is missing of a market's history, from its exchange."""
 
     def __init__(self, market: MarketSettings, now_ms: int, parent: QWidget | None = None) -> None:
-        about = tr(
+        about = translate(
+            "Jobs",
             "Asks the exchange for exactly the candles that are missing, holes inside included, and stores them page "
-            "by page. It may be cancelled at any moment, and goes on from there."
+            "by page. It may be cancelled at any moment, and goes on from there.",
         )
-        super().__init__(tr("Fetch history"), about, tr("Fetch"), parent)
+        super().__init__(translate("Jobs", "Fetch history"), about, translate("Jobs", "Fetch"), parent)
         self._now_ms = now_ms
         self.venue = editable(_VENUES, market.venue)
         self.symbol = editable(_SYMBOLS, market.symbol)
@@ -88,14 +97,22 @@ class BackfillDialog(JobDialog):
         first = datetime.fromtimestamp(now_ms / 1000, UTC) - timedelta(days=_FIRST_DAYS)
         self.since = QLineEdit(first.strftime("%Y-%m-%d"))
         self.until = QLineEdit()
-        self.until.setPlaceholderText(tr("Now"))
-        self.asks_again = QCheckBox(tr("Ask also for candles that the exchange was found not to have"))
+        self.until.setPlaceholderText(translate("Jobs", "Now"))
+        self.asks_again = QCheckBox(translate("Jobs", "Ask also for candles that the exchange was found not to have"))
         self.asks_again.setAccessibleName(self.asks_again.text())
-        self.add_row(tr("&Exchange"), self.venue, tr("By its ccxt id: binance, kraken"))
-        self.add_row(tr("&Symbol"), self.symbol, tr("As ccxt writes it, BTC/USDT"))
-        self.add_row(tr("&Interval"), self.interval, tr("How long a candle lasts"))
-        self.add_row(tr("S&ince"), self.since, tr("The first candle opens then or later: 2024-01-31, UTC"))
-        self.add_row(tr("&Until"), self.until, tr("All candles open before; empty: the newest that is over"))
+        self.add_row(translate("Jobs", "&Exchange"), self.venue, translate("Jobs", "By its ccxt id: binance, kraken"))
+        self.add_row(translate("Jobs", "&Symbol"), self.symbol, translate("Jobs", "As ccxt writes it, BTC/USDT"))
+        self.add_row(translate("Jobs", "&Interval"), self.interval, translate("Jobs", "How long a candle lasts"))
+        self.add_row(
+            translate("Jobs", "S&ince"),
+            self.since,
+            translate("Jobs", "The first candle opens then or later: 2024-01-31, UTC"),
+        )
+        self.add_row(
+            translate("Jobs", "&Until"),
+            self.until,
+            translate("Jobs", "All candles open before; empty: the newest that is over"),
+        )
         self.form.addRow("", self.asks_again)
         for box in (self.venue, self.symbol, self.interval):
             box.currentTextChanged.connect(lambda _text: self.check())
@@ -106,9 +123,9 @@ class BackfillDialog(JobDialog):
     def order(self) -> Order:
         venue, symbol = self.venue.currentText().strip().lower(), self.symbol.currentText().strip()
         if not venue or venue in (FILE_VENUE, SIMULATED_VENUE):
-            raise ValueError(tr("Name an exchange by its ccxt id, for example binance."))
+            raise ValueError(translate("Jobs", "Name an exchange by its ccxt id, for example binance."))
         if "/" not in symbol.strip("/ "):
-            raise ValueError(tr("Write the symbol as BASE/QUOTE, for example BTC/USDT."))
+            raise ValueError(translate("Jobs", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
         interval = self.interval.currentText().strip()
         Interval.parse(interval)
         since, until = self.since.text().strip(), self.until.text().strip()
@@ -122,6 +139,6 @@ class BackfillDialog(JobDialog):
         except HistoryError as error:
             raise ValueError(f"{error}.") from error
         if first_ms >= self._now_ms:
-            raise ValueError(tr("{since} is yet to come; name a day of the past.").format(since=since))
+            raise ValueError(translate("Jobs", "{0} is yet to come; name a day of the past.").format(since))
         if stop_ms <= first_ms:
-            raise ValueError(tr("{until} is not after {since}.").format(until=until, since=since))
+            raise ValueError(translate("Jobs", "{0} is not after {1}.").format(until, since))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from core.checkpoints.catalog import Kept
@@ -14,23 +13,20 @@ from core.market.candle import Interval
 from desktop.formatting import format_time
 from desktop.jobs.form import FilePicker, JobDialog, chosen_device
 from desktop.jobs.orders import Order, checkpoint_words, evaluate_order, pretrain_order
-
-
-def tr(text: str) -> str:
-    """Of this module's texts."""
-    return QCoreApplication.translate("ModelDialogs", text)
+from desktop.translation import translate
 
 
 class PretrainDialog(JobDialog):
     """Learning from candle files before a run."""
 
     def __init__(self, device: str, parent: QWidget | None = None) -> None:
-        about = tr(
+        about = translate(
+            "Jobs",
             "A new model goes through the files several times, and is measured on a last part of each that it never "
             "learns from. The next new run of the same interval starts from the best epoch; the model that is in use "
-            "now is left alone."
+            "now is left alone.",
         )
-        super().__init__(tr("Pretrain"), about, tr("Pretrain"), parent)
+        super().__init__(translate("Jobs", "Pretrain"), about, translate("Jobs", "Pretrain"), parent)
         self.picker = FilePicker(several=True)
         self.epochs = _whole(10, 1, 10_000)
         self.patience = _whole(3, 1, 1_000)
@@ -38,15 +34,29 @@ class PretrainDialog(JobDialog):
         self.share = QDoubleSpinBox()
         self.share.setRange(5.0, 50.0)
         self.share.setDecimals(0)
-        self.share.setSuffix(tr(" % of each file"))
+        self.share.setSuffix(translate("Jobs", " % of each file"))
         self.share.setValue(20.0)
         self.device = chosen_device(device)
-        self.add_row(tr("&Files"), self.picker, tr("Candles, all of one interval"))
-        self.add_row(tr("&Epochs"), self.epochs, tr("Times to go through the files, at most"))
-        self.add_row(tr("&Held back"), self.share, tr("The last share: never learned from, only measured on"))
-        self.add_row(tr("&Patience"), self.patience, tr("End after so many epochs without a better skill"))
-        self.add_row(tr("&Batch size"), self.batch_size, tr("Samples of a step"))
-        self.add_row(tr("&Device"), self.device, tr("Where it computes; training goes on beside it"))
+        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "Candles, all of one interval"))
+        self.add_row(
+            translate("Jobs", "&Epochs"), self.epochs, translate("Jobs", "Times to go through the files, at most")
+        )
+        self.add_row(
+            translate("Jobs", "&Held back"),
+            self.share,
+            translate("Jobs", "The last share: never learned from, only measured on"),
+        )
+        self.add_row(
+            translate("Jobs", "&Patience"),
+            self.patience,
+            translate("Jobs", "End after so many epochs without a better skill"),
+        )
+        self.add_row(translate("Jobs", "&Batch size"), self.batch_size, translate("Jobs", "Samples of a step"))
+        self.add_row(
+            translate("Jobs", "&Device"),
+            self.device,
+            translate("Jobs", "Where it computes; training goes on beside it"),
+        )
         self.picker.changed.connect(self.check)
         self.check()
 
@@ -74,31 +84,38 @@ class EvaluateDialog(JobDialog):
         parent: QWidget | None = None,
     ) -> None:
         """kept: those that are offered, in this order. chosen: an id. reports: the folder of its page."""
-        about = tr(
+        about = translate(
+            "Jobs",
             "The live session goes through the file candle by candle: it forecasts each candle before it sees it, and "
             "is scored against the baselines. From a checkpoint it begins with its weights, optimizer, expert weights "
-            "and calibration. The model that is in use now is left alone."
+            "and calibration. The model that is in use now is left alone.",
         )
-        super().__init__(tr("Evaluate on a file"), about, tr("Evaluate"), parent)
+        super().__init__(translate("Jobs", "Evaluate on a file"), about, translate("Jobs", "Evaluate"), parent)
         self._kept, self._reports, self._now = tuple(kept), reports, now
         self.checkpoint = QComboBox()
-        self.checkpoint.addItem(tr("A new model, which has learned nothing"), None)
+        self.checkpoint.addItem(translate("Jobs", "A new model, which has learned nothing"), None)
         for each in self._kept:
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
         self.picker = FilePicker(several=False)
         self.learning = QComboBox()
-        self.learning.addItem(tr("It goes on learning from each candle, as it does live"), True)
-        self.learning.addItem(tr("Its weights stay as they are"), False)
+        self.learning.addItem(translate("Jobs", "It goes on learning from each candle, as it does live"), True)
+        self.learning.addItem(translate("Jobs", "Its weights stay as they are"), False)
         self.counts_seen = QCheckBox()
         self.device = chosen_device(device)
-        self.add_row(tr("&Checkpoint"), self.checkpoint, tr("What the session begins with"))
-        self.add_row(tr("&File"), self.picker, tr("Candles of the checkpoint's interval"))
         self.add_row(
-            tr("&Learning"),
-            self.learning,
-            tr("Frozen or not, how the model is mixed with the baselines goes on adapting"),
+            translate("Jobs", "&Checkpoint"), self.checkpoint, translate("Jobs", "What the session begins with")
         )
-        self.add_row(tr("&Device"), self.device, tr("Where it computes; training goes on beside it"))
+        self.add_row(translate("Jobs", "&File"), self.picker, translate("Jobs", "Candles of the checkpoint's interval"))
+        self.add_row(
+            translate("Jobs", "&Learning"),
+            self.learning,
+            translate("Jobs", "Frozen or not, how the model is mixed with the baselines goes on adapting"),
+        )
+        self.add_row(
+            translate("Jobs", "&Device"),
+            self.device,
+            translate("Jobs", "Where it computes; training goes on beside it"),
+        )
         self.form.addRow("", self.counts_seen)
         self.picker.changed.connect(self.check)
         self.checkpoint.currentIndexChanged.connect(lambda _index: self._on_checkpoint())
@@ -128,11 +145,12 @@ class EvaluateDialog(JobDialog):
             self.learning.setCurrentIndex(0)
             self.counts_seen.setChecked(False)
         until = "…" if kept is None else format_time(kept.info.candle_open_time_ms + kept.interval_ms)
-        self.counts_seen.setText(tr("Judge also candles from before {until}").format(until=until))
+        self.counts_seen.setText(translate("Jobs", "Judge also candles from before {0}").format(until))
         self.counts_seen.setToolTip(
-            tr(
+            translate(
+                "Jobs",
                 "Up to then the checkpoint has learned, so scores of candles from before say little, unless the file "
-                "is of another market than it has learned."
+                "is of another market than it has learned.",
             )
         )
         self.counts_seen.setAccessibleName(self.counts_seen.text())
@@ -140,12 +158,9 @@ class EvaluateDialog(JobDialog):
 
 
 def _title(kept: Kept) -> str:
-    words = tr("{name}: {symbol} {interval}, up to {until}")
-    return words.format(
-        name=checkpoint_words(kept),
-        symbol=kept.symbol,
-        interval=Interval(kept.interval_ms),
-        until=format_time(kept.info.candle_open_time_ms + kept.interval_ms),
+    until = format_time(kept.info.candle_open_time_ms + kept.interval_ms)
+    return translate("Jobs", "{0}: {1} {2}, up to {3}").format(
+        checkpoint_words(kept), kept.symbol, Interval(kept.interval_ms), until
     )
 
 

@@ -10,11 +10,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication
-
 from core.checkpoints.catalog import Kept
 from core.report import words
 from desktop.formatting import format_count, format_percent
+from desktop.translation import translate
 
 Told = Callable[[Mapping[str, Any]], str]
 
@@ -36,11 +35,6 @@ class Order:
     """It needs a temporary folder, and no window: where temporary files are, there is the window's socket too."""
 
 
-def tr(text: str) -> str:
-    """Of this module's texts."""
-    return QCoreApplication.translate("Jobs", text)
-
-
 def import_order(
     files: Sequence[Path],
     *,
@@ -54,15 +48,17 @@ def import_order(
     named = {"--venue": venue, "--symbol": symbol, "--interval": interval, "--time-zone": time_zone}
     options = [part for name, value in named.items() if value for part in (name, value)]
     title = (
-        tr("Import {file}").format(file=files[0].name)
+        translate("Jobs", "Import {0}").format(files[0].name)
         if len(files) == 1
-        else tr("Import {count} files").format(count=format_count(len(files)))
+        else translate("Jobs", "Import {0} files").format(format_count(len(files)))
     )
     return Order(
         title,
         ("import", *options, *(["--replace"] if replaces else []), "--", *map(str, files)),
         _import_told,
-        cancelled=tr("Whole candles that were stored by then stay; importing the file again adds the rest."),
+        cancelled=translate(
+            "Jobs", "Whole candles that were stored by then stay; importing the file again adds the rest."
+        ),
     )
 
 
@@ -71,12 +67,10 @@ def backfill_order(venue: str, symbol: str, interval: str, since: str, until: st
     market = ("--venue", venue, "--symbol", symbol, "--interval", interval)
     span = ("--since", since, *(("--until", until) if until else ()))
     return Order(
-        tr("Fetch {symbol} {interval} of {venue} since {since}").format(
-            symbol=symbol, interval=interval, venue=venue, since=since
-        ),
+        translate("Jobs", "Fetch {0} {1} of {2} since {3}").format(symbol, interval, venue, since),
         ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
         _backfill_told,
-        cancelled=tr("The candles that had come are stored; the same job goes on from there."),
+        cancelled=translate("Jobs", "The candles that had come are stored; the same job goes on from there."),
     )
 
 
@@ -88,12 +82,12 @@ def pretrain_order(
         *("--epochs", str(epochs), "--validation-share", str(validation_share), "--patience", str(patience)),
         *("--batch-size", str(batch_size), "--device", device),
     )
-    named = files[0].name if len(files) == 1 else tr("{count} files").format(count=format_count(len(files)))
+    named = files[0].name if len(files) == 1 else translate("Jobs", "{0} files").format(format_count(len(files)))
     return Order(
-        tr("Pretrain on {files}").format(files=named),
+        translate("Jobs", "Pretrain on {0}").format(named),
         ("pretrain", *options, "--", *map(str, files)),
         _pretrain_told,
-        cancelled=tr("The best epoch by then is kept, where there was one."),
+        cancelled=translate("Jobs", "The best epoch by then is kept, where there was one."),
     )
 
 
@@ -104,40 +98,40 @@ def evaluate_order(
     step = "new" if kept is None else f"step-{kept.info.step}"
     page = reports / f"{now:%Y%m%d-%H%M%S}-{step}-{_plain(file.stem)}.html"
     options = ["--report", str(page), "--device", device]
-    title = tr("Evaluate a new model on {file}").format(file=file.name)
+    title = translate("Jobs", "Evaluate a new model on {0}").format(file.name)
     if kept is not None:
         options += ["--checkpoint", kept.info.checkpoint_id]
         options += [] if learns else ["--frozen"]
         options += ["--count-seen"] if counts_seen else []
-        title = tr("Evaluate {checkpoint} on {file}").format(checkpoint=checkpoint_words(kept), file=file.name)
+        title = translate("Jobs", "Evaluate {0} on {1}").format(checkpoint_words(kept), file.name)
     return Order(
         title,
         ("evaluate", *options, "--", str(file)),
         _evaluate_told,
         page,
         None if kept is None else kept.info.checkpoint_id,
-        tr("Nothing was judged, and nothing was kept."),
+        translate("Jobs", "Nothing was judged, and nothing was kept."),
         works_aside=True,
     )
 
 
 def checkpoint_words(kept: Kept) -> str:
     """Its name, or its step."""
-    return kept.info.name or tr("step {step}").format(step=format_count(kept.info.step))
+    return kept.info.name or translate("Jobs", "step {0}").format(format_count(kept.info.step))
 
 
 def in_fields(sentence: str) -> str:
     """What a command says, with the dialog's fields in place of its options."""
     fields = {
-        "--venue": tr("Exchange"),
-        "--symbol": tr("Symbol"),
-        "--interval": tr("Interval"),
-        "--time-zone": tr("Time zone"),
-        "--batch-size": tr("Batch size"),
-        "--device": tr("Device"),
-        "--validation-share": tr("Held back"),
-        "--count-seen": tr("Judge also candles from before"),
-        "--replace": tr("Put the file's candles in place"),
+        "--venue": translate("Jobs", "Exchange"),
+        "--symbol": translate("Jobs", "Symbol"),
+        "--interval": translate("Jobs", "Interval"),
+        "--time-zone": translate("Jobs", "Time zone"),
+        "--batch-size": translate("Jobs", "Batch size"),
+        "--device": translate("Jobs", "Device"),
+        "--validation-share": translate("Jobs", "Held back"),
+        "--count-seen": translate("Jobs", "Judge also candles from before"),
+        "--replace": translate("Jobs", "Put the file's candles in place"),
     }
     for option, field in fields.items():
         sentence = re.sub(rf"{option}\b", f"“{field}”", sentence)
@@ -154,29 +148,31 @@ def _import_told(summary: Mapping[str, Any]) -> str:
     rejected: Counter[str] = Counter()
     for each in files:
         rejected.update(each["rejected"])
-    parts = [tr("{count} candles stored.").format(count=format_count(stored))]
+    parts = [translate("Jobs", "{0} candles stored.").format(format_count(stored))]
     if same:
-        parts.append(tr("{count} were there already.").format(count=format_count(same)))
+        parts.append(translate("Jobs", "{0} were there already.").format(format_count(same)))
     if rejected:
         why = ", ".join(f"{format_count(count)} ({reason})" for reason, count in rejected.items())
-        parts.append(tr("Rejected: {why}.").format(why=why))
+        parts.append(translate("Jobs", "Rejected: {0}.").format(why))
     return " ".join(parts)
 
 
 def _backfill_told(summary: Mapping[str, Any]) -> str:
     if not summary["wanted"]:
-        return tr("Nothing was missing.")
+        return translate("Jobs", "Nothing was missing.")
     parts = [
-        tr("{stored} of {wanted} missing candles stored.").format(
-            stored=format_count(summary["stored"]), wanted=format_count(summary["wanted"])
+        translate("Jobs", "{0} of {1} missing candles stored.").format(
+            format_count(summary["stored"]), format_count(summary["wanted"])
         )
     ]
     if summary["all_absent"]:
         parts.append(
-            tr("The exchange does not have {count}; they stay holes.").format(count=format_count(summary["all_absent"]))
+            translate("Jobs", "The exchange does not have {0}; they stay holes.").format(
+                format_count(summary["all_absent"])
+            )
         )
     if summary["left"]:
-        parts.append(tr("{count} are still missing.").format(count=format_count(summary["left"])))
+        parts.append(translate("Jobs", "{0} are still missing.").format(format_count(summary["left"])))
     return " ".join(parts)
 
 
@@ -184,10 +180,11 @@ def _pretrain_told(summary: Mapping[str, Any]) -> str:
     best = next(each for each in summary["epochs"] if each["epoch"] == summary["best_epoch"])
     skills = (best["validation"][f"{name}_skill"] for name in ("close", "range"))
     close, spread = (format_percent(value, 2, signed=True) for value in skills)
-    return tr(
-        "Epoch {best} of {epochs} was the best: skill on held-back candles {close} (close), {range} (range). The next "
-        "new run of the same interval starts from it."
-    ).format(best=summary["best_epoch"], epochs=len(summary["epochs"]), close=close, range=spread)
+    return translate(
+        "Jobs",
+        "Epoch {0} of {1} was the best: skill on held-back candles {2} (close), {3} (range). The next "
+        "new run of the same interval starts from it.",
+    ).format(summary["best_epoch"], len(summary["epochs"]), close, spread)
 
 
 def _evaluate_told(summary: Mapping[str, Any]) -> str:

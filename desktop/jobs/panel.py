@@ -88,9 +88,7 @@ class JobsPanel(Panel):
             if row is not None:
                 self.table.selectRow(row)
         running = len(self._state.jobs)
-        set_text(
-            self.count, translate("Jobs", "{count} under way").format(count=format_count(running)) if running else ""
-        )
+        set_text(self.count, translate("Jobs", "{0} under way").format(format_count(running)) if running else "")
         self._empty.tell(is_empty=not jobs, is_loading=False)
         self._update_actions()
 
@@ -159,11 +157,11 @@ class JobsPanel(Panel):
         self.details.setVisible(job is not None)
 
     def _account(self, job: Job) -> str:
-        began = translate("Jobs", "Began {time}").format(time=format_time(job.started_at_ms, seconds=True))
+        began = translate("Jobs", "Began {0}").format(format_time(job.started_at_ms, seconds=True))
         until_ms = job.ended_at_ms or self._state.clock.now_ms()
         took = format_duration(max(until_ms - job.started_at_ms, 0) / 1000.0)
-        lasted = translate("Jobs", "took {time}") if job.state.is_over else translate("Jobs", "runs for {time}")
-        account = f"{job.report.title}\n{began}, {lasted.format(time=took)}\n\n{self.model.words(job)}"
+        lasted = translate("Jobs", "took {0}") if job.state.is_over else translate("Jobs", "runs for {0}")
+        account = f"{job.report.title}\n{began}, {lasted.format(took)}\n\n{self.model.words(job)}"
         return account if job.state.is_over or not job.result else f"{account}\n{job.result}"
 
     def _cancel(self) -> None:
@@ -179,9 +177,9 @@ class JobsPanel(Panel):
     def open_page(self, page: Path) -> None:
         """Show a report in the browser."""
         if not page.is_file():
-            self.trouble.emit(translate("Jobs", "The report {file} is not there any more.").format(file=page))
+            self.trouble.emit(translate("Jobs", "The report {0} is not there any more.").format(page))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
-            self.trouble.emit(translate("Jobs", "No browser answered. The report is {file}.").format(file=page))
+            self.trouble.emit(translate("Jobs", "No browser answered. The report is {0}.").format(page))
 
     def _clear(self) -> None:
         self._state.jobs.clear_over()

@@ -90,9 +90,7 @@ class JobsModel(QAbstractTableModel):
         report = job.report
         if report.total <= 0:
             return job.doing
-        count = translate("Jobs", "{done} of {total}").format(
-            done=format_count(report.done), total=format_count(report.total)
-        )
+        count = translate("Jobs", "{0} of {1}").format(format_count(report.done), format_count(report.total))
         return f"{job.doing}: {count}" if job.doing else count
 
     def rowCount(self, parent: Index = ROOT) -> int:

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated_dataclass
-from PySide6.QtCore import QByteArray, QCoreApplication
+from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QMainWindow
 
 from core.setting_repair import keep_copy, read_json
 from core.storage.durable import write_durably
+from desktop.translation import translate
 
 LAYOUT_VERSION = 5
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""
@@ -67,11 +68,13 @@ class LayoutStore:
         if geometry.isEmpty() or docks.isEmpty():
             return False
         if layouts.version != LAYOUT_VERSION:
-            self.notice = _tr("The layout was kept by another version of Ghostcandle; the default one is shown.")
+            self.notice = translate(
+                "Layouts", "The layout was kept by another version of Ghostcandle; the default one is shown."
+            )
             return False
         if window.restoreGeometry(geometry) and window.restoreState(docks, LAYOUT_VERSION):
             return True
-        self._set_aside(_tr("what it says of the panels cannot be used"))
+        self._set_aside(translate("Layouts", "what it says of the panels cannot be used"))
         return False
 
     def save(self, window: QMainWindow) -> bool:
@@ -124,9 +127,9 @@ class LayoutStore:
     def _set_aside(self, fault: str) -> None:
         """The next layout is written over it, so a copy is kept: layouts with names may be in it."""
         kept = keep_copy(self._path, self._path.parent / "quarantine")
-        where = "" if kept is None else _tr(" The file as it was is kept as {kept}.").format(kept=kept)
-        told = _tr("The layout in {file} cannot be read ({fault}); the default one is shown.")
-        self.notice = told.format(file=self._path.name, fault=fault) + where
+        told = translate("Layouts", "The layout in {0} cannot be read ({1}); the default one is shown.")
+        where = "" if kept is None else " " + translate("Layouts", "The file as it was is kept as {0}.").format(kept)
+        self.notice = told.format(self._path.name, fault) + where
 
 
 def _encoded(data: QByteArray) -> str:
@@ -139,7 +142,3 @@ def _decoded(text: str) -> QByteArray:
         return QByteArray(b64decode(text, validate=True))
     except (binascii.Error, ValueError):
         return QByteArray(b"?") if text else QByteArray()
-
-
-def _tr(text: str) -> str:
-    return QCoreApplication.translate("LayoutStore", text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import get_args
 from zoneinfo import available_timezones
@@ -15,11 +16,18 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.checkpoints.catalog import Kept
+from core.checkpoints.columns import _REASONS, reason_text
 from core.crashes import CrashReport
 from core.indicators.registry import INDICATORS, IndicatorInfo
+from core.market.candle import FILE_VENUE
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.charting.go_to_date import DateDialog
+from desktop.checkpoints.clean_up_dialog import CleanUpDialog
+from desktop.checkpoints.columns import PLACE, why_saved
+from desktop.checkpoints.compare_dialog import CompareDialog
+from desktop.checkpoints.words_dialogs import open_name, open_tags
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.indicators import IndicatorsDialog
@@ -29,6 +37,8 @@ from desktop.dialogs.messages import open_note
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.dialogs.zone import ZoneDialog
 from desktop.finder.finder import Finder
+from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
+from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.panels.feed_words import in_one_line
 from desktop.window import MainWindow
 from tests.desktop import scenario
@@ -49,6 +59,18 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "about": lambda bench: _after(bench, ActionId.ABOUT),
     "shortcuts": lambda bench: _after(bench, ActionId.SHORTCUTS),
     "layout": lambda bench: _after(bench, ActionId.KEEP_LAYOUT),
+    "columns": lambda bench: bench.window.checkpoints.choose_columns(),
+    "runs": lambda bench: bench.window.checkpoints.open_runs(),
+    "clean up": lambda bench: _clean_up(bench),
+    "compare": lambda bench: _compare(bench),
+    "name": lambda bench: open_name(bench.window, scenario.checkpoint(12_340), lambda _text: None),
+    "tags": lambda bench: open_tags(bench.window, [scenario.checkpoint(12_340)], lambda _add, _remove: None),
+    "import": lambda bench: ImportDialog(bench.window),
+    "backfill": lambda bench: BackfillDialog(bench.window.settings.market, scenario.NOW_MS, bench.window),
+    "pretrain": lambda bench: PretrainDialog("cpu", bench.window),
+    "evaluate": lambda bench: EvaluateDialog(
+        _kept(bench), None, Path("reports"), datetime.now(UTC), "cpu", bench.window
+    ),
     "finder": lambda bench: Finder(bench.window, bench.theme, lambda _venue: ()).open(),
 }
 
@@ -88,6 +110,24 @@ def test_the_panels_are_translated(bench: Bench) -> None:
     assert not found, "\n".join(f"{name}: {text!r}" for name, text in found)
 
 
+def test_what_the_table_of_checkpoints_says_is_translated(bench: Bench) -> None:
+    bench.window.show_dock(ActionId.SHOW_CHECKPOINTS)
+    panel, data = bench.window.checkpoints, _data()
+    panel.refresh()
+    info, column = panel.model.info(0), PLACE["pinned"]
+    said = str(panel.model.index(0, column).data(Qt.ItemDataRole.ToolTipRole))
+    assert panel.model.rowCount() and said.count("\n") >= 8
+    of_info = frozenset(filter(None, (info.run_id, info.file, info.health, info.device, *info.tags, info.note)))
+    assert not untranslated(said, data | of_info)
+    assert not untranslated(str(panel.model.index(0, column).data()))
+
+
+@pytest.mark.parametrize("reason", _REASONS)
+def test_why_a_checkpoint_was_saved_is_translated(reason: str, made_up_language: MadeUpLanguage) -> None:
+    info = scenario.checkpoint(12_340, reason=reason)
+    assert why_saved(info) == f"⟦{reason_text(reason)}⟧"
+
+
 @pytest.mark.parametrize("name", OPENERS)
 def test_the_dialogs_are_translated(name: str, bench: Bench, qtbot: QtBot) -> None:
     dialog, data = OPENERS[name](bench), _data()
@@ -103,6 +143,22 @@ def _after(bench: Bench, action_id: ActionId) -> QWidget:
     bench.window.actions_of_window[action_id].trigger()
     (opened,) = set(bench.window.findChildren(QDialog)) - before
     return opened
+
+
+def _kept(bench: Bench) -> list[Kept]:
+    catalog = bench.window.source.catalog
+    return [catalog[row] for row in range(len(catalog))]
+
+
+def _clean_up(bench: Bench) -> QWidget:
+    infos = bench.window.source.checkpoints()
+    rules = bench.window.settings.checkpoints
+    return CleanUpDialog(infos, rules, scenario.NOW_MS, is_training=False, parent=bench.window)
+
+
+def _compare(bench: Bench) -> QWidget:
+    kept = _kept(bench)[:2]
+    return CompareDialog(kept, [{}, None], lambda _run: (), bench.theme.palette, bench.window, has_ghosts=True)
 
 
 def _of_action(action: QAction) -> tuple[str, str]:
@@ -134,7 +190,7 @@ def _data() -> frozenset[str]:
     ]
     of_studies = [text for info in INDICATORS.values() for text in _of_study(info)]
     feed = in_one_line(scenario.live_feed().state, scenario.live_feed().sentence)  # its room is not translated yet
-    markets = [*_VENUES, *_SYMBOLS, "Binance", scenario.live_feed().sentence]
+    markets = [FILE_VENUE, *_VENUES, *_SYMBOLS, "Binance", scenario.live_feed().sentence]
     return frozenset(
         (*said, *of_settings, *of_studies, *markets, feed, scenario.status().device, *available_timezones())
     )

@@ -10,24 +10,6 @@ OF_THE_TERMINAL = ("benchmark", "commands")
 
 NOT_YET = frozenset(
     {
-        "accuracy_watch.py",
-        "app.py",
-        "candle_loader.py",
-        "checkpoints/clean_up_dialog.py",
-        "checkpoints/column_dialog.py",
-        "checkpoints/columns.py",
-        "checkpoints/compare_dialog.py",
-        "checkpoints/exchange.py",
-        "checkpoints/filter_bar.py",
-        "checkpoints/model.py",
-        "checkpoints/panel.py",
-        "checkpoints/previews.py",
-        "checkpoints/runs_dialog.py",
-        "checkpoints/source.py",
-        "checkpoints/table.py",
-        "checkpoints/words_dialogs.py",
-        "feed_record.py",
-        "jobs.py",
         "panels/accuracy.py",
         "panels/accuracy_details.py",
         "panels/accuracy_experts.py",
@@ -44,11 +26,8 @@ NOT_YET = frozenset(
         "panels/watchlist_adder.py",
         "panels/watchlist_model.py",
         "panels/watchlist_table.py",
-        "state.py",
         "watch/quotes.py",
         "watch/symbol_lists.py",
-        "window.py",
-        "worker.py",
     }
 )
 
