@@ -300,7 +300,8 @@ class AccuracyPanel(Panel):
             words = words.format(kind_word(own.group), fewest, format_count(have))
         if apart is None:
             return words
-        return f"{words} {translate('Panels', '{0} are scored apart.').format(_total_text(own, apart))}"
+        others = translate("Panels", "{0} are scored apart.").format(_total_text(own, apart))
+        return f"{words} {others}"
 
     def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
         total, newest = _total(own, shown), shown.coverage_90.n

@@ -197,7 +197,8 @@ class ExpertsPage(Page):
 def _title_of_losses(n: int, *, is_known: bool) -> str:
     if is_known:
         return translate("Panels", "Loss of each alone, n = {0}; skill against “no change”").format(format_count(n))
-    return f"{translate('Panels', 'Loss of each alone.')} {not_yet(n)}"
+    title = translate("Panels", "Loss of each alone.")
+    return f"{title} {not_yet(n)}"
 
 
 def _weight(share: float, expert: str, quantity: str) -> Cell:

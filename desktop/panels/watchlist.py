@@ -270,7 +270,8 @@ class WatchlistPanel(Panel):
         market = self._markets[row]
         standing = self._standing(market, self._clock.now_ms())
         if standing.state is QuoteState.NO_MARKET:
-            self._tell(f"{standing.sentence} {translate('Panels', 'The row cannot be opened.')}")
+            consequence = translate("Panels", "The row cannot be opened.")
+            self._tell(f"{standing.sentence} {consequence}")
         elif market.market not in (self._record.market, self._record.opening_market):
             self.market_requested.emit(market)
 
