@@ -12,6 +12,7 @@ _KINDS = {
     "caught up": QT_TRANSLATE_NOOP("Panels", "caught-up"),
 }
 _EXPERTS = {
+    "what is shown": QT_TRANSLATE_NOOP("Panels", "what is shown"),
     "model": QT_TRANSLATE_NOOP("Panels", "model"),
     "reference": QT_TRANSLATE_NOOP("Panels", "reference"),
     "repeat last": QT_TRANSLATE_NOOP("Panels", "repeat last"),

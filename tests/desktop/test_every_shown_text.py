@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from core.crashes import CrashReport
 from core.indicators.registry import INDICATORS, IndicatorInfo
+from core.market.venue_names import venue_name
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.charting.go_to_date import DateDialog
@@ -29,6 +30,7 @@ from desktop.dialogs.messages import open_note
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.dialogs.zone import ZoneDialog
 from desktop.finder.finder import Finder
+from desktop.panels.watchlist_adder import VENUES
 from desktop.window import MainWindow
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -132,8 +134,10 @@ def _data() -> frozenset[str]:
         each for group in dataclasses.fields(Settings) for each in _of_group(getattr(Settings(), group.name))
     ]
     of_studies = [text for info in INDICATORS.values() for text in _of_study(info)]
-    markets = [*_VENUES, *_SYMBOLS, "Binance", scenario.live_feed().sentence]
-    return frozenset((*said, *of_settings, *of_studies, *markets, scenario.status().device, *available_timezones()))
+    markets = [*_VENUES, *_SYMBOLS, *map(venue_name, VENUES), scenario.live_feed().sentence]
+    headline, _colon, reason = scenario.status().accuracy.verdict.partition(": ")
+    of_run = [headline, reason[:1].upper() + reason[1:], scenario.status().device]
+    return frozenset((*said, *of_settings, *of_studies, *markets, *of_run, *available_timezones()))
 
 
 def _sentences(event: object) -> Iterator[str]:
