@@ -153,6 +153,12 @@ def _training_actions() -> tuple[ActionInfo, ...]:
             is_in_tool_bar=True,
         ),
         *_break_actions(),
+        *_model_actions(menu),
+    )
+
+
+def _model_actions(menu: tuple[str, ...]) -> tuple[ActionInfo, ...]:
+    return (
         ActionInfo(
             ActionId.PRETRAIN,
             QT_TRANSLATE_NOOP("Actions", "P&retrain…"),

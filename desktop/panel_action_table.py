@@ -5,51 +5,141 @@ from __future__ import annotations
 from desktop.actions import ActionId, ActionInfo
 from desktop.translation import QT_TRANSLATE_NOOP
 
+_BUTTONS_OF_CHECKPOINTS = (
+    (
+        ActionId.CHECKPOINT_RESTORE,
+        QT_TRANSLATE_NOOP("Actions", "&Restore"),
+        QT_TRANSLATE_NOOP(
+            "Actions",
+            "Show this checkpoint's ghosts on the chart, then take the model back to it; the record of forecasts stays",
+        ),
+        "Ctrl+Return",
+        "backup-restore",
+    ),
+    (
+        ActionId.CHECKPOINT_COMPARE,
+        QT_TRANSLATE_NOOP("Actions", "&Compare"),
+        QT_TRANSLATE_NOOP("Actions", "Numbers, settings, curves side by side"),
+        "Ctrl+D",
+        "compare",
+    ),
+    (
+        ActionId.CHECKPOINT_PIN,
+        QT_TRANSLATE_NOOP("Actions", "&Pin"),
+        QT_TRANSLATE_NOOP("Actions", "Keep these checkpoints until they are unpinned"),
+        "Ctrl+P",
+        "pin-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_DELETE,
+        QT_TRANSLATE_NOOP("Actions", "&Delete"),
+        QT_TRANSLATE_NOOP("Actions", "Delete these checkpoints; it can be undone"),
+        "Del",
+        "delete-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_UNDO,
+        QT_TRANSLATE_NOOP("Actions", "&Undo"),
+        QT_TRANSLATE_NOOP("Actions", "Take the last change back"),
+        "Ctrl+Shift+Z",
+        "undo",
+    ),
+)
+_MORE_OF_CHECKPOINTS = (
+    (
+        ActionId.CHECKPOINT_NOTE,
+        QT_TRANSLATE_NOOP("Actions", "&Note…"),
+        QT_TRANSLATE_NOOP("Actions", "Write a note on this checkpoint"),
+        "F2",
+        "note-edit-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_NAME,
+        QT_TRANSLATE_NOOP("Actions", "R&ename…"),
+        QT_TRANSLATE_NOOP("Actions", "Give this checkpoint a name"),
+        "Shift+F2",
+        "rename-box",
+    ),
+    (
+        ActionId.CHECKPOINT_TAGS,
+        QT_TRANSLATE_NOOP("Actions", "&Tags…"),
+        QT_TRANSLATE_NOOP("Actions", "Give these checkpoints words to find them by"),
+        "Ctrl+T",
+        "tag-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_FILTER,
+        QT_TRANSLATE_NOOP("Actions", "&Filter"),
+        QT_TRANSLATE_NOOP("Actions", "Type what is to be shown"),
+        "Ctrl+F",
+        "filter-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_VERIFY,
+        QT_TRANSLATE_NOOP("Actions", "&Verify"),
+        QT_TRANSLATE_NOOP("Actions", "Read the files again and check them"),
+        "Ctrl+Y",
+        "check-decagram-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_EXPORT,
+        QT_TRANSLATE_NOOP("Actions", "&Export…"),
+        QT_TRANSLATE_NOOP("Actions", "Write these into folders to be given away"),
+        "Ctrl+Shift+E",
+        "export",
+    ),
+    (
+        ActionId.CHECKPOINT_IMPORT,
+        QT_TRANSLATE_NOOP("Actions", "&Import…"),
+        QT_TRANSLATE_NOOP("Actions", "Take in a checkpoint that was exported"),
+        "Ctrl+Shift+I",
+        "import",
+    ),
+    (
+        ActionId.CHECKPOINT_EVALUATE,
+        QT_TRANSLATE_NOOP("Actions", "E&valuate on a file…"),
+        QT_TRANSLATE_NOOP(
+            "Actions",
+            "Run the live session over a candle file from this checkpoint, and keep what was found with it",
+        ),
+        "Ctrl+J",
+        "clipboard-check-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_REPORT,
+        QT_TRANSLATE_NOOP("Actions", "Open its re&port"),
+        QT_TRANSLATE_NOOP("Actions", "Show the page of this checkpoint's newest evaluation"),
+        "Ctrl+Shift+J",
+        "open-in-new",
+    ),
+    (
+        ActionId.CHECKPOINT_CLEAN_UP,
+        QT_TRANSLATE_NOOP("Actions", "Clean &up…"),
+        QT_TRANSLATE_NOOP("Actions", "Which checkpoints the rules keep, and what a clean-up would delete"),
+        "Ctrl+Shift+D",
+        "broom",
+    ),
+    (
+        ActionId.CHECKPOINT_RUNS,
+        QT_TRANSLATE_NOOP("Actions", "Run&s…"),
+        QT_TRANSLATE_NOOP("Actions", "All runs: show, compare, archive"),
+        "Ctrl+U",
+        "folder-multiple-outline",
+    ),
+    (
+        ActionId.CHECKPOINT_COLUMNS,
+        QT_TRANSLATE_NOOP("Actions", "C&olumns…"),
+        QT_TRANSLATE_NOOP("Actions", "Choose, move and sort columns"),
+        "Ctrl+L",
+        "view-column-outline",
+    ),
+)
+"""Those of the menu alone: id, text, tooltip, keys, icon."""
+
 
 def checkpoint_actions() -> tuple[ActionInfo, ...]:
     """What can be done with checkpoints, in their panel: buttons, then what only its menu has."""
     ids = ActionId
-    buttons = (
-        (
-            ids.CHECKPOINT_RESTORE,
-            QT_TRANSLATE_NOOP("Actions", "&Restore"),
-            QT_TRANSLATE_NOOP(
-                "Actions",
-                "Show this checkpoint's ghosts on the chart, then take the model back to it; "
-                "the record of forecasts stays",
-            ),
-            "Ctrl+Return",
-            "backup-restore",
-        ),
-        (
-            ids.CHECKPOINT_COMPARE,
-            QT_TRANSLATE_NOOP("Actions", "&Compare"),
-            QT_TRANSLATE_NOOP("Actions", "Numbers, settings, curves side by side"),
-            "Ctrl+D",
-            "compare",
-        ),
-        (
-            ids.CHECKPOINT_PIN,
-            QT_TRANSLATE_NOOP("Actions", "&Pin"),
-            QT_TRANSLATE_NOOP("Actions", "Keep these checkpoints until they are unpinned"),
-            "Ctrl+P",
-            "pin-outline",
-        ),
-        (
-            ids.CHECKPOINT_DELETE,
-            QT_TRANSLATE_NOOP("Actions", "&Delete"),
-            QT_TRANSLATE_NOOP("Actions", "Delete these checkpoints; it can be undone"),
-            "Del",
-            "delete-outline",
-        ),
-        (
-            ids.CHECKPOINT_UNDO,
-            QT_TRANSLATE_NOOP("Actions", "&Undo"),
-            QT_TRANSLATE_NOOP("Actions", "Take the last change back"),
-            "Ctrl+Shift+Z",
-            "undo",
-        ),
-    )
     ghosts = ActionInfo(
         ids.CHECKPOINT_GHOSTS,
         QT_TRANSLATE_NOOP("Actions", "&Ghosts on the chart"),
@@ -69,103 +159,13 @@ def checkpoint_actions() -> tuple[ActionInfo, ...]:
         place=QT_TRANSLATE_NOOP("Actions", "Checkpoints"),
     )
     return (
-        *(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints")) for row in buttons),
+        *(
+            ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints"))
+            for row in _BUTTONS_OF_CHECKPOINTS
+        ),
         ghosts,
-        *(ActionInfo(*row, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints")) for row in _other_checkpoint_rows()),
+        *(ActionInfo(*row, place=QT_TRANSLATE_NOOP("Actions", "Checkpoints")) for row in _MORE_OF_CHECKPOINTS),
         runs,
-    )
-
-
-def _other_checkpoint_rows() -> tuple[tuple[ActionId, str, str, str, str], ...]:
-    """Those of the menu alone: id, text, tooltip, keys, icon."""
-    return (
-        (
-            ActionId.CHECKPOINT_NOTE,
-            QT_TRANSLATE_NOOP("Actions", "&Note…"),
-            QT_TRANSLATE_NOOP("Actions", "Write a note on this checkpoint"),
-            "F2",
-            "note-edit-outline",
-        ),
-        (
-            ActionId.CHECKPOINT_NAME,
-            QT_TRANSLATE_NOOP("Actions", "R&ename…"),
-            QT_TRANSLATE_NOOP("Actions", "Give this checkpoint a name"),
-            "Shift+F2",
-            "rename-box",
-        ),
-        (
-            ActionId.CHECKPOINT_TAGS,
-            QT_TRANSLATE_NOOP("Actions", "&Tags…"),
-            QT_TRANSLATE_NOOP("Actions", "Give these checkpoints words to find them by"),
-            "Ctrl+T",
-            "tag-outline",
-        ),
-        (
-            ActionId.CHECKPOINT_FILTER,
-            QT_TRANSLATE_NOOP("Actions", "&Filter"),
-            QT_TRANSLATE_NOOP("Actions", "Type what is to be shown"),
-            "Ctrl+F",
-            "filter-outline",
-        ),
-        (
-            ActionId.CHECKPOINT_VERIFY,
-            QT_TRANSLATE_NOOP("Actions", "&Verify"),
-            QT_TRANSLATE_NOOP("Actions", "Read the files again and check them"),
-            "Ctrl+Y",
-            "check-decagram-outline",
-        ),
-        (
-            ActionId.CHECKPOINT_EXPORT,
-            QT_TRANSLATE_NOOP("Actions", "&Export…"),
-            QT_TRANSLATE_NOOP("Actions", "Write these into folders to be given away"),
-            "Ctrl+Shift+E",
-            "export",
-        ),
-        (
-            ActionId.CHECKPOINT_IMPORT,
-            QT_TRANSLATE_NOOP("Actions", "&Import…"),
-            QT_TRANSLATE_NOOP("Actions", "Take in a checkpoint that was exported"),
-            "Ctrl+Shift+I",
-            "import",
-        ),
-        (
-            ActionId.CHECKPOINT_EVALUATE,
-            QT_TRANSLATE_NOOP("Actions", "E&valuate on a file…"),
-            QT_TRANSLATE_NOOP(
-                "Actions",
-                "Run the live session over a candle file from this checkpoint, and keep what was found with it",
-            ),
-            "Ctrl+J",
-            "clipboard-check-outline",
-        ),
-        (
-            ActionId.CHECKPOINT_REPORT,
-            QT_TRANSLATE_NOOP("Actions", "Open its re&port"),
-            QT_TRANSLATE_NOOP("Actions", "Show the page of this checkpoint's newest evaluation"),
-            "Ctrl+Shift+J",
-            "open-in-new",
-        ),
-        (
-            ActionId.CHECKPOINT_CLEAN_UP,
-            QT_TRANSLATE_NOOP("Actions", "Clean &up…"),
-            QT_TRANSLATE_NOOP("Actions", "Which checkpoints the rules keep, and what a clean-up would delete"),
-            "Ctrl+Shift+D",
-            "broom",
-        ),
-        (
-            ActionId.CHECKPOINT_RUNS,
-            QT_TRANSLATE_NOOP("Actions", "Run&s…"),
-            QT_TRANSLATE_NOOP("Actions", "All runs: show, compare, archive"),
-            "Ctrl+U",
-            "folder-multiple-outline",
-        ),
-        (
-            ActionId.CHECKPOINT_COLUMNS,
-            QT_TRANSLATE_NOOP("Actions", "C&olumns…"),
-            QT_TRANSLATE_NOOP("Actions", "Choose, move and sort columns"),
-            "Ctrl+L",
-            "view-column-outline",
-        ),
     )
 
 

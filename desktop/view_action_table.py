@@ -12,6 +12,70 @@ _VIEW, _PANELS, _THEME = (
 )
 
 
+_DOCKS = (
+    (
+        ActionId.SHOW_LOSS,
+        QT_TRANSLATE_NOOP("Actions", "&Loss"),
+        QT_TRANSLATE_NOOP("Actions", "Loss curves and learning rate"),
+        "chart-line",
+    ),
+    (
+        ActionId.SHOW_GRADIENTS,
+        QT_TRANSLATE_NOOP("Actions", "&Gradients"),
+        QT_TRANSLATE_NOOP("Actions", "What each step did to the gradients, and what is wrong"),
+        "stethoscope",
+    ),
+    (
+        ActionId.SHOW_ACCURACY,
+        QT_TRANSLATE_NOOP("Actions", "&Accuracy"),
+        QT_TRANSLATE_NOOP("Actions", "How good the forecasts have been, and how sure that is"),
+        "target",
+    ),
+    (
+        ActionId.SHOW_BEST,
+        QT_TRANSLATE_NOOP("Actions", "&Best checkpoint"),
+        QT_TRANSLATE_NOOP("Actions", "The checkpoint with the highest score"),
+        "trophy-outline",
+    ),
+    (
+        ActionId.SHOW_CHECKPOINTS,
+        QT_TRANSLATE_NOOP("Actions", "&Checkpoints"),
+        QT_TRANSLATE_NOOP("Actions", "All checkpoints that are kept"),
+        "history",
+    ),
+    (
+        ActionId.SHOW_INCIDENTS,
+        QT_TRANSLATE_NOOP("Actions", "&Incidents"),
+        QT_TRANSLATE_NOOP("Actions", "What went wrong, and what was done"),
+        "alert-outline",
+    ),
+    (
+        ActionId.SHOW_FEED,
+        QT_TRANSLATE_NOOP("Actions", "&Feed"),
+        QT_TRANSLATE_NOOP("Actions", "How the connection to the exchange does, and what it told"),
+        "lan-connect",
+    ),
+    (
+        ActionId.SHOW_WATCHLIST,
+        QT_TRANSLATE_NOOP("Actions", "&Watchlist"),
+        QT_TRANSLATE_NOOP("Actions", "Prices of other markets; a click shows one on the chart"),
+        "eye-outline",
+    ),
+    (
+        ActionId.SHOW_LOG,
+        QT_TRANSLATE_NOOP("Actions", "L&og"),
+        QT_TRANSLATE_NOOP("Actions", "What the program wrote about its own work"),
+        "text-box-outline",
+    ),
+    (
+        ActionId.SHOW_JOBS,
+        QT_TRANSLATE_NOOP("Actions", "&Jobs"),
+        QT_TRANSLATE_NOOP("Actions", "Long work: how far it is, how long it takes yet, what came of it"),
+        "progress-clock",
+    ),
+)
+
+
 def view_actions() -> tuple[ActionInfo, ...]:
     """The menu of themes."""
     theme = (_VIEW, _THEME)
@@ -44,72 +108,10 @@ def view_actions() -> tuple[ActionInfo, ...]:
 
 def dock_actions() -> tuple[ActionInfo, ...]:
     """The menu of panels, and of where they are."""
-    docks = (
-        (
-            ActionId.SHOW_LOSS,
-            QT_TRANSLATE_NOOP("Actions", "&Loss"),
-            QT_TRANSLATE_NOOP("Actions", "Loss curves and learning rate"),
-            "chart-line",
-        ),
-        (
-            ActionId.SHOW_GRADIENTS,
-            QT_TRANSLATE_NOOP("Actions", "&Gradients"),
-            QT_TRANSLATE_NOOP("Actions", "What each step did to the gradients, and what is wrong"),
-            "stethoscope",
-        ),
-        (
-            ActionId.SHOW_ACCURACY,
-            QT_TRANSLATE_NOOP("Actions", "&Accuracy"),
-            QT_TRANSLATE_NOOP("Actions", "How good the forecasts have been, and how sure that is"),
-            "target",
-        ),
-        (
-            ActionId.SHOW_BEST,
-            QT_TRANSLATE_NOOP("Actions", "&Best checkpoint"),
-            QT_TRANSLATE_NOOP("Actions", "The checkpoint with the highest score"),
-            "trophy-outline",
-        ),
-        (
-            ActionId.SHOW_CHECKPOINTS,
-            QT_TRANSLATE_NOOP("Actions", "&Checkpoints"),
-            QT_TRANSLATE_NOOP("Actions", "All checkpoints that are kept"),
-            "history",
-        ),
-        (
-            ActionId.SHOW_INCIDENTS,
-            QT_TRANSLATE_NOOP("Actions", "&Incidents"),
-            QT_TRANSLATE_NOOP("Actions", "What went wrong, and what was done"),
-            "alert-outline",
-        ),
-        (
-            ActionId.SHOW_FEED,
-            QT_TRANSLATE_NOOP("Actions", "&Feed"),
-            QT_TRANSLATE_NOOP("Actions", "How the connection to the exchange does, and what it told"),
-            "lan-connect",
-        ),
-        (
-            ActionId.SHOW_WATCHLIST,
-            QT_TRANSLATE_NOOP("Actions", "&Watchlist"),
-            QT_TRANSLATE_NOOP("Actions", "Prices of other markets; a click shows one on the chart"),
-            "eye-outline",
-        ),
-        (
-            ActionId.SHOW_LOG,
-            QT_TRANSLATE_NOOP("Actions", "L&og"),
-            QT_TRANSLATE_NOOP("Actions", "What the program wrote about its own work"),
-            "text-box-outline",
-        ),
-        (
-            ActionId.SHOW_JOBS,
-            QT_TRANSLATE_NOOP("Actions", "&Jobs"),
-            QT_TRANSLATE_NOOP("Actions", "Long work: how far it is, how long it takes yet, what came of it"),
-            "progress-clock",
-        ),
-    )
     menu = (_VIEW, _PANELS)
     toggles = (
         ActionInfo(id_, text, tooltip, f"Ctrl+{number % 10}", name, menu, section=3, is_checkable=True)
-        for number, (id_, text, tooltip, name) in enumerate(docks, start=1)
+        for number, (id_, text, tooltip, name) in enumerate(_DOCKS, start=1)
     )
     reset = ActionInfo(
         ActionId.RESET_LAYOUT,

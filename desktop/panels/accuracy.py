@@ -10,9 +10,10 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QTabBar, QToolBu
 
 from core.events import AccuracySummary, Estimate, ExpertShares
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from desktop.formatting import MISSING, format_count, format_duration, format_number, format_percent
+from desktop.formatting import MISSING, format_count, format_duration, format_percent
 from desktop.icons import icon, tabular
-from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.panels.accuracy_details import PAGES, AccuracyDetails
+from desktop.panels.accuracy_names import kind_word
 from desktop.panels.accuracy_pages import scrolling
 from desktop.panels.accuracy_terms import (
     INTERVAL_MEANING,
@@ -23,25 +24,34 @@ from desktop.panels.accuracy_terms import (
     Term,
     measured,
 )
+from desktop.panels.accuracy_words import span
 from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
 from desktop.panels.interval_bar import IntervalBar
 from desktop.panels.online_gain import OnlineGainLine
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _LIVE = "live"
-_NOW = "Now"
+_NOW = QT_TRANSLATE_NOOP("Panels", "Now")
 """The tab that the trainer tells of with each candle."""
-_WHERE = {"replayed": "in replay", "simulated": "in simulation"}
+_WHERE = {
+    "replayed": QT_TRANSLATE_NOOP("Panels", "{0} in replay"),
+    "simulated": QT_TRANSLATE_NOOP("Panels", "{0} in simulation"),
+}
 """Where a verdict that is no proof was found."""
 _HEADERS = (
     ("", ""),
-    ("Now", ""),
-    ("95 % interval", INTERVAL_MEANING),
+    (_NOW, ""),
+    (QT_TRANSLATE_NOOP("Panels", "95 % interval"), INTERVAL_MEANING),
     ("", ""),
-    ("Against", "What the value is measured against: a coin, “no change”, or what a band promises."),
-    ("n", "Candles"),
+    (
+        QT_TRANSLATE_NOOP("Panels", "Against"),
+        QT_TRANSLATE_NOOP(
+            "Panels", "What the value is measured against: a coin, “no change”, or what a band promises."
+        ),
+    ),
+    ("n", QT_TRANSLATE_NOOP("Panels", "Candles")),
 )
 
 
@@ -49,10 +59,10 @@ class _Row:
     """The cells of one term."""
 
     def __init__(self, term: Term, theme: Theme, grid: QGridLayout, row: int, parent: QWidget) -> None:
-        self.term = term
+        self.term, self._meaning = term, translate("Panels", term.meaning)
         self._theme = theme
         numbers = tabular(parent.font())
-        self._cells = [QLabel(text) for text in (term.name, MISSING, MISSING, MISSING, MISSING)]
+        self._cells = [QLabel(text) for text in (translate("Panels", term.name), *[MISSING] * 4)]
         self.name, self.value, self._interval, self._against, self._n = self._cells
         self.value.setFont(tabular(parent.font(), bold=True))
         self.bar = IntervalBar(theme, term.reach)
@@ -62,20 +72,23 @@ class _Row:
         for column, widget in enumerate((self.name, self.value, self._interval, self.bar, self._against, self._n)):
             is_text = column in (0, 3)
             grid.addWidget(widget, row, column, Qt.AlignmentFlag(0) if is_text else right)
-            widget.setToolTip(paragraphs(term.meaning))
+            widget.setToolTip(paragraphs(self._meaning))
 
     def show(self, estimate: Estimate, against: float | None, is_live: bool) -> None:
         set_text(self.value, format_percent(estimate.value, 1, signed=self.term.kind is Kind.SKILL))
-        set_text(self._interval, _interval_text(estimate))
+        set_text(self._interval, span(estimate, 1))
         set_text(self._against, _whole_percent(against))
         set_text(self._n, format_count(estimate.n))
         self.bar.show_estimate(estimate, against, self._colour(estimate, against, is_live))
         if estimate.value is None:
-            words = f"Not enough candles yet to say: {format_count(estimate.n)} of {FEWEST_FOR_AN_ESTIMATE}."
+            words = translate("Panels", "Not enough candles yet to say: {0} of {1}.")
+            words = words.format(format_count(estimate.n), FEWEST_FOR_AN_ESTIMATE)
         else:
-            words = f"95 % interval: {_interval_text(estimate)} %. n = {format_count(estimate.n)}."
+            words = translate("Panels", "95 % interval: {0} %. n = {1}.").format(
+                span(estimate, 1), format_count(estimate.n)
+            )
         for widget in self._cells:
-            widget.setToolTip(paragraphs(f"{self.term.meaning}\n{words}"))
+            widget.setToolTip(paragraphs(f"{self._meaning}\n{words}"))
         self.bar.setToolTip(paragraphs(f"{words}\n{self.term.bar_meaning}"))
 
     def apply_palette(self, palette: Palette) -> None:
@@ -117,7 +130,7 @@ class AccuracyPanel(Panel):
         self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
         self._now = scrolling(self._build_layout(), translate("Panels", "Accuracy now"))
         self._build_tabs()
-        self._empty = EmptyState(_EMPTY, self)
+        self._empty = EmptyState(translate("Panels", _EMPTY), self)
         self.apply_palette(theme.palette)
         self.apart.toggled.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
@@ -145,7 +158,7 @@ class AccuracyPanel(Panel):
 
     def _on_tab(self, index: int) -> None:
         if index:
-            self.details.open_page(self.tabs.tabText(index))
+            self.details.open_page(self.tabs.tabData(index))
         self.refresh()
 
     def _refresh_now(self) -> None:
@@ -181,8 +194,8 @@ class AccuracyPanel(Panel):
     def _build_tabs(self) -> None:
         self.tabs.setDrawBase(False)
         self.tabs.setExpanding(False)
-        for name in (_NOW, *self.details.pages):
-            self.tabs.addTab(name)
+        for name in (_NOW, *PAGES):
+            self.tabs.setTabData(self.tabs.addTab(translate("Panels", name)), name)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 2, 8, 2)
         layout.setSpacing(3)
@@ -193,9 +206,9 @@ class AccuracyPanel(Panel):
     def _build_layout(self) -> QWidget:
         self._verdict.setWordWrap(True)
         self._verdict.setFont(tabular(self.font(), scale=1.15, bold=True))
-        self._verdict.setToolTip(paragraphs(VERDICT_MEANING))
+        self._verdict.setToolTip(paragraphs(translate("Panels", VERDICT_MEANING)))
         self._reason.setWordWrap(True)
-        self._reason.setToolTip(paragraphs(VERDICT_MEANING))
+        self._reason.setToolTip(paragraphs(translate("Panels", VERDICT_MEANING)))
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)
         self.apart.setFont(tabular(self.font(), scale=0.9))
@@ -226,9 +239,9 @@ class AccuracyPanel(Panel):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(3, 1)
         for column, (text, tooltip) in enumerate(_HEADERS):
-            header = QLabel(text)
+            header = QLabel(_shown(text))
             header.setFont(tabular(self.font(), scale=0.9))
-            header.setToolTip(paragraphs(tooltip))
+            header.setToolTip(paragraphs(_shown(tooltip)))
             self._headers.append(header)
             grid.addWidget(header, 0, column, Qt.AlignmentFlag.AlignRight)
         return tuple(_Row(term, self.theme, grid, index + 1, self) for index, term in enumerate(TERMS))
@@ -239,13 +252,13 @@ class AccuracyPanel(Panel):
             self.apart.setChecked(False)
             return
         shown, other = (apart, own) if self.apart.isChecked() else (own, apart)
-        self.apart.setText(f"Show {_adjective(other)}")
-        self.apart.setToolTip(
-            paragraphs(
-                f"Show the scores of the {_adjective(other)} forecasts instead of the {_adjective(shown)} ones. A "
-                "forecast is live when it was committed before anyone could know how its candle would close."
-            )
+        self.apart.setText(translate("Panels", "Show {0}").format(kind_word(other.group)))
+        meaning = translate(
+            "Panels",
+            "Show the scores of the {0} forecasts instead of the {1} ones. A forecast is live when it was committed "
+            "before anyone could know how its candle would close.",
         )
+        self.apart.setToolTip(paragraphs(meaning.format(kind_word(other.group), kind_word(shown.group))))
 
     def _show_verdict(self, own: AccuracySummary, apart: AccuracySummary | None) -> None:
         palette = self.palette_now
@@ -255,15 +268,18 @@ class AccuracyPanel(Panel):
         if own.skill_close.value is None:
             reason = self._when_numbers_come(own, apart)
         elif own.group in _WHERE:
-            headline = f"{headline} {_WHERE[own.group]}"
-        self._put_verdict(headline, reason[:1].upper() + reason[1:], palette.good if is_proof else palette.text)
+            headline = translate("Panels", _WHERE[own.group]).format(headline)
+        self._put_verdict(headline, _with_capital(reason), palette.good if is_proof else palette.text)
         name = "check-circle-outline" if is_proof else "scale-balance"
         self._verdict_icon.setPixmap(icon(name, palette.good if is_proof else palette.text).pixmap(18, 18))
 
     def _show_apart(self, apart: AccuracySummary) -> None:
         palette = self.palette_now
-        reason = "Made from the past alone, but after their candles had closed: good to know, and no proof."
-        self._put_verdict(f"{_adjective(apart).capitalize()} candles, scored apart", reason, palette.text)
+        headline = translate("Panels", "{0} candles, scored apart").format(_with_capital(kind_word(apart.group)))
+        reason = translate(
+            "Panels", "Made from the past alone, but after their candles had closed: good to know, and no proof."
+        )
+        self._put_verdict(headline, reason, palette.text)
         self._verdict_icon.setPixmap(icon("history", palette.text).pixmap(18, 18))
 
     def _put_verdict(self, headline: str, reason: str, colour: QColor) -> None:
@@ -274,34 +290,44 @@ class AccuracyPanel(Panel):
     def _when_numbers_come(self, own: AccuracySummary, apart: AccuracySummary | None) -> str:
         """How many candles are missing to the first numbers, how long that is, and where there are some already."""
         have, fewest = own.skill_close.n, FEWEST_FOR_AN_ESTIMATE
-        words = f"first {_adjective(own)} numbers after {fewest} candles ({format_count(have)} so far)"
         interval_ms = self._state.interval_ms
         if own.group == _LIVE and interval_ms is not None and have < fewest:
-            words += f", in about {format_duration((fewest - have) * interval_ms / 1000)}"
-        if apart is not None:
-            words += f". {_total_text(own, apart)} are scored apart"
-        return f"{words}."
+            wait = format_duration((fewest - have) * interval_ms / 1000)
+            words = translate("Panels", "first {0} numbers after {1} candles ({2} so far), in about {3}.")
+            words = words.format(kind_word(own.group), fewest, format_count(have), wait)
+        else:
+            words = translate("Panels", "first {0} numbers after {1} candles ({2} so far).")
+            words = words.format(kind_word(own.group), fewest, format_count(have))
+        if apart is None:
+            return words
+        others = translate("Panels", "{0} are scored apart.").format(_total_text(own, apart))
+        return f"{words} {others}"
 
     def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
         total, newest = _total(own, shown), shown.coverage_90.n
-        few = "" if newest >= total else f"Newest {format_count(newest)} of "
-        set_text(self._count, f"{few}{_total_text(own, shown)}")
-        self._count.setToolTip(
-            paragraphs(
-                f"Of all {format_count(own.scored)} scored forecasts of this run, {format_count(own.live_scored)} were "
-                "live: committed before anyone could know how their candle would close.\n"
-                "Candles after a gap or a session break are not among the newest: the other tabs show them as a group."
-            )
+        of_total = translate("Panels", "Newest {0} of {1}").format(format_count(newest), _total_text(own, shown))
+        set_text(self._count, _total_text(own, shown) if newest >= total else of_total)
+        meaning = translate(
+            "Panels",
+            "Of all {0} scored forecasts of this run, {1} were live: committed before anyone could know how their "
+            "candle would close.\n"
+            "Candles after a gap or a session break are not among the newest: the other tabs show them as a group.",
         )
+        self._count.setToolTip(paragraphs(meaning.format(format_count(own.scored), format_count(own.live_scored))))
         share = own.model_weight
         self._share.setVisible(share is not None)
         if share is not None:
             model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
-            set_text(self._share, f"· ghosts: {model} model")
-            self._share.setToolTip(paragraphs(SHARE_MEANING.format(model=model, rest=rest)))
+            set_text(self._share, translate("Panels", "· ghosts: {0} model").format(model))
+            self._share.setToolTip(paragraphs(translate("Panels", SHARE_MEANING).format(model, rest)))
 
 
-_EMPTY = "No forecast has been scored yet.\nEach one is scored when its candle has closed."
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecast has been scored yet.\nEach one is scored when its candle has closed.")
+
+
+def _shown(text: str) -> str:
+    """An empty text has no translation."""
+    return translate("Panels", text) if text else ""
 
 
 def _total(own: AccuracySummary, shown: AccuracySummary) -> int:
@@ -315,18 +341,12 @@ def _total(own: AccuracySummary, shown: AccuracySummary) -> int:
 
 def _total_text(own: AccuracySummary, shown: AccuracySummary) -> str:
     total = _total(own, shown)
-    return f"{format_count(total)} {_adjective(shown)} {'candle' if total == 1 else 'candles'}"
+    text = translate("Panels", "{0} {1} candle") if total == 1 else translate("Panels", "{0} {1} candles")
+    return text.format(format_count(total), kind_word(shown.group))
 
 
-def _adjective(accuracy: AccuracySummary) -> str:
-    return accuracy.group.replace(" ", "-")
-
-
-def _interval_text(estimate: Estimate) -> str:
-    """In percent, without the sign of percent: the column has little room."""
-    if estimate.low is None or estimate.high is None:
-        return MISSING
-    return f"{format_number(estimate.low * 100, 1)} to {format_number(estimate.high * 100, 1)}"
+def _with_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _whole_percent(value: float | None) -> str:

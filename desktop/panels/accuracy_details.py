@@ -11,18 +11,29 @@ from desktop.accessible import name_box
 from desktop.formatting import format_count
 from desktop.icons import tabular
 from desktop.panels.accuracy_experts import ExpertsPage
+from desktop.panels.accuracy_names import group_name
 from desktop.panels.accuracy_pages import HorizonsPage, Page, SkillPage
 from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
-from desktop.panels.accuracy_words import ahead
+from desktop.panels.accuracy_words import ahead, how_many
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette, Theme
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_GROUP_MEANING = (
+PAGES: dict[str, type[Page]] = {
+    QT_TRANSLATE_NOOP("Panels", "Skill"): SkillPage,
+    QT_TRANSLATE_NOOP("Panels", "Ahead"): HorizonsPage,
+    QT_TRANSLATE_NOOP("Panels", "Experts"): ExpertsPage,
+    QT_TRANSLATE_NOOP("Panels", "Bands"): BandsPage,
+    QT_TRANSLATE_NOOP("Panels", "Errors"): ErrorsPage,
+}
+"""By the English name of their tab."""
+_GROUP_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
     "Which candles are judged: all of them, or those whose forecast was made while the market was in one regime. "
     "A forecast belongs to the regime that was the likeliest one from the candles before. Candles after a gap or a "
-    "session break are a group of their own, and in no other: more time lies before them than the forecast is about."
+    "session break are a group of their own, and in no other: more time lies before them than the forecast is about.",
 )
-_WAITING = "The scores are being read …"
+_WAITING = QT_TRANSLATE_NOOP("Panels", "The scores are being read …")
 
 
 class AccuracyDetails(QWidget):
@@ -33,15 +44,9 @@ class AccuracyDetails(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.pages: dict[str, Page] = {
-            "Skill": SkillPage(theme),
-            "Ahead": HorizonsPage(theme),
-            "Experts": ExpertsPage(theme),
-            "Bands": BandsPage(theme),
-            "Errors": ErrorsPage(theme),
-        }
+        self.pages: dict[str, Page] = {name: page(theme) for name, page in PAGES.items()}
         self.horizon, self.group = QComboBox(), QComboBox()
-        self._n, self._waiting = QLabel(), QLabel(_WAITING)
+        self._n, self._waiting = QLabel(), QLabel(translate("Panels", _WAITING))
         self._stack = QStackedWidget()
         self._shown: tuple[RunAccuracy, ExpertShares | None, Page] | None = None
         self._build()
@@ -57,7 +62,7 @@ class AccuracyDetails(QWidget):
         return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL)
 
     def open_page(self, name: str) -> None:
-        """Bring a page to the front."""
+        """Bring a page to the front. name: the English one."""
         self._stack.setCurrentWidget(self.pages[name])
         self._shown = None
 
@@ -86,7 +91,7 @@ class AccuracyDetails(QWidget):
         return found is self._shown[0] and page is self._shown[2] and same_shares
 
     def _tell(self, found: RunAccuracy | None, trouble: str | None) -> None:
-        set_text(self._waiting, trouble or _WAITING)
+        set_text(self._waiting, trouble or translate("Panels", _WAITING))
         self._waiting.setVisible(found is None)
         for part in (self._stack, self.horizon, self._n):
             part.setVisible(found is not None)
@@ -96,7 +101,7 @@ class AccuracyDetails(QWidget):
     def _offer(self, found: RunAccuracy) -> None:
         """The horizons and groups that there are; what is chosen stays chosen."""
         horizons = {ahead(of.horizon): of.horizon for of in found.horizons}
-        groups = {"All candles" if name == OVERALL else name.capitalize(): name for name in found.groups}
+        groups = {group_name(name): name for name in found.groups}
         for box, wanted in ((self.horizon, horizons), (self.group, groups)):
             if {box.itemText(place): box.itemData(place) for place in range(box.count())} == wanted:
                 continue
@@ -109,17 +114,14 @@ class AccuracyDetails(QWidget):
         self.group.setVisible(len(groups) > 1)
 
     def _say_how_many(self, found: RunAccuracy) -> None:
-        n = found.chosen.n
-        set_text(self._n, f"n = {format_count(n)}")
-        first = f"The first {format_count(found.left_out)} candles are not judged: the reference looks back on as many."
-        every = "All candles are judged while there are few; from 1,300 on, the first 1,000 are not."
-        which = "those across a gap alone" if found.chosen.request.group == AFTER_GAP else "without those across a gap"
-        self._n.setToolTip(
-            paragraphs(
-                f"{first if found.left_out else every}\nOf the run's own forecasts, {which}, at most the newest "
-                f"{format_count(found.most)} of each horizon are looked at here. Brackets hold 95 % intervals."
-            )
+        set_text(self._n, how_many(found.chosen.n))
+        first = translate(
+            "Panels", "The first {0} candles are not judged: the reference looks back on as many."
+        ).format(format_count(found.left_out))
+        every = translate(
+            "Panels", "All candles are judged while there are few; from 1,300 on, the first 1,000 are not."
         )
+        self._n.setToolTip(paragraphs(f"{first if found.left_out else every}\n{_which(found)}"))
 
     def _choose_horizon(self, horizon: int) -> None:
         self.horizon.setCurrentIndex(self.horizon.findData(horizon))
@@ -129,11 +131,13 @@ class AccuracyDetails(QWidget):
 
     def _build(self) -> None:
         self.horizon.addItem(ahead(1), 1)
-        self.horizon.setToolTip(paragraphs("How many candles before its own the forecast was made."))
-        name_box(self.horizon, "Candles ahead")
-        self.group.addItem("All candles", OVERALL)
-        self.group.setToolTip(paragraphs(_GROUP_MEANING))
-        name_box(self.group, "Candles that are judged")
+        self.horizon.setToolTip(
+            paragraphs(translate("Panels", "How many candles before its own the forecast was made."))
+        )
+        name_box(self.horizon, translate("Panels", "Candles ahead"))
+        self.group.addItem(group_name(OVERALL), OVERALL)
+        self.group.setToolTip(paragraphs(translate("Panels", _GROUP_MEANING)))
+        name_box(self.group, translate("Panels", "Candles that are judged"))
         for box in (self.horizon, self.group):  # what is offered is not known yet, and one may be longer than the first
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._n.setFont(tabular(self.font()))
@@ -153,3 +157,19 @@ class AccuracyDetails(QWidget):
         layout.addLayout(top)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self._waiting, 1)
+
+
+def _which(found: RunAccuracy) -> str:
+    """Which forecasts are looked at."""
+    across = translate(
+        "Panels",
+        "Of the run's own forecasts, those across a gap alone, at most the newest {0} of each horizon are looked at "
+        "here. Brackets hold 95 % intervals.",
+    )
+    without = translate(
+        "Panels",
+        "Of the run's own forecasts, without those across a gap, at most the newest {0} of each horizon are looked at "
+        "here. Brackets hold 95 % intervals.",
+    )
+    is_across = found.chosen.request.group == AFTER_GAP
+    return (across if is_across else without).format(format_count(found.most))

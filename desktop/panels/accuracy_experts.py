@@ -13,13 +13,13 @@ from core.accuracy.findings import ExpertLoss, RunAccuracy
 from core.events import ExpertShares
 from desktop.formatting import MISSING, format_count, format_percent, format_significant
 from desktop.icons import tabular
+from desktop.panels.accuracy_names import expert_name, quantity_name, short_quantity_name
 from desktop.panels.accuracy_pages import Page, scrolling
 from desktop.panels.accuracy_words import ahead, not_yet, points
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
-_SHORT = {"upper wick": "upper", "lower wick": "lower", "volume": "vol."}
 _MOST_TEXTS = 500
 _STRONGEST = 0.62
 """How much of the accent colour a weight of 100 % has: text on it must stay readable."""
@@ -165,11 +165,10 @@ class ExpertsPage(Page):
         horizon = found.chosen.request.horizon
         self._show_weights(horizon, shares)
         experts = found.chosen.experts
-        n = found.chosen.n
-        title = f"Loss of each alone, n = {format_count(n)}; skill against “no change”"
-        set_text(self._losses_title, title if experts else f"Loss of each alone. {not_yet(n)}")
-        heads = ("close", "skill, %", "range", "skill, %")
-        self.losses.show_rows(heads if experts else (), [(each.name, _losses(each)) for each in experts])
+        set_text(self._losses_title, _title_of_losses(found.chosen.n, is_known=bool(experts)))
+        skill = translate("Panels", "skill, %")
+        heads = (quantity_name("close"), skill, quantity_name("range"), skill)
+        self.losses.show_rows(heads if experts else (), [(expert_name(each.name), _losses(each)) for each in experts])
 
     def apply_palette(self, palette: Palette) -> None:
         for title in (self._weights_title, self._losses_title):
@@ -179,10 +178,11 @@ class ExpertsPage(Page):
 
     def _show_weights(self, horizon: int, shares: ExpertShares | None) -> None:
         if shares is None or horizon > len(shares.shares):
-            set_text(self._weights_title, "The weights are known while the trainer stands.")
+            set_text(self._weights_title, translate("Panels", "The weights are known while the trainer stands."))
             self.weights.show_rows((), ())
             return
-        set_text(self._weights_title, f"Weights in what is shown now, {ahead(horizon)}, %")
+        title = translate("Panels", "Weights in what is shown now, {0}, %").format(ahead(horizon))
+        set_text(self._weights_title, title)
         of_horizon = shares.shares[horizon - 1]
         rows = []
         for place, expert in enumerate(shares.experts):
@@ -190,24 +190,39 @@ class ExpertsPage(Page):
                 _weight(of_quantity[place], expert, quantity)
                 for quantity, of_quantity in zip(shares.quantities, of_horizon, strict=True)
             ]
-            rows.append((expert, cells))
-        self.weights.show_rows([_SHORT.get(each, each) for each in shares.quantities], rows)
+            rows.append((expert_name(expert), cells))
+        self.weights.show_rows([short_quantity_name(each) for each in shares.quantities], rows)
+
+
+def _title_of_losses(n: int, *, is_known: bool) -> str:
+    if is_known:
+        return translate("Panels", "Loss of each alone, n = {0}; skill against “no change”").format(format_count(n))
+    title = translate("Panels", "Loss of each alone.")
+    return f"{title} {not_yet(n)}"
 
 
 def _weight(share: float, expert: str, quantity: str) -> Cell:
+    name, of = expert_name(expert), quantity_name(quantity)
     if share == 0.0:
-        return Cell(MISSING, tooltip=f"{expert} says nothing of its own on the {quantity}.")
+        return Cell(MISSING, tooltip=translate("Panels", "{0} says nothing of its own on the {1}.").format(name, of))
     text = "<1" if share < 0.01 else f"{100.0 * share:.0f}"
-    return Cell(text, round(share, 2), f"{expert} has {format_percent(share, 1)} of the shown {quantity}.")
+    tooltip = translate("Panels", "{0} has {1} of the shown {2}.").format(name, format_percent(share, 1), of)
+    return Cell(text, round(share, 2), tooltip)
 
 
 def _losses(of: ExpertLoss) -> tuple[Cell, ...]:
-    meaning = f"Mean pinball loss of “{of.name}” over the seven quantiles"
+    close = translate(
+        "Panels", "Mean pinball loss of “{0}” over the seven quantiles, of the close's logarithmic return."
+    )
+    height = translate("Panels", "Mean pinball loss of “{0}” over the seven quantiles, of the logarithm of the range.")
+    close_skill = translate("Panels", "1 − its loss / the loss of “no change”, of the close.")
+    range_skill = translate("Panels", "1 − its loss / the loss of “no change”, of the range.")
+    name = expert_name(of.name)
     return (
-        Cell(_loss(of.close), tooltip=f"{meaning}, of the close's logarithmic return."),
-        Cell(points(of.close_skill), tooltip="1 − its loss / the loss of “no change”, of the close."),
-        Cell(_loss(of.range), tooltip=f"{meaning}, of the logarithm of the range."),
-        Cell(points(of.range_skill), tooltip="1 − its loss / the loss of “no change”, of the range."),
+        Cell(_loss(of.close), tooltip=close.format(name)),
+        Cell(points(of.close_skill), tooltip=close_skill),
+        Cell(_loss(of.range), tooltip=height.format(name)),
+        Cell(points(of.range_skill), tooltip=range_skill),
     )
 
 

@@ -20,11 +20,12 @@ from core.accuracy.findings import HorizonAccuracy, HorizonSkill, QuantityAccura
 from core.events import ExpertShares
 from desktop.formatting import MISSING, format_count
 from desktop.icons import tabular
+from desktop.panels.accuracy_names import expert_name
 from desktop.panels.accuracy_words import COIN, measured, not_yet, points, proof, proof_in_full, span
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.tables import dress_rows
 from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 
 class Page(QWidget):
@@ -55,21 +56,43 @@ def scrolling(inside: QWidget, name: str) -> QScrollArea:
 
 
 _MEANINGS = {
-    "Against “no change”": "The skill: the share of the loss of “no change” that what is shown spares. 0 is as good "
-    "as “no change”, 100 would be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the "
-    "width both count.",
-    "Against the best": "The same against the best single baseline. Which one that is, is known in hindsight "
-    "only: nobody could have picked it beforehand. Its name stands below.",
-    "Without the model": "The skill of a second combination that never sees the model.",
-    "The model adds": "What the model adds to the skill of what is shown. While the interval includes 0, the model has "
-    "not been shown to help.",
-    "Direction": "How often the close came on the side of the last close that the forecast named. Flat candles are "
-    "left out. Not proven while the interval includes 50 %, a coin.",
-    "“Reverse last”": "How often the direction would have been right by always naming the opposite of the last one's."
-    " Candles after a flat one are left out too.",
-    "Majority": "How often the more frequent direction came: always naming it would have been right as often. Known in "
-    "hindsight only.",
-    "90 % band": "How often the close fell into the 90 % band; below it the worst and the best 500 candles in a row.",
+    QT_TRANSLATE_NOOP("Panels", "Against “no change”"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "The skill: the share of the loss of “no change” that what is shown spares. 0 is as good as “no change”, "
+        "100 would be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the width both "
+        "count.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Against the best"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "The same against the best single baseline. Which one that is, is known in hindsight "
+        "only: nobody could have picked it beforehand. Its name stands below.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Without the model"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of a second combination that never sees the model."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "The model adds"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "What the model adds to the skill of what is shown. While the interval includes 0, the model has "
+        "not been shown to help.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Direction"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often the close came on the side of the last close that the forecast named. Flat candles are "
+        "left out. Not proven while the interval includes 50 %, a coin.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "“Reverse last”"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often the direction would have been right by always naming the opposite of the last one's."
+        " Candles after a flat one are left out too.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Majority"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often the more frequent direction came: always naming it would have been right as often. Known in "
+        "hindsight only.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "90 % band"): QT_TRANSLATE_NOOP(
+        "Panels", "How often the close fell into the 90 % band; below it the worst and the best 500 candles in a row."
+    ),
 }
 _OF_QUANTITIES = {"Against “no change”": 3, "Against the best": 3, "Without the model": 1, "The model adds": 3}
 """Rows with a column for the close and one for the range, and how many lines each has: the value, its interval, what
@@ -111,7 +134,7 @@ class SkillPage(Page):
 
     def _build_quantities(self) -> QGridLayout:
         grid = _grid(1, 2)
-        for column, text in enumerate(("Close, %", "Range, %"), start=1):
+        for column, text in enumerate((translate("Panels", "Close, %"), translate("Panels", "Range, %")), start=1):
             grid.addWidget(self._small(text), 0, column, _RIGHT)
         row = 1
         for name, lines in _OF_QUANTITIES.items():
@@ -126,7 +149,8 @@ class SkillPage(Page):
 
     def _build_close(self) -> QGridLayout:
         grid = _grid(1, 2, 3)
-        for column, text in enumerate(("Close, %", "95 % interval", "n"), start=1):
+        heads = translate("Panels", "Close, %"), translate("Panels", "95 % interval"), "n"
+        for column, text in enumerate(heads, start=1):
             grid.addWidget(self._small(text), 0, column, _RIGHT)
         row = 1
         for name in _OF_CLOSE:
@@ -144,14 +168,14 @@ class SkillPage(Page):
         return grid
 
     def _named(self, name: str) -> QLabel:
-        label = QLabel(name)
-        label.setToolTip(paragraphs(_MEANINGS[name]))
+        label = QLabel(translate("Panels", name))
+        label.setToolTip(paragraphs(translate("Panels", _MEANINGS[name])))
         return label
 
     def _line(self, name: str, line: int) -> QLabel:
         """The value is bold, what stands below it small."""
         label = QLabel()
-        label.setAccessibleName(name)
+        label.setAccessibleName(translate("Panels", name))
         if line:
             self._make_small(label)
         else:
@@ -168,41 +192,63 @@ class SkillPage(Page):
         self._muted.append(label)
 
     def _show_quantity(self, column: int, of: QuantityAccuracy) -> None:
-        name = ("The skill of the close", "The skill of the range")[column]
-        edge = proof(of.skill, "above 0", "below 0", "no edge proven")
+        name = (_skill_of_close(), _skill_of_range())[column]
+        above, below = translate("Panels", "above 0"), translate("Panels", "below 0")
+        edge = proof(of.skill, above, below, translate("Panels", "no edge proven"))
         self._put(
             "Against “no change”", column, (points(of.skill.value), span(of.skill), edge), proof_in_full(of.skill, name)
         )
-        best = points(of.skill_vs_best.value), span(of.skill_vs_best), of.best_baseline or MISSING
-        self._put("Against the best", column, best, proof_in_full(of.skill_vs_best, "Being better"))
+        name_of_best = expert_name(of.best_baseline) if of.best_baseline else MISSING
+        best = points(of.skill_vs_best.value), span(of.skill_vs_best), name_of_best
+        sentence = proof_in_full(of.skill_vs_best, translate("Panels", "Being better"))
+        self._put("Against the best", column, best, sentence)
         self._put("Without the model", column, (points(of.skill_without_model),), "")
-        gain = proof(of.model_gain, "the model helps", "the model harms", "no gain proven")
+        helps, harms = translate("Panels", "the model helps"), translate("Panels", "the model harms")
+        gain = proof(of.model_gain, helps, harms, translate("Panels", "no gain proven"))
         lines = points(of.model_gain.value, 3), span(of.model_gain, 3), gain
-        self._put("The model adds", column, lines, proof_in_full(of.model_gain, "That it helps"))
+        self._put("The model adds", column, lines, proof_in_full(of.model_gain, _that_it_helps()))
 
     def _put(self, name: str, column: int, texts: Sequence[str], sentence: str) -> None:
         for label, text in zip(self.cells[name][column], texts, strict=True):
             set_text(label, text)
-            label.setToolTip(paragraphs(f"{_MEANINGS[name]}\n{sentence}".strip()))
+            label.setToolTip(paragraphs(f"{translate('Panels', _MEANINGS[name])}\n{sentence}".strip()))
 
     def _show_close(self, chosen: HorizonAccuracy) -> None:
         found = (chosen.direction, chosen.reverse_last, chosen.majority, chosen.coverage_90)
         for name, of in zip(_OF_CLOSE, found, strict=True):
             texts = points(of.value, 1, signed=False), span(of, 1), format_count(of.n)
+            meaning = translate("Panels", _MEANINGS[name]) if of.value is not None else not_yet(of.n)
             for label, text in zip(self.of_close[name], texts, strict=True):
                 set_text(label, text)
-                label.setToolTip(paragraphs(_MEANINGS[name] if of.value is not None else not_yet(of.n)))
-        words = proof(
-            chosen.direction, "better than a coin", "worse than a coin", "not proven better than a coin", COIN
-        )
-        set_text(self.direction_proof, words)
-        worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
-        few = f"worst and best 500 in a row: not yet, {format_count(chosen.n)} of 500"
-        known = f"500 in a row: worst {worst}, best {best}"
-        set_text(self._extremes, few if chosen.worst_500 is None else known)
+                label.setToolTip(paragraphs(meaning))
+        better, worse = translate("Panels", "better than a coin"), translate("Panels", "worse than a coin")
+        neither = translate("Panels", "not proven better than a coin")
+        set_text(self.direction_proof, proof(chosen.direction, better, worse, neither, COIN))
+        set_text(self._extremes, _extremes(chosen))
 
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def _extremes(chosen: HorizonAccuracy) -> str:
+    if chosen.worst_500 is None:
+        few = translate("Panels", "worst and best 500 in a row: not yet, {0} of 500")
+        return few.format(format_count(chosen.n))
+    worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
+    return translate("Panels", "500 in a row: worst {0}, best {1}").format(worst, best)
+
+
+def _skill_of_close() -> str:
+    """The names of what `proof_in_full` speaks of."""
+    return translate("Panels", "The skill of the close")
+
+
+def _skill_of_range() -> str:
+    return translate("Panels", "The skill of the range")
+
+
+def _that_it_helps() -> str:
+    return translate("Panels", "That it helps")
 
 
 def _grid(*stretched: int) -> QGridLayout:
@@ -222,8 +268,13 @@ class HorizonsPage(Page):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self.table = QTableWidget(0, 4, self)
-        self.table.setHorizontalHeaderLabels(["Ahead", "Close skill, %", "Range skill, %", "n"])
-        dress_rows(self.table, "Skill by candles ahead", several=False)
+        heads = (
+            translate("Panels", "Ahead"),
+            translate("Panels", "Close skill, %"),
+            translate("Panels", "Range skill, %"),
+        )
+        self.table.setHorizontalHeaderLabels([*heads, "n"])
+        dress_rows(self.table, translate("Panels", "Skill by candles ahead"), several=False)
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 5)
         self.table.verticalHeader().setMinimumSectionSize(self.fontMetrics().height() + 2)
         self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -253,15 +304,7 @@ class HorizonsPage(Page):
         texts = (str(of.horizon), measured(of.close, 1), measured(of.range, 1), format_count(of.n))
         if not is_read:
             texts = (str(of.horizon), "…", "…", "…")
-        sentences = [
-            f"Close: {measured(of.close)} %. {proof_in_full(of.close, 'The skill of the close')}",
-            f"The model adds {measured(of.model_gain_close, 3)} to it. "
-            f"{proof_in_full(of.model_gain_close, 'That it helps')}",
-            f"Range: {measured(of.range)} %. {proof_in_full(of.range, 'The skill of the range')}",
-            f"The model adds {measured(of.model_gain_range, 3)} to it. "
-            f"{proof_in_full(of.model_gain_range, 'That it helps')}",
-        ]
-        tooltip = paragraphs(not_yet(of.n) if of.close.value is None else "\n".join(sentences))
+        tooltip = paragraphs(not_yet(of.n) if of.close.value is None else _in_sentences(of))
         for column, text in enumerate(texts):
             item = self.table.item(row, column)
             if item is None:
@@ -276,3 +319,18 @@ class HorizonsPage(Page):
         item = self.table.item(row, 0)
         if item is not None and not self._is_filling:
             self.chosen.emit(int(item.text()))
+
+
+def _in_sentences(of: HorizonSkill) -> str:
+    """What is known of one horizon, a line for each of its numbers."""
+    close = translate("Panels", "Close: {0} %.").format(measured(of.close))
+    height = translate("Panels", "Range: {0} %.").format(measured(of.range))
+    adds = translate("Panels", "The model adds {0} to it.")
+    adds_close, adds_range = (adds.format(measured(gain, 3)) for gain in (of.model_gain_close, of.model_gain_range))
+    sentences = (
+        f"{close} {proof_in_full(of.close, _skill_of_close())}",
+        f"{adds_close} {proof_in_full(of.model_gain_close, _that_it_helps())}",
+        f"{height} {proof_in_full(of.range, _skill_of_range())}",
+        f"{adds_range} {proof_in_full(of.model_gain_range, _that_it_helps())}",
+    )
+    return "\n".join(sentences)

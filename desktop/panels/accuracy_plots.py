@@ -15,6 +15,7 @@ from core.accuracy.findings import Curve, HorizonAccuracy, RunAccuracy
 from core.events import QUANTILE_LEVELS, ExpertShares
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE
 from desktop.formatting import format_count, format_number, local_datetime, month_name
+from desktop.panels.accuracy_names import quantity_name
 from desktop.panels.accuracy_pages import Page, scrolling
 from desktop.panels.accuracy_words import ahead, measured, points
 from desktop.panels.base import colour_text, paragraphs, set_text
@@ -38,7 +39,6 @@ _STEPS_S = (
 )
 _PIXELS_PER_TIME = 62
 _PERCENT = 100.0
-_NOT_YET = "Not yet: {have} of {needed} candles."
 
 
 class PercentAxis(NumberAxis):
@@ -63,6 +63,10 @@ class TimeAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [_moment(value, has_time=spacing < _DAY_S) for value in values]
+
+
+def _not_yet(have: int, needed: int) -> str:
+    return translate("Panels", "Not yet: {0} of {1} candles.").format(format_count(have), needed)
 
 
 def _moment(seconds: float, *, has_time: bool) -> str:
@@ -117,15 +121,21 @@ class BandsPage(Page):
             translate("Panels", "Coverage of the 90 % band"),
             PercentAxis,
             TimeAxis,
-            f"How often the close fell into the 90 % band, over the {COVERAGE_WINDOW} candles up to each. The dashed "
-            "line is what the band promises.",
+            translate(
+                "Panels",
+                "How often the close fell into the 90 % band, over the {0} candles up to each. The dashed line is what "
+                "the band promises.",
+            ).format(COVERAGE_WINDOW),
         )
         self.reliability = _Plot(
             translate("Panels", "Reliability of the quantiles"),
             PercentAxis,
             PercentAxis,
-            "How often the close came at or below each of the seven quantiles that were shown, with its 95 % interval. "
-            "On the dashed line each is met as often as it says.",
+            translate(
+                "Panels",
+                "How often the close came at or below each of the seven quantiles that were shown, with its 95 % "
+                "interval. On the dashed line each is met as often as it says.",
+            ),
         )
         self._nominal = pg.InfiniteLine(NOMINAL_COVERAGE, angle=0)
         self.coverage.plot.addItem(self._nominal)
@@ -159,13 +169,8 @@ class BandsPage(Page):
 
     def _show_coverage(self, chosen: HorizonAccuracy) -> None:
         of, curve = chosen.coverage_90, chosen.coverage_curve
-        worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
-        extremes = f"<br>{COVERAGE_WINDOW} in a row: worst {worst}, best {best}" if chosen.worst_500 is not None else ""
-        title = f"90 % band covers {measured(of, 1, signed=False)} %, n = {format_count(of.n)}{extremes}"
-        if of.value is None:
-            title = f"Coverage of the 90 % band, n = {format_count(of.n)}"
-        missing = _NOT_YET.format(have=format_count(of.n), needed=COVERAGE_WINDOW)
-        self.coverage.tell(title, "" if len(curve) else missing)
+        missing = _not_yet(of.n, COVERAGE_WINDOW)
+        self.coverage.tell(_title_of_coverage(chosen), "" if len(curve) else missing)
         if not len(curve):
             return
         self.covered.setData(*_seconds(curve))
@@ -181,13 +186,26 @@ class BandsPage(Page):
             if of.value is not None and of.low is not None and of.high is not None
         ]
         n = max((of.n for of in chosen.reliability), default=0)
-        title = f"Closes at or below each quantile, {ahead(chosen.request.horizon)}, n = {format_count(n)}"
-        missing = _NOT_YET.format(have=format_count(n), needed=FEWEST_FOR_AN_ESTIMATE)
-        self.reliability.tell(title, "" if known else missing)
+        title = translate("Panels", "Closes at or below each quantile, {0}, n = {1}")
+        title = title.format(ahead(chosen.request.horizon), format_count(n))
+        self.reliability.tell(title, "" if known else _not_yet(n, FEWEST_FOR_AN_ESTIMATE))
         if known:
             levels, values, lows, highs = (np.array(column) for column in zip(*known, strict=True))
             self.observed.setData(levels, values)
             self._whiskers.setData(x=levels, y=values, top=highs - values, bottom=values - lows)
+
+
+def _title_of_coverage(chosen: HorizonAccuracy) -> str:
+    of = chosen.coverage_90
+    if of.value is None:
+        return translate("Panels", "Coverage of the 90 % band, n = {0}").format(format_count(of.n))
+    title = translate("Panels", "90 % band covers {0} %, n = {1}")
+    title = title.format(measured(of, 1, signed=False), format_count(of.n))
+    if chosen.worst_500 is None:
+        return title
+    worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
+    extremes = translate("Panels", "{0} in a row: worst {1}, best {2}").format(COVERAGE_WINDOW, worst, best)
+    return f"{title}<br>{extremes}"
 
 
 class ErrorsPage(Page):
@@ -199,16 +217,22 @@ class ErrorsPage(Page):
             translate("Panels", "Errors of the close"),
             PercentAxis,
             TimeAxis,
-            f"How far the close lay from the forecast close, in percent of the price: the mean over the {ERROR_WINDOW} "
-            "candles up to each. Beside it how far it lay from the last close, which is the error of “no change”.",
+            translate(
+                "Panels",
+                "How far the close lay from the forecast close, in percent of the price: the mean over the {0} candles "
+                "up to each. Beside it how far it lay from the last close, which is the error of “no change”.",
+            ).format(ERROR_WINDOW),
         )
         self.forecast, self.no_change = self.errors.plot.plot(), self.errors.plot.plot()
         self.spared = _Plot(
             translate("Panels", "Loss that was spared"),
             PercentAxis,
             TimeAxis,
-            "What the forecasts spared of the loss of “no change”, added up over time, in percent of the whole. A line "
-            "that climbs forecasts better than “no change”; it ends at the skill.",
+            translate(
+                "Panels",
+                "What the forecasts spared of the loss of “no change”, added up over time, in percent of the whole. A "
+                "line that climbs forecasts better than “no change”; it ends at the skill.",
+            ),
         )
         self._zero = pg.InfiniteLine(0.0, angle=0)
         self.spared.plot.addItem(self._zero)
@@ -221,7 +245,7 @@ class ErrorsPage(Page):
         self._show_spared(chosen)
         curves = (chosen.error_curve, chosen.no_change_curve)
         has_curve = all(len(curve) for curve in curves)
-        missing = _NOT_YET.format(have=format_count(chosen.n), needed=ERROR_WINDOW)
+        missing = _not_yet(chosen.n, ERROR_WINDOW)
         self.errors.tell(self._title(chosen, has_curve), "" if has_curve else missing)
         if not has_curve:
             return
@@ -244,10 +268,10 @@ class ErrorsPage(Page):
     def _show_spared(self, chosen: HorizonAccuracy) -> None:
         curves = (chosen.spared_close, chosen.spared_range)
         known = [curve for curve in curves if len(curve)]
-        head = f"Loss spared against “no change”, {ahead(chosen.request.horizon)}, n = {format_count(chosen.n)}"
-        missing = _NOT_YET.format(have=format_count(chosen.n), needed=FEWEST_FOR_AN_ESTIMATE)
-        legend = self._legend(("close", "range"), curves, 2) if known else ""
-        self.spared.tell(head + legend, "" if known else missing)
+        head = translate("Panels", "Loss spared against “no change”, {0}, n = {1}")
+        head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
+        legend = self._legend((quantity_name("close"), quantity_name("range")), curves, 2) if known else ""
+        self.spared.tell(head + legend, "" if known else _not_yet(chosen.n, FEWEST_FOR_AN_ESTIMATE))
         if not known:
             return
         for item, curve in zip((self.spared_close, self.spared_range), curves, strict=True):
@@ -257,11 +281,14 @@ class ErrorsPage(Page):
         self.spared.plot.setYRange(min(ends), max(ends), padding=0.06)
 
     def _title(self, chosen: HorizonAccuracy, has_curve: bool) -> str:
-        head = f"Error of the close, {ahead(chosen.request.horizon)}, n = {format_count(chosen.n)}"
+        head = translate("Panels", "Error of the close, {0}, n = {1}")
+        head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
         if not has_curve:
             return head
         curves = (chosen.error_curve, chosen.no_change_curve)
-        return f"{head}{self._legend(('forecast', '“no change”'), curves, 3)}; means of {ERROR_WINDOW}"
+        names = translate("Panels", "forecast"), translate("Panels", "“no change”")
+        text = translate("Panels", "{0}; means of {1}")
+        return text.format(f"{head}{self._legend(names, curves, 3)}", ERROR_WINDOW)
 
     def _legend(self, names: tuple[str, str], curves: tuple[Curve, Curve], decimals: int) -> str:
         """The names in the colours of their curves, with what each has now, in percent."""

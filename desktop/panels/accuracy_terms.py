@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from core.events import AccuracySummary, Estimate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SHARES_REACH, _SKILLS_REACH = 0.1, 0.25
 
@@ -20,7 +21,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One row: what it is called, and what it means."""
+    """One row: what it is called, and what it means, in English."""
 
     name: str
     meaning: str
@@ -33,68 +34,93 @@ class Term:
 
     @property
     def bar_meaning(self) -> str:
-        """What the row's bar shows."""
-        others = "The other skill has" if self.kind is Kind.SKILL else "Direction, candle accuracy and both bands have"
-        points = round(self.reach * 100)
-        return (
-            f"The bar is the interval, from {points} points below to {points} points above what it is measured "
-            f"against, which is the mark in the middle. {others} the same scale."
+        """What the row's bar shows, in the user's language."""
+        if self.kind is Kind.SKILL:
+            others = translate("Panels", "The other skill has the same scale.")
+        else:
+            others = translate("Panels", "Direction, candle accuracy and both bands have the same scale.")
+        bar = translate(
+            "Panels",
+            "The bar is the interval, from {0} points below to {0} points above what it is measured against, which is "
+            "the mark in the middle.",
         )
+        return f"{bar.format(round(self.reach * 100))} {others}"
 
 
 TERMS = (
     Term(
-        "Direction",
-        "How often the next candle closed on the side of the last close that the forecast named.\n"
-        "Candles that closed flat are left out. Against: 50 %, a coin. Rules as simple as “the reverse of the last "
-        "candle” reach 54 % on some markets, so a little more than 50 % alone proves nothing.",
+        QT_TRANSLATE_NOOP("Panels", "Direction"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How often the next candle closed on the side of the last close that the forecast named.\n"
+            "Candles that closed flat are left out. Against: 50 %, a coin. Rules as simple as “the reverse of the last "
+            "candle” reach 54 % on some markets, so a little more than 50 % alone proves nothing.",
+        ),
     ),
     Term(
-        "Candle accuracy",
-        "How much the forecast candle and the real one overlap, from low to high: the length of what both cover, "
-        "divided by the length of what either covers. 100 % is the same candle.\n"
-        "Against: the same for the reference, “no change, with the usual width of this market”.",
+        QT_TRANSLATE_NOOP("Panels", "Candle accuracy"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How much the forecast candle and the real one overlap, from low to high: the length of what both cover, "
+            "divided by the length of what either covers. 100 % is the same candle.\n"
+            "Against: the same for the reference, “no change, with the usual width of this market”.",
+        ),
     ),
     Term(
-        "50 % band",
-        "How many closes fell inside the inner band. Against: 50 %, what the band promises.\n"
-        "Less means that the band is too narrow, more that it is too wide.",
+        QT_TRANSLATE_NOOP("Panels", "50 % band"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How many closes fell inside the inner band. Against: 50 %, what the band promises.\n"
+            "Less means that the band is too narrow, more that it is too wide.",
+        ),
         Kind.PROMISE,
     ),
     Term(
-        "90 % band",
-        "How many closes fell inside the outer band. Against: 90 %, what the band promises.\n"
-        "Less means that the band is too narrow, more that it is too wide.",
+        QT_TRANSLATE_NOOP("Panels", "90 % band"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How many closes fell inside the outer band. Against: 90 %, what the band promises.\n"
+            "Less means that the band is too narrow, more that it is too wide.",
+        ),
         Kind.PROMISE,
     ),
     Term(
-        "Close skill",
-        "How much smaller the loss of the forecast closes is than that of the reference, “no change, with the usual "
-        "width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the reference.",
+        QT_TRANSLATE_NOOP("Panels", "Close skill"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How much smaller the loss of the forecast closes is than that of the reference, “no change, with the "
+            "usual width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the reference.",
+        ),
         Kind.SKILL,
     ),
     Term(
-        "Range skill",
-        "The same for the candle's height, from low to high. That a market is calm or wild is far easier to foresee "
-        "than where it goes, so this skill is usually the larger one; it is no edge.",
+        QT_TRANSLATE_NOOP("Panels", "Range skill"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "The same for the candle's height, from low to high. That a market is calm or wild is far easier to "
+            "foresee than where it goes, so this skill is usually the larger one; it is no edge.",
+        ),
         Kind.SKILL,
     ),
 )
 
-VERDICT_MEANING = (
+VERDICT_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
     "“No change” is the reference: the last price, with the spread that prices had lately. An edge over it is called "
     "proven when the whole 95 % interval of the close skill lay above 0 at two looks in a row, 50 candles apart, with "
     "at least 300 candles scored. Only live forecasts count as a proof.\n"
-    "“No proven edge” is the normal answer on a liquid market."
+    "“No proven edge” is the normal answer on a liquid market.",
 )
-INTERVAL_MEANING = (
+INTERVAL_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
     "Were the same market to be watched again and again, intervals like this one would hold the true value 95 times "
-    "in 100. While it holds what the value is measured against, nothing is proven."
+    "in 100. While it holds what the value is measured against, nothing is proven.",
 )
-SHARE_MEANING = (
-    "The ghosts are a mixture: {model} of the model's own forecast and {rest} of simpler ones, made from the same "
+SHARE_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "The ghosts are a mixture: {0} of the model's own forecast and {1} of simpler ones, made from the same "
     "candles without it: “no change”, averages, regressions. What was worth more lately gets more; where the model's "
-    "share is small, the ghosts are those of the simpler forecasts."
+    "share is small, the ghosts are those of the simpler forecasts.",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from core.events import Estimate
 from core.forecast.score import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import MISSING, format_count, format_number
+from desktop.translation import translate
 
 COIN = 0.5
 
@@ -18,7 +19,8 @@ def span(estimate: Estimate, decimals: int = 2) -> str:
     """Its 95 % interval."""
     if estimate.low is None or estimate.high is None:
         return MISSING
-    return f"{points(estimate.low, decimals, signed=False)} to {points(estimate.high, decimals, signed=False)}"
+    low, high = (points(end, decimals, signed=False) for end in (estimate.low, estimate.high))
+    return translate("Panels", "{0} to {1}").format(low, high)
 
 
 def measured(estimate: Estimate, decimals: int = 2, *, signed: bool = True) -> str:
@@ -28,35 +30,48 @@ def measured(estimate: Estimate, decimals: int = 2, *, signed: bool = True) -> s
     return f"{points(estimate.value, decimals, signed=signed)} ({span(estimate, decimals)})"
 
 
+def how_many(n: int) -> str:
+    """``n = 4,000``"""
+    return translate("Panels", "n = {0}").format(format_count(n))
+
+
 def not_yet(n: int) -> str:
     """Why there is no number."""
-    return f"Not yet: {format_count(n)} of the {FEWEST_FOR_AN_ESTIMATE} candles that a number needs."
+    text = translate("Panels", "Not yet: {0} of the {1} candles that a number needs.")
+    return text.format(format_count(n), FEWEST_FOR_AN_ESTIMATE)
 
 
 def proof(estimate: Estimate, above: str, below: str, neither: str, against: float = 0.0) -> str:
     """What an interval proves: that it lies on one side, on enough candles; or nothing."""
     if estimate.low is None or estimate.high is None:
-        return "not yet"
+        return translate("Panels", "not yet")
     if estimate.low <= against <= estimate.high:
         return neither
     if estimate.n < FEWEST_FOR_AN_EDGE:
-        return f"no proof: n < {FEWEST_FOR_AN_EDGE}"  # as short as the others: columns are narrow
+        # As short as the others: columns are narrow.
+        return translate("Panels", "no proof: n < {0}").format(FEWEST_FOR_AN_EDGE)
     return above if estimate.low > against else below
 
 
 def proof_in_full(estimate: Estimate, name: str, against: float = 0.0) -> str:
-    """The same as a sentence."""
+    """The same as a sentence. name: in the user's language."""
     if estimate.low is None or estimate.high is None:
         return not_yet(estimate.n)
     side = f"{format_number(100.0 * against, 0)} %" if against else "0"
+    n = format_count(estimate.n)
     if estimate.low <= against <= estimate.high:
-        return f"{name} is not proven: the interval includes {side} (n = {format_count(estimate.n)})."
-    where = f"the interval lies {'above' if estimate.low > against else 'below'} {side}"
+        return translate("Panels", "{0} is not proven: the interval includes {1} (n = {2}).").format(name, side, n)
+    is_above = estimate.low > against
     if estimate.n < FEWEST_FOR_AN_EDGE:
-        return f"{name} is not proven: {where}, but n = {format_count(estimate.n)} of {FEWEST_FOR_AN_EDGE}."
-    return f"{name}: {where} (n = {format_count(estimate.n)})."
+        above = translate("Panels", "{0} is not proven: the interval lies above {1}, but n = {2} of {3}.")
+        below = translate("Panels", "{0} is not proven: the interval lies below {1}, but n = {2} of {3}.")
+        return (above if is_above else below).format(name, side, n, FEWEST_FOR_AN_EDGE)
+    above = translate("Panels", "{0}: the interval lies above {1} (n = {2}).")
+    below = translate("Panels", "{0}: the interval lies below {1} (n = {2}).")
+    return (above if is_above else below).format(name, side, n)
 
 
 def ahead(horizon: int) -> str:
     """A horizon, for people."""
-    return f"{horizon} candle{'s' if horizon > 1 else ''} ahead"
+    text = translate("Panels", "{0} candles ahead") if horizon > 1 else translate("Panels", "{0} candle ahead")
+    return text.format(horizon)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from core.market.venue_names import venue_name
 from desktop.actions import ActionId, ActionRegistry
+from desktop.feed_record import OTHER_REASONS, FeedRecord
 from desktop.formatting import format_count, format_duration, format_time
 from desktop.icons import icon, tabular
 from desktop.panel_action_table import feed_actions
@@ -44,7 +45,6 @@ _MARKET_FROM = 430
 _MINUTE_S = 60
 _ABOVE_EACH_OTHER_FROM = 280
 _LEAST_SIZE = QSize(240, 112)
-_NOW, _CHANGES, _REJECTED = "Now", "Changes", "Rejected"
 
 
 class FeedPanel(Panel):
@@ -61,12 +61,12 @@ class FeedPanel(Panel):
         self._record, self._clock = state.feed_record, state.clock
         self._dot = Dot()
         self.state_word, self.since, self.market, self.sentence, self.reasons = (QLabel() for _ in range(5))
-        self.try_again, self.use_next = QPushButton("Try again now"), QPushButton()
+        self.try_again, self.use_next = QPushButton(translate("Panels", "Try again now")), QPushButton()
         self.numbers = FeedNumbers()
         self.changes = ChangesModel(theme, state.clock.now_ms, self)
         self.rejected = RejectedModel(state.clock.now_ms, self)
-        self.changes_table = feed_table(self.changes, "What happened to the feed")
-        self.rejected_table = feed_table(self.rejected, "Rejected messages")
+        self.changes_table = feed_table(self.changes, translate("Panels", "What happened to the feed"))
+        self.rejected_table = feed_table(self.rejected, translate("Panels", "Rejected messages"))
         self.raw = _raw_view()
         self.actions_of_panel = ActionRegistry(feed_actions(), self)
         self.lists = QTabWidget()
@@ -91,11 +91,8 @@ class FeedPanel(Panel):
         self.rejected.show(record.rejected)
         if had_none and self.rejected.rowCount():
             self.rejected_table.selectRow(0)
-        count = record.rejected_count
-        title = f"{_REJECTED} ({format_count(count)})" if count else _REJECTED
-        self.lists.setTabText(self.lists.indexOf(self._page), title)
-        reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in record.rejected_by_reason)
-        set_text(self.reasons, f"By reason: {reasons}" if reasons else "Nothing that came was rejected.")
+        self.lists.setTabText(self.lists.indexOf(self._page), _title_of_rejected(record.rejected_count))
+        set_text(self.reasons, _reasons_in_words(record))
         self._show_raw()
         self._show_times(now_ms)
 
@@ -135,7 +132,7 @@ class FeedPanel(Panel):
     def _fold(self, *, is_folded: bool) -> None:
         place = self.lists.indexOf(self._left)
         if is_folded and place < 0:
-            self.lists.setCurrentIndex(self.lists.insertTab(0, self._left, _NOW))
+            self.lists.setCurrentIndex(self.lists.insertTab(0, self._left, translate("Panels", "Now")))
         elif not is_folded and place >= 0:
             self.lists.removeTab(place)
             self._body.insertWidget(0, self._left, 2)
@@ -163,10 +160,13 @@ class FeedPanel(Panel):
         self.try_again.setVisible(self._record.is_in_trouble)
         self.use_next.setVisible(venue is not None)
         if venue is not None:
-            set_text_of_button(self.use_next, f"Use {venue_name(venue)}")
+            set_text_of_button(self.use_next, translate("Panels", "Use {0}").format(venue_name(venue)))
             self.use_next.setToolTip(
-                f"Watch the same symbol at {venue_name(venue)}. The order is set in “Choose market…”; "
-                "nothing is switched by itself."
+                translate(
+                    "Panels",
+                    "Watch the same symbol at {0}. The order is set in “Choose market…”; nothing is switched by "
+                    "itself.",
+                ).format(venue_name(venue))
             )
 
     def _show_times(self, now_ms: int) -> None:
@@ -174,8 +174,10 @@ class FeedPanel(Panel):
         text = ""
         if since_ms is not None:
             seconds = max(0, (now_ms - since_ms) // 1000)
-            held = f"{seconds} s" if seconds < _MINUTE_S else format_duration(seconds)
-            text = f"since {moment(since_ms, now_ms)}, for {held}"
+            # No tenths, which `format_duration` has below ten.
+            whole = translate("Units", "{0} s").format(seconds)
+            held = whole if seconds < _MINUTE_S else format_duration(seconds)
+            text = translate("Panels", "since {0}, for {1}").format(moment(since_ms, now_ms), held)
         set_text(self.since, text)
         self.numbers.show_record(self._record, now_ms)
 
@@ -270,7 +272,9 @@ class FeedPanel(Panel):
         return head
 
     def _buttons(self) -> QHBoxLayout:
-        self.try_again.setToolTip("Connect anew at once, without waiting for the next try. Training goes on.")
+        self.try_again.setToolTip(
+            translate("Panels", "Connect anew at once, without waiting for the next try. Training goes on.")
+        )
         row = QHBoxLayout()
         row.setSpacing(6)
         for button in (self.use_next, self.try_again):
@@ -298,16 +302,32 @@ class FeedPanel(Panel):
         beside.addWidget(self.market)
         beside.addWidget(copy)
         self.lists.setDocumentMode(True)
-        self.lists.addTab(self.changes_table, _CHANGES)
-        self.lists.addTab(self._page, _REJECTED)
+        self.lists.addTab(self.changes_table, translate("Panels", "Changes"))
+        self.lists.addTab(self._page, _title_of_rejected(0))
         self.lists.setCornerWidget(corner)
+
+
+def _title_of_rejected(count: int) -> str:
+    if not count:
+        return translate("Panels", "Rejected")
+    return translate("Panels", "Rejected ({0})").format(format_count(count))
+
+
+def _reasons_in_words(record: FeedRecord) -> str:
+    """Core's reasons, with how often each came."""
+    other = {OTHER_REASONS: translate("Panels", "other reasons")}
+    told = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
+    reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in told)
+    if not reasons:
+        return translate("Panels", "Nothing that came was rejected.")
+    return translate("Panels", "By reason: {0}").format(reasons)
 
 
 def _raw_view() -> QPlainTextEdit:
     view = QPlainTextEdit()
     view.setReadOnly(True)
     view.setTabChangesFocus(True)
-    view.setAccessibleName("The rejected messages that are selected, as they came")
-    view.setPlaceholderText("Choose a message to read it as it came.")
+    view.setAccessibleName(translate("Panels", "The rejected messages that are selected, as they came"))
+    view.setPlaceholderText(translate("Panels", "Choose a message to read it as it came."))
     view.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     return view

@@ -8,22 +8,43 @@ from desktop.feed_record import FeedRecord
 from desktop.formatting import format_age, format_count, format_milliseconds
 from desktop.panels.base import paragraphs
 from desktop.panels.number_grid import NumberGrid
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _TWO_PAIRS_FROM = 340
 _TERMS = {
-    "Last message": "When the exchange last sent anything over the stream.",
-    "Last trade": "When a trade of this market last came. A quiet market has none for minutes.",
-    "Request time": "How long the newest request that was answered took, there and back.",
-    "Clock offset": "The exchange's clock minus this computer's, when it was last asked. Candles close by the "
-    "exchange's.",
-    "Close delay": "From the end of the newest candle to its arrival here.",
-    "Tries to reconnect": "How often a new connection was begun after a break, since this market was chosen. Those "
-    "that failed count too.",
-    "Candles back-filled": "Candles that were fetched after a break, since this market was chosen.",
-    "Candles corrected": "Candles that the exchange told differently later. They are stored and drawn anew, and not "
-    "learned from again.",
-    "Candles missing": "Candles that the exchange was asked for and does not have. They stay a hole.",
-    "Messages rejected": "What came and was not believed. The list beside has the reasons and the newest messages.",
+    QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP(
+        "Panels", "When the exchange last sent anything over the stream."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Last trade"): QT_TRANSLATE_NOOP(
+        "Panels", "When a trade of this market last came. A quiet market has none for minutes."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Request time"): QT_TRANSLATE_NOOP(
+        "Panels", "How long the newest request that was answered took, there and back."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Clock offset"): QT_TRANSLATE_NOOP(
+        "Panels", "The exchange's clock minus this computer's, when it was last asked. Candles close by the exchange's."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Close delay"): QT_TRANSLATE_NOOP(
+        "Panels", "From the end of the newest candle to its arrival here."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Tries to reconnect"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often a new connection was begun after a break, since this market was chosen. Those "
+        "that failed count too.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Candles back-filled"): QT_TRANSLATE_NOOP(
+        "Panels", "Candles that were fetched after a break, since this market was chosen."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Candles corrected"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "Candles that the exchange told differently later. They are stored and drawn anew, and not learned from again.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Candles missing"): QT_TRANSLATE_NOOP(
+        "Panels", "Candles that the exchange was asked for and does not have. They stay a hole."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Messages rejected"): QT_TRANSLATE_NOOP(
+        "Panels", "What came and was not believed. The list beside has the reasons and the newest messages."
+    ),
 }
 
 
@@ -31,7 +52,7 @@ class FeedNumbers(NumberGrid):
     """Reads a FeedRecord. What is not known is a dash."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__({name: paragraphs(meaning) for name, meaning in _TERMS.items()}, parent)
+        super().__init__({name: paragraphs(translate("Panels", meaning)) for name, meaning in _TERMS.items()}, parent)
         self._pairs = 0
         self.arrange(0)
 

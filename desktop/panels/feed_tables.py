@@ -16,6 +16,7 @@ from desktop.panels.base import paragraphs
 from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
 from desktop.tables import ROOT, Index, dress_rows
 from desktop.theme import Theme
+from desktop.translation import translate
 
 _DOT = 9
 Row = TypeVar("Row")
@@ -80,7 +81,7 @@ class ChangesModel(NewestFirstModel[Line]):
     """When, and what happened."""
 
     def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
-        super().__init__(("When", "What happened"), parent)
+        super().__init__((translate("Panels", "When"), translate("Panels", "What happened")), parent)
         self._theme = theme
         self._now_ms = now_ms
 
@@ -111,7 +112,7 @@ class RejectedModel(NewestFirstModel[RejectedMessage]):
     """When, and why it was not believed; what it was is shown beside the list."""
 
     def __init__(self, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
-        super().__init__(("When", "Why"), parent)
+        super().__init__((translate("Panels", "When"), translate("Panels", "Why")), parent)
         self._now_ms = now_ms
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -9,6 +9,20 @@ from core.market.venue_names import venue_name
 from desktop.feed_record import Correction, FeedChange, FeedRecord, Hole
 from desktop.formatting import format_clock, format_count, format_date, format_price, format_time, local_datetime
 from desktop.theme import Palette
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+
+_STATES = {
+    FeedState.CONNECTING: (QT_TRANSLATE_NOOP("Panels", "Connecting"), QT_TRANSLATE_NOOP("Panels", "connecting")),
+    FeedState.CATCHING_UP: (QT_TRANSLATE_NOOP("Panels", "Catching up"), QT_TRANSLATE_NOOP("Panels", "catching up")),
+    FeedState.LIVE: (QT_TRANSLATE_NOOP("Panels", "Live"), QT_TRANSLATE_NOOP("Panels", "live")),
+    FeedState.REPLAYING: (QT_TRANSLATE_NOOP("Panels", "Replaying"), QT_TRANSLATE_NOOP("Panels", "replaying")),
+    FeedState.SIMULATED: (QT_TRANSLATE_NOOP("Panels", "Simulated"), QT_TRANSLATE_NOOP("Panels", "simulated")),
+    FeedState.RECONNECTING: (QT_TRANSLATE_NOOP("Panels", "Reconnecting"), QT_TRANSLATE_NOOP("Panels", "reconnecting")),
+    FeedState.ENDED: (QT_TRANSLATE_NOOP("Panels", "Ended"), QT_TRANSLATE_NOOP("Panels", "ended")),
+    FeedState.FAILED: (QT_TRANSLATE_NOOP("Panels", "Failed"), QT_TRANSLATE_NOOP("Panels", "failed")),
+    None: (QT_TRANSLATE_NOOP("Panels", "No feed yet"), QT_TRANSLATE_NOOP("Panels", "no feed yet")),
+}
+"""Alone, and within a sentence: not every language tells the two apart by their first letter."""
 
 Line = tuple[int, FeedState | None, str]
 """When, the state that began then (None: what happened without changing it), and the sentence."""
@@ -29,18 +43,23 @@ def state_colour(state: FeedState | None, palette: Palette) -> QColor:
 
 def state_word(state: FeedState | None) -> str:
     """``Catching up``"""
-    return "No feed yet" if state is None else state.value.capitalize()
+    return translate("Panels", _STATES[state][0])
+
+
+def state_within(state: FeedState | None) -> str:
+    """``catching up``, within a sentence."""
+    return translate("Panels", _STATES[state][1])
 
 
 def in_one_line(state: FeedState, sentence: str) -> str:
-    """``Reconnecting: The connection was cut.``; the word alone does not go before a sentence that begins with it."""
-    word = state_word(state)
-    return sentence if sentence.startswith(word) else f"{word}: {sentence}"
+    """``Reconnecting: The connection was cut.``; the word alone does not go before a sentence that begins with it:
+    core's, which is English."""
+    return sentence if sentence.startswith(state.value.capitalize()) else f"{state_word(state)}: {sentence}"
 
 
 def story(record: FeedRecord) -> list[Line]:
     """Transitions, holes and corrections as lines, the newest first."""
-    name = venue_name(record.market.venue) if record.market is not None else "The exchange"
+    name = venue_name(record.market.venue) if record.market is not None else translate("Panels", "The exchange")
     lines = [
         *(_of_change(change) for change in record.changes),
         *(_of_hole(hole, name) for hole in record.holes),
@@ -66,19 +85,16 @@ def _of_change(change: FeedChange) -> Line:
 def _of_hole(hole: Hole, name: str) -> Line:
     count, since = hole.missing.count, format_time(hole.missing.first_ms)
     if count == 1:
-        return hole.at_ms, None, f"{name} has no candle of {since}. It stays a hole; nothing is invented."
-    return (
-        hole.at_ms,
-        None,
-        f"{name} has none of the {format_count(count)} candles from {since} on. They stay a hole; nothing is invented.",
-    )
+        one = translate("Panels", "{0} has no candle of {1}. It stays a hole; nothing is invented.")
+        return hole.at_ms, None, one.format(name, since)
+    text = translate("Panels", "{0} has none of the {1} candles from {2} on. They stay a hole; nothing is invented.")
+    return hole.at_ms, None, text.format(name, format_count(count), since)
 
 
 def _of_correction(correction: Correction) -> Line:
     candle = correction.candle
-    return (
-        correction.at_ms,
-        None,
-        f"The candle of {format_time(candle.open_time_ms)} was corrected; it closed at {format_price(candle.close)}. "
-        "It is stored and drawn anew, and not learned from again.",
+    text = translate(
+        "Panels",
+        "The candle of {0} was corrected; it closed at {1}. It is stored and drawn anew, and not learned from again.",
     )
+    return correction.at_ms, None, text.format(format_time(candle.open_time_ms), format_price(candle.close))

@@ -7,16 +7,18 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from core.events import Estimate, OnlineGain
 from core.forecast.score import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
-from desktop.formatting import format_count, format_number, format_percent
+from desktop.formatting import format_count, format_percent
+from desktop.panels.accuracy_words import span
 from desktop.panels.base import colour_text, paragraphs, set_text
 from desktop.theme import Palette
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_TITLE = "Online training"
-_MEANING = (
-    "Beside the model its frozen twin forecasts the same candles: the model as it was some {needed} candles ago, which "
+_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "Beside the model its frozen twin forecasts the same candles: the model as it was some {0} candles ago, which "
     "learns nothing more. What the model spares of the twin's loss is what online training was worth since then: close "
     "and range in equal parts, one candle ahead, over at most the newest 4,000 candles that both forecast.\n"
-    "Both alone, without the other experts that the ghosts are mixed of. Brackets hold the 95 % interval."
+    "Both alone, without the other experts that the ghosts are mixed of. Brackets hold the 95 % interval.",
 )
 
 
@@ -53,29 +55,38 @@ def in_words(online: OnlineGain) -> str:
     """The number with its interval, and what that proves."""
     gain, needed = online.gain, format_count(online.needed)
     if gain.value is None or gain.low is None or gain.high is None:
-        if online.age < online.needed:
-            return f"{_TITLE}: not yet, {format_count(online.age)} of {needed} candles"
-        return f"{_TITLE}: not yet, {format_count(gain.n)} of {FEWEST_FOR_AN_ESTIMATE} candles beside its twin"
-    found, n = f"{_TITLE}: {_measured(gain)}", f"n = {format_count(gain.n)}"
+        return _not_yet(online)
+    found, n = _measured(gain), format_count(gain.n)
     if gain.n < FEWEST_FOR_AN_EDGE:
-        return f"{found}, not proven: {n} of the {FEWEST_FOR_AN_EDGE} that a proof needs"
+        few = translate("Panels", "Online training: {0}, not proven: n = {1} of the {2} that a proof needs")
+        return few.format(found, n, FEWEST_FOR_AN_EDGE)
     if gain.low > 0.0:
-        return f"{found} better than the model of {needed} candles ago, {n}"
-    if gain.high < 0.0:
-        return f"{found}, worse than the model of {needed} candles ago, {n}"
-    return f"{found} against the model of {needed} candles ago: not proven, {n}"
+        text = translate("Panels", "Online training: {0} better than the model of {1} candles ago, n = {2}")
+    elif gain.high < 0.0:
+        text = translate("Panels", "Online training: {0}, worse than the model of {1} candles ago, n = {2}")
+    else:
+        text = translate("Panels", "Online training: {0} against the model of {1} candles ago: not proven, n = {2}")
+    return text.format(found, needed, n)
+
+
+def _not_yet(online: OnlineGain) -> str:
+    if online.age < online.needed:
+        text = translate("Panels", "Online training: not yet, {0} of {1} candles")
+        return text.format(format_count(online.age), format_count(online.needed))
+    text = translate("Panels", "Online training: not yet, {0} of {1} candles beside its twin")
+    return text.format(format_count(online.gain.n), FEWEST_FOR_AN_ESTIMATE)
 
 
 def _tooltip(online: OnlineGain) -> str:
-    parts = [_MEANING.format(needed=format_count(online.needed))]
+    parts = [translate("Panels", _MEANING).format(format_count(online.needed))]
     if online.close.value is not None and online.range.value is not None:
-        parts.append(f"Close alone: {_measured(online.close)}. Range alone: {_measured(online.range)}.")
+        alone = translate("Panels", "Close alone: {0}. Range alone: {1}.")
+        parts.append(alone.format(_measured(online.close), _measured(online.range)))
     if online.age >= online.needed:
-        parts.append(f"The twin of now was frozen {format_count(online.age)} candles ago; a newer one follows soon.")
+        frozen = translate("Panels", "The twin of now was frozen {0} candles ago; a newer one follows soon.")
+        parts.append(frozen.format(format_count(online.age)))
     return "\n".join(parts)
 
 
 def _measured(estimate: Estimate) -> str:
-    assert estimate.low is not None and estimate.high is not None
-    low, high = format_number(100.0 * estimate.low, 1), format_number(100.0 * estimate.high, 1)
-    return f"{format_percent(estimate.value, 1, signed=True)} ({low} to {high})"
+    return f"{format_percent(estimate.value, 1, signed=True)} ({span(estimate, 1)})"

@@ -24,13 +24,13 @@ from desktop.panels.watchlist_model import Row, WatchlistModel
 from desktop.panels.watchlist_table import WatchTable
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.watch.quotes import STALE_AFTER_MS, QuoteState, Standing
 
 _CHANGES_KEPT = 50
 _TOLD_FOR_MS = 8_000
 _MINUTE_S = 60
-_EMPTY = "No market is watched.\nType a few letters of a symbol above, and press Enter."
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "No market is watched.\nType a few letters of a symbol above, and press Enter.")
 
 
 class WatchlistPanel(Panel):
@@ -56,7 +56,7 @@ class WatchlistPanel(Panel):
         self.note = QLabel()
         self.actions_of_panel = ActionRegistry(watchlist_actions(), self.table)
         self._build_layout()
-        self._empty = EmptyState(_EMPTY, self.table.viewport())
+        self._empty = EmptyState(translate("Panels", _EMPTY), self.table.viewport())
         self._connect()
         self.apply_palette(theme.palette)
         self.show_markets(markets)
@@ -82,15 +82,17 @@ class WatchlistPanel(Panel):
         """The markets of an exchange, for the search."""
         self.adder.take_symbols(listed)
         age = format_age(listed.fetched_at_ms, self._clock.now_ms())
-        self._tell_search(f"{format_count(len(listed.symbols))} markets of {venue_name(listed.venue)}, asked {age}.")
+        text = translate("Panels", "{0} markets of {1}, asked {2}.")
+        self._tell_search(text.format(format_count(len(listed.symbols)), venue_name(listed.venue), age))
 
     def show_fetching(self, venue: str) -> None:
         """The markets of an exchange are on their way."""
-        self._tell_search(f"Asking {venue_name(venue)} for its markets …")
+        self._tell_search(translate("Panels", "Asking {0} for its markets …").format(venue_name(venue)))
 
     def show_no_symbols(self, venue: str, sentence: str) -> None:
         """They cannot be had now."""
-        self._tell_search(f"{sentence} A symbol may be typed in full, such as BTC/USDT.")
+        advice = translate("Panels", "A symbol may be typed in full, such as BTC/USDT.")
+        self._tell_search(f"{sentence} {advice}")
 
     def set_seen(self, is_seen: bool) -> None:
         """Whether the dock is open, and before those that share its place."""
@@ -188,14 +190,15 @@ class WatchlistPanel(Panel):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self._is_wanted:
                 left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
-                return f"{trouble.sentence} Asked again {_soon(left_s)}."
+                return f"{trouble.sentence} {_asked_again(left_s)}"
         return ""
 
     def _pause_reason(self) -> str:
         if not self._markets or self._record.is_exchange or self._record.market is None:
             return ""
-        shown = "a simulated market" if self._record.market.is_simulated else "a replay"
-        return f"Prices are not asked for while the chart shows {shown}."
+        if self._record.market.is_simulated:
+            return translate("Panels", "Prices are not asked for while the chart shows a simulated market.")
+        return translate("Panels", "Prices are not asked for while the chart shows a replay.")
 
     def _tell(self, message: str) -> None:
         self._message, self._told_until_ms = message, self._clock.now_ms() + _TOLD_FOR_MS
@@ -211,7 +214,7 @@ class WatchlistPanel(Panel):
             market = WatchedMarket(venue, symbol, interval)
             markets = added(self._markets, market)
         except ValidationError:
-            self._tell("Write the symbol as BASE/QUOTE, for example BTC/USDT.")
+            self._tell(translate("Panels", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
             return
         except ValueError as error:
             self._tell(str(error))
@@ -219,7 +222,7 @@ class WatchlistPanel(Panel):
         self.adder.search.clear()
         self._keep(markets)
         self._select(len(markets) - 1)
-        self._tell(f"{market.symbol} of {venue_name(venue)} was added.")
+        self._tell(translate("Panels", "{0} of {1} was added.").format(market.symbol, venue_name(venue)))
 
     def _remove(self) -> None:
         market = self.current()
@@ -229,7 +232,8 @@ class WatchlistPanel(Panel):
         self._keep(without(self._markets, market))
         self._select(min(row, len(self._markets) - 1))
         undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
-        self._tell(f"{market.symbol} of {venue_name(market.venue)} was taken off the list. {undo} brings it back.")
+        text = translate("Panels", "{0} of {1} was taken off the list. {2} brings it back.")
+        self._tell(text.format(market.symbol, venue_name(market.venue), undo))
 
     def _move(self, row: int, place: int) -> None:
         if 0 <= row < len(self._markets) and 0 <= place < len(self._markets):
@@ -244,7 +248,7 @@ class WatchlistPanel(Panel):
         if self._former:
             markets = self._former.pop()
             self._take(markets)
-            self._tell("The last change of the list was taken back.")
+            self._tell(translate("Panels", "The last change of the list was taken back."))
 
     def _keep(self, markets: Watchlist) -> None:
         if markets != self._markets:
@@ -266,7 +270,8 @@ class WatchlistPanel(Panel):
         market = self._markets[row]
         standing = self._standing(market, self._clock.now_ms())
         if standing.state is QuoteState.NO_MARKET:
-            self._tell(f"{standing.sentence} The row cannot be opened.")
+            consequence = translate("Panels", "The row cannot be opened.")
+            self._tell(f"{standing.sentence} {consequence}")
         elif market.market not in (self._record.market, self._record.opening_market):
             self.market_requested.emit(market)
 
@@ -330,8 +335,12 @@ class WatchlistPanel(Panel):
         layout.addLayout(foot)
 
 
-def _soon(seconds: int) -> str:
-    """``now``, ``in 7 s``, ``in 4 min``"""
+def _asked_again(seconds: int) -> str:
+    """When: now, in 7 s, in 4 min."""
     if seconds <= 0:
-        return "now"
-    return f"in {seconds} s" if seconds < _MINUTE_S else f"in {format_duration(seconds // _MINUTE_S * _MINUTE_S)}"
+        return translate("Panels", "Asked again now.")
+    if seconds < _MINUTE_S:
+        wait = translate("Units", "{0} s").format(seconds)  # without tenths
+    else:
+        wait = format_duration(seconds // _MINUTE_S * _MINUTE_S)
+    return translate("Panels", "Asked again in {0}.").format(wait)

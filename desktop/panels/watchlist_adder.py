@@ -13,6 +13,7 @@ from core.market.venue_names import venue_name
 from desktop.accessible import name_box
 from desktop.icons import icon
 from desktop.theme import Palette
+from desktop.translation import translate
 
 VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
@@ -85,15 +86,25 @@ class MarketAdder(QWidget):
         for venue in VENUES:
             self.venue.addItem(venue_name(venue), venue)
         self.interval.addItems(list(INTERVALS))
-        self.venue.setToolTip("The exchange whose markets are searched")
-        name_box(self.venue, "Exchange")
+        self.venue.setToolTip(translate("Panels", "The exchange whose markets are searched"))
+        name_box(self.venue, translate("Panels", "Exchange"))
         self.venue.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.venue.setMinimumContentsLength(7)
-        self.interval.setToolTip("The interval of the candles that are shown when the market is opened")
-        name_box(self.interval, "Interval")
-        self.search.setPlaceholderText("Add a symbol")
-        self.search.setAccessibleName("Search for a symbol to add")
-        self.search.setToolTip("Type a few letters, such as eth or ethbtc; Enter adds what is marked")
+        self.interval.setToolTip(
+            translate("Panels", "The interval of the candles that are shown when the market is opened")
+        )
+        name_box(self.interval, translate("Panels", "Interval"))
+        self.add.setToolTip(translate("Panels", "Add this market to the list (Enter)"))
+        self.add.setAccessibleName(translate("Panels", "Add"))
+        self.add.setAutoRaise(True)
+        self._dress_search()
+
+    def _dress_search(self) -> None:
+        self.search.setPlaceholderText(translate("Panels", "Add a symbol"))
+        self.search.setAccessibleName(translate("Panels", "Search for a symbol to add"))
+        self.search.setToolTip(
+            translate("Panels", "Type a few letters, such as eth or ethbtc; Enter adds what is marked")
+        )
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(70)
         self.search.installEventFilter(self)
@@ -101,9 +112,6 @@ class MarketAdder(QWidget):
         self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self._completer.setMaxVisibleItems(12)
         self._completer.setWidget(self.search)
-        self.add.setToolTip("Add this market to the list (Enter)")
-        self.add.setAccessibleName("Add")
-        self.add.setAutoRaise(True)
 
     def _connect(self) -> None:
         self.search.textEdited.connect(self._complete)
@@ -131,7 +139,8 @@ class MarketAdder(QWidget):
     def _no_match(self, text: str) -> str:
         if not text.strip() or self.venue_id not in self._indexes:
             return ""
-        return f"{venue_name(self.venue_id)} has no spot market like “{text.strip()}”."
+        no_match = translate("Panels", "{0} has no spot market like “{1}”.")
+        return no_match.format(venue_name(self.venue_id), text.strip())
 
     def _on_return(self) -> None:
         """While the matches are open the completer gets the key too, and says which one is marked."""

@@ -22,25 +22,34 @@ from desktop.formatting import (
     format_time,
 )
 from desktop.panels.base import paragraphs
-from desktop.panels.feed_words import state_colour, state_word
+from desktop.panels.feed_words import state_colour, state_within
 from desktop.tables import ROOT, Index
 from desktop.theme import Palette, Theme
-from desktop.watch.quotes import QuoteState, Standing
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.watch.quotes import QuoteState, Standing, quote_word
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
 MARKET, DAY, LAST, CHANGE = range(4)
-_TITLES = ("Market", "24 h", "Last", "Change")
+_TITLES = (
+    QT_TRANSLATE_NOOP("Panels", "Market"),
+    QT_TRANSLATE_NOOP("Panels", "24 h"),
+    QT_TRANSLATE_NOOP("Panels", "Last"),
+    QT_TRANSLATE_NOOP("Panels", "Change"),
+)
 _MEANINGS = (
-    "The symbol; below it the exchange, and the interval of its candles",
-    "The closes of the last 24 hours; the faint line is the price of a day ago",
-    "The last price, in the currency that the symbol is quoted in; below it how far to believe it",
-    "The last price against that of a day ago, to a quarter of an hour",
+    QT_TRANSLATE_NOOP("Panels", "The symbol; below it the exchange, and the interval of its candles"),
+    QT_TRANSLATE_NOOP("Panels", "The closes of the last 24 hours; the faint line is the price of a day ago"),
+    QT_TRANSLATE_NOOP(
+        "Panels", "The last price, in the currency that the symbol is quoted in; below it how far to believe it"
+    ),
+    QT_TRANSLATE_NOOP("Panels", "The last price against that of a day ago, to a quarter of an hour"),
 )
 _UNCERTAIN = frozenset({QuoteState.OLD, QuoteState.NO_ANSWER, QuoteState.NOT_ASKED})
 
 
-STATE_WORDS = tuple(state.value for state in (*QuoteState, *FeedState))
-"""What `Row.state_words` may say, but for ages."""
+def all_state_words() -> tuple[str, ...]:
+    """What `Row.state_words` may say, but for ages."""
+    return *map(quote_word, QuoteState), *map(state_within, FeedState)
 
 
 @dataclass(frozen=True)
@@ -58,10 +67,10 @@ class Row:
         """``fresh``, ``4 min ago``, ``no answer``; of the market on the chart, how its feed does: ``live``."""
         state = self.standing.state
         if self.is_on_chart and state is not QuoteState.NO_MARKET and self.chart_state is not None:
-            return state_word(self.chart_state).lower()
+            return state_within(self.chart_state)
         if self.is_uncertain and self.age_s is not None:
             return format_age(0, 1000 * max(10, self.age_s))
-        return state.value
+        return quote_word(state)
 
     @property
     def is_uncertain(self) -> bool:
@@ -179,7 +188,7 @@ class WatchlistModel(QAbstractTableModel):
         texts = {Qt.ItemDataRole.DisplayRole: _TITLES, Qt.ItemDataRole.ToolTipRole: _MEANINGS}.get(
             Qt.ItemDataRole(role)
         )
-        return None if texts is None else texts[section]
+        return None if texts is None else translate("Panels", texts[section])
 
     def _colour(self, row: Row, column: int) -> QColor | None:
         palette = self._theme.palette
@@ -191,24 +200,29 @@ class WatchlistModel(QAbstractTableModel):
 
 
 def _tooltip(row: Row) -> str:
-    lines = [
-        f"{row.market.symbol}, candles of {row.market.interval}, {venue_name(row.market.venue)}: {row.state_words}"
-    ]
+    market = row.market
+    name = translate("Panels", "{0}, candles of {1}, {2}: {3}")
+    lines = [name.format(market.symbol, market.interval, venue_name(market.venue), row.state_words)]
     quote = row.standing.quote
     if quote is not None:
-        lines.append(f"{row.price_text} at {format_time(quote.at_ms, seconds=True)}")
+        lines.append(translate("Panels", "{0} at {1}").format(row.price_text, format_time(quote.at_ms, seconds=True)))
     if row.day_ago is not None:
-        lines.append(f"{row.change_text} against a day ago, when it was {format_price(row.day_ago, row.decimals)}")
+        day_ago = translate("Panels", "{0} against a day ago, when it was {1}")
+        lines.append(day_ago.format(row.change_text, format_price(row.day_ago, row.decimals)))
     if row.is_on_chart:
-        lines.append(f"On the chart: {state_word(row.chart_state).lower()}.")
+        lines.append(translate("Panels", "On the chart: {0}.").format(state_within(row.chart_state)))
     return "\n".join((*lines, row.standing.sentence) if row.standing.sentence else lines)
 
 
 def _spoken(row: Row, column: int) -> str:
-    day = "no prices of the last day" if not row.closes else f"{row.change_text} in 24 hours"
-    return (
-        f"{row.market.symbol}, {row.where} · {row.state_words}{', on the chart' if row.is_on_chart else ''}",
-        day,
-        f"last price {row.price_text}",
-        f"change {row.change_text}",
-    )[column]
+    if column == MARKET:
+        name = f"{row.market.symbol}, {row.where} · {row.state_words}"
+        return translate("Panels", "{0}, on the chart").format(name) if row.is_on_chart else name
+    if column == DAY and not row.closes:
+        return translate("Panels", "no prices of the last day")
+    text = {
+        DAY: translate("Panels", "{0} in 24 hours"),
+        LAST: translate("Panels", "last price {0}"),
+        CHANGE: translate("Panels", "change {0}"),
+    }[column]
+    return text.format(row.price_text if column == LAST else row.change_text)

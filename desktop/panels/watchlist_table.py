@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.formatting import format_age
 from desktop.icons import tabular
 from desktop.panels.watchlist_model import (
     CHANGE,
@@ -34,18 +35,20 @@ from desktop.panels.watchlist_model import (
     LAST,
     MARKET,
     ROW_ROLE,
-    STATE_WORDS,
     Row,
     WatchlistModel,
+    all_state_words,
 )
 from desktop.tables import Index, dress_rows
 from desktop.theme import Theme
+from desktop.translation import translate
 
 _DOT = 8
 _BAR = 3
 _PADDING = 5
 _LEAST_MARKET, _LEAST_DAY, _MOST_DAY = 112, 44, 120
 _CELL_MARGIN = 14
+_WIDEST_AGE_MS = 59 * 60_000
 _LEFT, _RIGHT = Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignRight
 
 
@@ -184,9 +187,11 @@ class WatchTable(QTableView):
         self.setItemDelegateForColumn(MARKET, MarketDelegate(theme, self))
         self.setItemDelegateForColumn(DAY, SparkDelegate(theme, self))
         self.setItemDelegateForColumn(LAST, PriceDelegate(theme, self))
-        self._widest_word = _widest(QFontMetrics(_small(self.font())), [*STATE_WORDS, "59 min ago"])
+        self._widest_word = _widest(
+            QFontMetrics(_small(self.font())), [*all_state_words(), format_age(0, _WIDEST_AGE_MS)]
+        )
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        dress_rows(self, "Watched markets", several=False)
+        dress_rows(self, translate("Panels", "Watched markets"), several=False)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setDefaultSectionSize(2 * self.fontMetrics().height() + 6)
         header = self.horizontalHeader()
@@ -211,8 +216,10 @@ class WatchTable(QTableView):
             self.fontMetrics(),
             [self.model().index(i, 0).data(ROW_ROLE) for i in range(self.model().rowCount())],
         )
-        last = max(self._widest_word, _widest(metrics, ["Last", *(row.price_text for row in rows)]))
-        change = _widest(metrics, ["Change", "+10.00 %", *(row.change_text for row in rows)])
+        last = max(
+            self._widest_word, _widest(metrics, [translate("Panels", "Last"), *(row.price_text for row in rows)])
+        )
+        change = _widest(metrics, [translate("Panels", "Change"), "+10.00 %", *(row.change_text for row in rows)])
         rest = self.viewport().width() - last - change
         day = max(_LEAST_DAY, min(rest // 3, _MOST_DAY))
         is_shown = rest - day >= _LEAST_MARKET

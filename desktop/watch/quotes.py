@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 
 from core.market.feeds.ticker_poller import MarketKey, PollEvent, PollTrouble, Quoted
 from core.market.feeds.tickers import Quote
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 STALE_AFTER_MS = 30_000
 """Six rounds of polling: an older price is shown with its age."""
@@ -23,6 +24,21 @@ class QuoteState(StrEnum):
     WAITING = "waiting"
     NOT_ASKED = "not asked"
     NO_MARKET = "no such market"
+
+
+_WORDS = {
+    QuoteState.FRESH: QT_TRANSLATE_NOOP("Watch", "fresh"),
+    QuoteState.OLD: QT_TRANSLATE_NOOP("Watch", "old"),
+    QuoteState.NO_ANSWER: QT_TRANSLATE_NOOP("Watch", "no answer"),
+    QuoteState.WAITING: QT_TRANSLATE_NOOP("Watch", "waiting"),
+    QuoteState.NOT_ASKED: QT_TRANSLATE_NOOP("Watch", "not asked"),
+    QuoteState.NO_MARKET: QT_TRANSLATE_NOOP("Watch", "no such market"),
+}
+
+
+def quote_word(state: QuoteState) -> str:
+    """``no answer``"""
+    return translate("Watch", _WORDS[state])
 
 
 @dataclass(frozen=True, slots=True)

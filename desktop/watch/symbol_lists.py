@@ -12,6 +12,7 @@ from core.market.feeds.holds import VenueHolds
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
+from desktop.translation import translate
 from desktop.watch.loop_thread import LoopThread
 
 _log = logging.getLogger("ghostcandle")
@@ -107,7 +108,7 @@ class SymbolLists(QObject):
         self.failed.emit(venue, sentence)
 
     def _on_failed(self, venue: str, words: str) -> None:
-        self._on_refused(venue, f"The list of markets could not be read ({words}).")
+        self._on_refused(venue, translate("Watch", "The list of markets could not be read ({0}).").format(words))
 
     def _on_finished(self, thread: LoopThread) -> None:
         self._threads.remove(thread)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +20,7 @@ from core.checkpoints.columns import _REASONS, reason_text
 from core.crashes import CrashReport
 from core.indicators.registry import INDICATORS, IndicatorInfo
 from core.market.candle import FILE_VENUE
+from core.market.venue_names import venue_name
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.charting.go_to_date import DateDialog
@@ -39,12 +39,10 @@ from desktop.dialogs.zone import ZoneDialog
 from desktop.finder.finder import Finder
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
-from desktop.panels.feed_words import in_one_line
-from desktop.window import MainWindow
+from desktop.panels.watchlist_adder import VENUES
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.desktop.made_up_language import MadeUpLanguage, texts_of, untranslated
-from tests.desktop.untranslated import DESKTOP, is_not_yet
 
 OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "preferences": lambda bench: bench.window.open_preferences(),
@@ -94,7 +92,7 @@ def test_the_language_is_seen(made_up_language: MadeUpLanguage) -> None:
 def test_all_actions_and_menus_are_translated(bench: Bench) -> None:
     window = bench.window
     panels = (window.log, window.checkpoints, window.feed, window.watchlist)
-    registries = [panel.actions_of_panel for panel in panels if not any(map(is_not_yet, _rooms(panel, panel)))]
+    registries = [panel.actions_of_panel for panel in panels]
     actions = [action for registry in (window.actions_of_window, *registries) for action in registry.actions()]
     menus = [menu.menuAction() for menu in window.menuBar().findChildren(QMenu)]
     shown = [text for action in (*actions, *menus) for text in _of_action(action)]
@@ -166,20 +164,10 @@ def _of_action(action: QAction) -> tuple[str, str]:
 
 
 def _texts(root: QWidget) -> Iterator[tuple[str, str]]:
-    """What is shown from `root` on, with the class that shows it, but in rooms that are not translated yet."""
+    """What is shown from `root` on, with the class that shows it."""
     for widget in (root, *root.findChildren(QWidget)):
-        if not any(is_not_yet(room) for room in _rooms(widget, root)):
-            for text in filter(None, texts_of(widget)):
-                yield f"{type(widget).__name__} in {type(widget.parent()).__name__}", text
-
-
-def _rooms(widget: QWidget, root: QWidget) -> Iterator[str]:
-    """The files of the window's own classes, from the widget up to `root`."""
-    part: QWidget | None = widget
-    while part is not None:
-        if type(part).__module__.startswith("desktop.") and not isinstance(part, MainWindow):
-            yield Path(inspect.getfile(type(part))).relative_to(DESKTOP).as_posix()
-        part = None if part is root else part.parentWidget()
+        for text in filter(None, texts_of(widget)):
+            yield f"{type(widget).__name__} in {type(widget.parent()).__name__}", text
 
 
 def _data() -> frozenset[str]:
@@ -189,11 +177,10 @@ def _data() -> frozenset[str]:
         each for group in dataclasses.fields(Settings) for each in _of_group(getattr(Settings(), group.name))
     ]
     of_studies = [text for info in INDICATORS.values() for text in _of_study(info)]
-    feed = in_one_line(scenario.live_feed().state, scenario.live_feed().sentence)  # its room is not translated yet
-    markets = [FILE_VENUE, *_VENUES, *_SYMBOLS, "Binance", scenario.live_feed().sentence]
-    return frozenset(
-        (*said, *of_settings, *of_studies, *markets, feed, scenario.status().device, *available_timezones())
-    )
+    markets = [FILE_VENUE, *_VENUES, *_SYMBOLS, *map(venue_name, VENUES), scenario.live_feed().sentence]
+    headline, _colon, reason = scenario.status().accuracy.verdict.partition(": ")
+    of_run = [headline, reason[:1].upper() + reason[1:], scenario.status().device]
+    return frozenset((*said, *of_settings, *of_studies, *markets, *of_run, *available_timezones()))
 
 
 def _sentences(event: object) -> Iterator[str]:

@@ -1,0 +1,165 @@
+"""The accuracy, feed and watchlist panels with all that they can show, in a made-up language: no word stays English,
+but for what is data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from core.accuracy.assess import SHOWN, assess, skill_at
+from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
+from core.events import Estimate, ExpertShares
+from core.forecast.experts import EXPERTS, LOSS_ROWS
+from core.forecast.quantities import QUANTITY_NAMES
+from core.market.feeds.base import FeedState
+from core.market.venue_names import venue_name
+from core.regimes import Regime
+from core.training.ledger import _GROUP_NAMES
+from desktop.panels import accuracy_names
+from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.panels.accuracy_experts import ExpertsPage
+from desktop.panels.feed import FeedPanel
+from desktop.panels.feed_words import state_within, state_word
+from desktop.panels.online_gain import OnlineGainLine
+from desktop.panels.watchlist import WatchlistPanel
+from desktop.panels.watchlist_adder import INTERVALS, VENUES
+from desktop.state import RunState
+from desktop.theme import Theme
+from desktop.watch.quotes import QuoteState, quote_word
+from tests.core.accuracy.rigs import filled, origins, scored
+from tests.desktop import feed_scenario, scenario, watch_scenario
+from tests.desktop.conftest import shown_panel
+from tests.desktop.made_up_language import texts_of, untranslated
+
+pytestmark = pytest.mark.usefixtures("made_up_language")
+
+CALLED_BY_LETTERS = {"EWMA", "HAR", "GARCH"}
+
+
+def left_english(root: QWidget, data: frozenset[str] = frozenset()) -> list[str]:
+    widgets = (root, *root.findChildren(QWidget))
+    return [text for widget in widgets for text in texts_of(widget) if text and untranslated(text, data)]
+
+
+def in_cells(model: QAbstractItemModel) -> Iterator[str]:
+    for row in range(model.rowCount()):
+        for column in range(model.columnCount()):
+            for role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
+                yield model.index(row, column).data(role) or ""
+
+
+@pytest.mark.parametrize(
+    ("name_of", "names"),
+    [
+        (accuracy_names.kind_word, set(_GROUP_NAMES.values())),
+        (accuracy_names.group_name, {OVERALL, AFTER_GAP, *map(str, Regime)}),
+        (accuracy_names.expert_name, {SHOWN, *LOSS_ROWS} - CALLED_BY_LETTERS),
+        (accuracy_names.quantity_name, set(QUANTITY_NAMES)),
+        (accuracy_names.short_quantity_name, set(QUANTITY_NAMES)),
+        (state_word, {None, *FeedState}),
+        (state_within, {None, *FeedState}),
+        (quote_word, set(QuoteState)),
+    ],
+    ids=["kinds", "groups", "experts", "quantities", "short", "states", "states within", "quotes"],
+)
+def test_each_name_of_core_has_a_word_of_its_own(name_of: Callable[[object], str], names: set[object]) -> None:
+    words = [name_of(name) for name in names]
+    assert len(set(words)) == len(names) and not [word for word in words if untranslated(word)]
+
+
+@pytest.mark.parametrize("n", [1_700, 12], ids=["many candles", "few candles"])
+def test_the_details_of_the_accuracy_are_translated(n: int, theme: Theme, qtbot: QtBot) -> None:
+    details = AccuracyDetails(theme)
+    shown_panel(qtbot, details, 400, 640)
+    for name in details.pages:
+        details.open_page(name)
+        details.show_found(_found(n), None, _shares())
+        assert not left_english(details, frozenset(CALLED_BY_LETTERS))
+    experts = details.pages["Experts"]
+    assert isinstance(experts, ExpertsPage)
+    tables = (experts.weights, experts.losses)
+    painted = [text for table in tables for name, cells in table.rows for text in (name, *(c.tooltip for c in cells))]
+    assert len(painted) > (80 if n > 1_000 else 40)
+    assert not [text for text in painted if not _is_translated(text)]
+
+
+def _found(n: int) -> RunAccuracy:
+    columns, rows = filled(scored(n)), np.arange(n) >= 0
+    return RunAccuracy(
+        run_id="made up",
+        left_out=0,
+        most=n,
+        is_whole=True,
+        groups=(OVERALL, *map(str, Regime), AFTER_GAP),
+        horizons=tuple(skill_at(columns, rows, horizon) for horizon in (1, 2)),
+        chosen=assess(columns, origins(n), rows, Request(2)),
+    )
+
+
+def _shares() -> ExpertShares:
+    """One that has little of everything, and one that says nothing."""
+    of_each = (0.996, 0.004, *[0.0] * (len(EXPERTS) - 2))
+    return ExpertShares(EXPERTS, QUANTITY_NAMES, ((of_each,) * len(QUANTITY_NAMES),) * 2)
+
+
+def _is_translated(text: str) -> bool:
+    """Names by letters stand in no brackets."""
+    for letters in CALLED_BY_LETTERS:
+        text = text.replace(letters, "")
+    return not untranslated(text)
+
+
+@pytest.mark.parametrize(
+    ("gain", "age"),
+    [
+        (Estimate(0.0082, 0.0021, 0.0143, 4_000), 2_312),
+        (Estimate(-0.0082, -0.0143, -0.0021, 4_000), 2_312),
+        (Estimate(0.0012, -0.0021, 0.0043, 900), 2_312),
+        (Estimate(0.05, 0.04, 0.06, 120), 2_312),
+        (Estimate(None, None, None, 0), 1_200),
+        (Estimate(None, None, None, 12), 2_312),
+    ],
+    ids=["helps", "harms", "unproven", "few", "too young", "not yet"],
+)
+def test_what_learning_was_worth_is_translated(gain: Estimate, age: int, qtbot: QtBot) -> None:
+    line = OnlineGainLine()
+    qtbot.addWidget(line)
+    line.show_gain(scenario.online_gain(gain=gain, age=age))
+    assert line.text() and not left_english(line)
+
+
+@pytest.mark.parametrize("fill", [feed_scenario.eventful, feed_scenario.refused])
+def test_the_feed_is_translated(fill: Callable[[RunState], None], state: RunState, theme: Theme, qtbot: QtBot) -> None:
+    panel = FeedPanel(state, theme)
+    shown_panel(qtbot, panel, 880, 300)
+    fill(state)
+    panel.refresh()
+    record = state.feed_record
+    assert record.status is not None
+    reasons = {reason for reason, _ in record.rejected_by_reason}
+    market = {"BTC/USDT 1m", *map(venue_name, VENUES)}
+    data = frozenset({record.status.sentence, *(change.sentence for change in record.changes), *reasons, *market})
+    assert not [text for text in left_english(panel, data) if not text.startswith("{")], "a raw message is data"
+    assert not [text for text in in_cells(panel.changes) if untranslated(text, data)]
+
+
+def test_the_watchlist_is_translated(state: RunState, theme: Theme, qtbot: QtBot) -> None:
+    markets = watch_scenario.markets()
+    panel = WatchlistPanel(state, theme, markets)
+    shown_panel(qtbot, panel, 420, 420)
+    panel.set_seen(True)
+    feed_scenario.connected(state)
+    watch_scenario.fill_quotes(state)
+    panel.refresh()
+    said = {row.standing.sentence for row in panel.model.rows if row.standing.sentence} | {watch_scenario.CUT}
+    data = frozenset({*said, *map(venue_name, VENUES), *INTERVALS})
+    assert not left_english(panel, data)
+    cells = [text for text in in_cells(panel.model) if text]
+    assert len(cells) == 8 * len(markets)
+    names = {f"{row.market.symbol}, {venue_name(row.market.venue)}" for row in panel.model.rows}
+    assert not [text for text in cells if untranslated(text, data | names)]
