@@ -30,7 +30,7 @@ _LOG_LINES = 80
 _LONGEST_LINE = 400
 _REPORTS_KEPT = 20
 _READ_BYTES = 64_000
-_PACKAGES = ("ghostcandle", "PySide6", "pyqtgraph", "numpy", "torch", "ccxt")
+_PACKAGES = ("ghostcandle", "PySide6-Essentials", "pyqtgraph", "numpy", "torch", "ccxt")
 _log = logging.getLogger("ghostcandle")
 
 

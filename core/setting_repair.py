@@ -26,7 +26,7 @@ def read_json(path: Path) -> object:
     try:
         if path.stat().st_size > LARGEST_BYTES:
             raise ValueError("it is larger than any settings can be")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark before the first letter
     except FileNotFoundError:
         raise
     except OSError as error:

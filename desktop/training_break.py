@@ -30,6 +30,8 @@ class TrainingBreak(QObject):
         self._state, self._banner, self._clock = state, banner, clock
         self._until_ms: int | None = None
         self._is_on = False
+        self._was_starting = False
+        """The trainer was still being started when the break began: that start is no end of it."""
         self._said = ""
         self._timer = QTimer(self)
         self._timer.setInterval(_LOOK_EVERY_MS)
@@ -44,7 +46,7 @@ class TrainingBreak(QObject):
 
     def begin(self, minutes: int | None) -> None:
         """Stop training; None: until `end`."""
-        self._is_on = True
+        self._is_on, self._was_starting = True, self._state.is_starting
         self._until_ms = None if minutes is None else self._clock.now_ms() + minutes * 60_000
         self.stop_requested.emit()
         if self._until_ms is not None:
@@ -67,9 +69,10 @@ class TrainingBreak(QObject):
 
     def _on_status(self) -> None:
         """Whoever starts training ends the break; while the trainer is still ending, it goes on."""
-        if self._is_on and self._state.is_starting:
+        if self._is_on and self._state.is_starting and not self._was_starting:
             self._over()
         elif self._is_on:
+            self._was_starting = self._state.is_starting
             self._tell()
 
     def _over(self) -> None:
@@ -78,7 +81,8 @@ class TrainingBreak(QObject):
         self._banner.withdraw(_KEY)
 
     def _tell(self) -> None:
-        text = self._text(is_free=self._state.trainer_state not in _RUNNING)
+        is_free = not self._state.is_starting and self._state.trainer_state not in _RUNNING
+        text = self._text(is_free=is_free)
         if text != self._said:  # one that was dismissed stays away until there is something new to say
             self._said = text
             self._banner.tell(

@@ -26,7 +26,7 @@ from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, sh
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
 from desktop.jobs.panel import JobsPanel
-from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, arrange, size
+from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockToggle, arrange, size
 from desktop.layouts.menu import LayoutMenu
 from desktop.layouts.store import LayoutStore
 from desktop.layouts.tab_order import float_dock_of, is_behind, scroll_to
@@ -322,8 +322,8 @@ class MainWindow(QMainWindow):
         )
         jobs = (ids.IMPORT_CANDLES, ids.FETCH_HISTORY, ids.PRETRAIN, ids.EVALUATE)
         self.jobs.offer([actions[action_id] for action_id in jobs])
-        for action_id, dock in self.docks.items():
-            actions[action_id].triggered.connect(lambda shown, dock=dock: dock.raise_() if shown else None)
+        for dock in self.docks.values():
+            DockToggle(dock)
 
     def _on_status(self) -> None:
         """Offer what can be done now."""

@@ -28,7 +28,8 @@ class EntryKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that can be found and done. details: more words that find it, and its tooltip."""
+    """Something that can be found and done. details: more words that find it, and its tooltip; more: words that find it
+    and are not shown."""
 
     kind: EntryKind
     text: str
@@ -36,6 +37,7 @@ class Entry:
     details: str = ""
     keys: str = ""
     is_enabled: bool = True
+    more: str = ""
 
 
 def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
@@ -53,7 +55,7 @@ def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
 def _rank(entry: Entry, words: Sequence[str]) -> int | None:
     """0 is best; None: a word is missing."""
     text = entry.text.casefold()
-    more = f"{entry.kind.shown} {entry.details}".casefold()
+    more = f"{entry.kind.shown} {entry.details} {entry.more}".casefold()
     ranks = [_rank_of_word(word, text, more) for word in words]
     known = [rank for rank in ranks if rank is not None]
     return 2 * sum(known) if len(known) == len(ranks) else None

@@ -70,9 +70,10 @@ def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], ob
         named = ", ".join(name for is_so, name in marks if is_so)
         candle = formatting.format_time(info.candle_open_time_ms)
         score = translate("Finder", "score {0}").format(score_text(info))
-        details = " · ".join(part for part in (named, score, candle, info.note) if part)
+        words = (info.name, named, score, candle, ", ".join(info.tags), info.note)
+        details = " · ".join(part for part in words if part)
         text = translate("Finder", "Step {0}").format(formatting.format_count(info.step))
-        yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details)
+        yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details, more=str(info.step))
 
 
 def _shown(value: object) -> str:

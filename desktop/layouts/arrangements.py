@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from desktop.actions import ActionId
@@ -109,3 +109,25 @@ def _stack(window: QMainWindow, tabs: list[QDockWidget]) -> None:
 
 def _within(size_px: float, limits: tuple[int, int]) -> int:
     return min(max(round(size_px), limits[0]), limits[1])
+
+
+class DockToggle(QObject):
+    """A dock's own action hides it whenever it is open, also where it lies unseen behind another tab: whoever asks for
+    it there wants to see it."""
+
+    def __init__(self, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        self._dock = dock
+        self._is_seen = self._was_seen = False
+        dock.visibilityChanged.connect(self._on_visibility)
+        dock.toggleViewAction().triggered.connect(self._on_triggered)
+
+    def _on_visibility(self, is_seen: bool) -> None:
+        """It is told behind a tab too, and again when the dock is closed there."""
+        self._was_seen, self._is_seen = self._is_seen, is_seen
+
+    def _on_triggered(self, is_open: bool) -> None:
+        """The dock has done its own part by then."""
+        if is_open or not self._was_seen:
+            self._dock.show()
+            self._dock.raise_()

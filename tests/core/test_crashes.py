@@ -6,6 +6,7 @@ import logging
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from core.storage.folder import DataFolder
 
 OWNER = """
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from core.clock import SystemClock
 from core.crashes import CrashLog
@@ -87,8 +89,14 @@ def test_an_error_in_the_window_is_kept_with_the_last_lines_of_the_log(folder: D
     finally:
         logging.getLogger("ghostcandle").removeHandler(handler)
         handler.close()
-    for words in ("what went wrong", "the last thing that happened", "PySide6", "Python 3"):
+    for words in (
+        "what went wrong",
+        "the last thing that happened",
+        f"PySide6-Essentials {version('PySide6-Essentials')}",
+        "Python 3",
+    ):
         assert words in report.text
+    assert "not installed" not in report.text
 
 
 def test_only_the_newest_reports_are_kept(folder: DataFolder) -> None:

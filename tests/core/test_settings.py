@@ -67,6 +67,14 @@ def test_a_broken_file_is_a_warning(tmp_path: Path) -> None:
     assert settings == Settings() and "settings.json" in warning
 
 
+def test_the_mark_that_some_editors_put_first_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"market": {"symbol": "ETH/USDT"}}', encoding="utf-8-sig")
+    settings, warnings = load(path)
+    assert warnings == ()
+    assert settings.market.symbol == "ETH/USDT"
+
+
 def test_the_file_is_fit_for_people(tmp_path: Path) -> None:
     save(Settings(), tmp_path / "settings.json")
     text = (tmp_path / "settings.json").read_text()

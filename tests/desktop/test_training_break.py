@@ -63,6 +63,20 @@ def test_a_click_begins_again_at_once(qtbot: QtBot, pause: TrainingBreak, state:
     assert not pause.is_on
 
 
+def test_a_trainer_that_is_still_being_started_is_stopped_too_and_ends_no_break(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner, clock: ManualClock
+) -> None:
+    state.trainer_is_over()
+    state.trainer_starts(has_run=True)
+    pause.begin(15)
+    state.status_changed.emit()
+    assert pause.is_on and "is ending" in banner.text.text(), "it holds the device until it has ended"
+    state.trainer_is_over()
+    assert pause.is_on and "its device is free" in banner.text.text()
+    with qtbot.waitSignal(pause.start_requested, timeout=10_000):
+        clock.advance_ms(15 * 60_000)
+
+
 def test_it_is_over_when_training_is_started_otherwise(
     qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner
 ) -> None:

@@ -16,6 +16,7 @@ from core.market.feeds.base import (
     FeedState,
     FeedStatus,
     FormingCandle,
+    Known,
 )
 
 _WITHIN_S = 30.0
@@ -70,12 +71,13 @@ async def hear(
     until: Callable[[Heard], bool] = lambda _: False,
     after_ms: int | None = None,
     within_s: float = _WITHIN_S,
+    known: Known | None = None,
 ) -> Heard:
     """Iterate until `until` says so or the feed ends; close it then. Raises TimeoutError after `within_s`."""
     heard = Heard()
     try:
         async with asyncio.timeout(within_s):
-            async for event in feed.events(after_ms):
+            async for event in feed.events(after_ms, known):
                 heard.events.append(event)
                 if until(heard):
                     break

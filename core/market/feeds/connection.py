@@ -139,7 +139,7 @@ class Connection:
                 yield event
             after_ms = cursor_ms + (0 if page.closed else self.venue.page_rows * self._step_ms)
             cursor_ms = max(ledger.position_ms + self._step_ms, after_ms)
-            if is_first:
+            if is_first and total:
                 yield CatchUpProgress(min(total, (cursor_ms - started_ms) // self._step_ms), total)
 
     async def _sound_page(self, since_ms: int) -> Page:

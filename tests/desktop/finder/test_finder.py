@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -94,6 +96,23 @@ def test_a_checkpoint_is_found_by_its_step_and_selected(bench: Bench, qtbot: QtB
     )
     assert [each.checkpoint_id for each in bench.window.checkpoints.selected()] == [info.checkpoint_id]
     assert bench.window.checkpoints.filter.text() == "", "the filter hid it"
+
+
+@pytest.mark.parametrize("words", ["step 11800", "the good one", "calm-week", "learning rate was halved"])
+def test_a_checkpoint_is_found_by_its_plain_step_its_name_a_tag_and_its_note(
+    make_bench: MakeBench, qtbot: QtBot, words: str
+) -> None:
+    named = [
+        replace(info, name="The good one", tags=("keep", "calm-week")) if info.step == 11_800 else info
+        for info in scenario.checkpoints()
+    ]
+    bench = make_bench(named)
+    bench.state.apply(scenario.ready())
+    dialog = Finder(bench.window, bench.theme, lambda _venue: ()).open()
+    qtbot.waitExposed(dialog)
+    QTest.keyClicks(dialog.line, words)
+    rows = dialog.list.model()
+    assert [rows.index(row, 0).data() for row in range(rows.rowCount())] == ["Step 11,800"]
 
 
 @pytest.mark.usefixtures("finder")

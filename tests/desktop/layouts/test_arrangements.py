@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement
@@ -49,3 +50,25 @@ def test_a_dock_that_a_purpose_closed_is_opened_again_by_its_key(make_bench: Mak
 
 def test_every_dock_has_its_place_in_the_default(make_bench: MakeBench) -> None:
     assert EVERYTHING.shown == set(make_bench().window.docks)
+
+
+def test_a_key_shows_a_dock_that_lies_behind_another_and_hides_the_one_in_front(
+    make_bench: MakeBench, qtbot: QtBot
+) -> None:
+    window = make_bench().window
+    log, toggle = window.docks[ActionId.SHOW_LOG], window.actions_of_window[ActionId.SHOW_LOG]
+    in_front = window.docks[ActionId.SHOW_CHECKPOINTS]
+    qtbot.waitUntil(lambda: not in_front.visibleRegion().isEmpty())
+    assert not log.isHidden() and log.visibleRegion().isEmpty(), "open, behind the checkpoints"
+    for _ in range(2):
+        toggle.trigger()
+        qtbot.waitUntil(lambda: not log.visibleRegion().isEmpty())
+        assert toggle.isChecked() and in_front.visibleRegion().isEmpty()
+        toggle.trigger()
+        assert log.isHidden() and not toggle.isChecked()
+    toggle.trigger()
+    in_front.raise_()
+    qtbot.waitUntil(lambda: log.visibleRegion().isEmpty())
+    toggle.trigger()
+    qtbot.waitUntil(lambda: not log.visibleRegion().isEmpty())
+    assert toggle.isChecked()

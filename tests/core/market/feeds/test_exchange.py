@@ -15,7 +15,7 @@ import pytest
 from core.clock import SystemClock
 from core.market.candle import Candle, Interval, Market
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.base import FeedState, FormingCandle
+from core.market.feeds.base import FeedState, FormingCandle, Known
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from tests.support.feeds import Heard, hear
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange
@@ -251,6 +251,23 @@ def test_only_candles_after_the_stored_ones_come() -> None:
             heard = await hear(a_feed(exchange, catch_up=30), until=live(1), after_ms=after_ms)
             assert heard.open_times()[0] == after_ms + STEP_MS
             assert_whole(heard, exchange)
+
+    asyncio.run(scenario())
+
+
+def test_what_has_nothing_to_fetch_tells_of_no_progress() -> None:
+    """Progress of nothing has no end, and would stand in the window for ever."""
+
+    async def scenario() -> None:
+        clock = AcceleratedClock(time.time_ns() // 1_000_000, 1.0)
+        hour = Interval.parse("1h")
+        async with LoopbackExchange(generated_tape(hour, clock(), HISTORY, future=9), clock, push_s=0.01) as exchange:
+            feed = ExchangeFeed(replace(MARKET, interval=hour), SystemClock(), urls=exchange.urls, times=FAST)
+            newest_ms = hour.open_time_ms(clock()) - hour.duration_ms
+            stored = Known([exchange.tape.candle(newest_ms + back * hour.duration_ms) for back in (-2, -1, 0)])
+            heard = await hear(feed, until=lambda heard: bool(heard.forming), after_ms=newest_ms, known=stored)
+            assert heard.closed == []
+            assert heard.progress == []
 
     asyncio.run(scenario())
 
