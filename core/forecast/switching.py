@@ -36,7 +36,8 @@ class RegimeSwitching:
     def __init__(self, window: int) -> None:
         self._log_ranges = np.zeros(window)
         self._returns = np.zeros(window)
-        """NaN where there is none: of the first candle, and of one after a hole."""
+        self._has_return = np.zeros(window, dtype=np.bool_)
+        """Not the first candle, nor one after a hole."""
         self._shares = np.zeros((window, _REGIMES))
         """How much of each candle belonged to each regime, as known at its close."""
         self._seen = 0
@@ -65,7 +66,7 @@ class RegimeSwitching:
         self._moments = _KEEP * self._moments + powers[:, None] * self._now
         place = self._seen % self._log_ranges.size
         self._log_ranges[place], self._shares[place] = log_range, self._now
-        self._returns[place] = np.nan if log_return is None else log_return
+        self._returns[place], self._has_return[place] = log_return or 0.0, log_return is not None
         self._seen += 1
 
     def log_range_quantiles(self, horizons: int) -> FloatArray:
@@ -81,12 +82,10 @@ class RegimeSwitching:
 
     def moves(self, horizons: int) -> FloatArray:
         """How far each of the next closes is expected to go from the one before it: [H]; NaN where nothing is known."""
-        kept = slice(0, min(self._seen, self._returns.size))
-        is_known = ~np.isnan(self._returns[kept])
-        if not is_known.any():
+        if not self._has_return.any():
             return np.full(horizons, np.nan)
-        shares = self._shares[kept][is_known]
-        of_regime = np.abs(self._returns[kept][is_known]) @ shares / np.maximum(shares.sum(axis=0), _LEAST_LIKELY)
+        shares = self._shares[self._has_return]
+        of_regime = np.abs(self._returns[self._has_return]) @ shares / np.maximum(shares.sum(axis=0), _LEAST_LIKELY)
         moves: FloatArray = np.sqrt(self._ahead(horizons) @ of_regime**2)
         return moves
 
@@ -95,6 +94,7 @@ class RegimeSwitching:
         return {
             "log_ranges": self._log_ranges.copy(),
             "returns": self._returns.copy(),
+            "has_return": self._has_return.copy(),
             "shares": self._shares.copy(),
             "seen": np.array([self._seen], dtype=np.int64),
             "now": self._now.copy(),
@@ -106,6 +106,7 @@ class RegimeSwitching:
     def restore(self, state: Arrays) -> None:
         """Go on from what `state` returned."""
         self._log_ranges[:], self._returns[:], self._shares[:] = state["log_ranges"], state["returns"], state["shares"]
+        self._has_return[:] = state["has_return"]
         self._seen = int(state["seen"][0])
         self._now, self._level, self._moments, self._switches = (
             state[name].astype(np.float64) for name in ("now", "level", "moments", "switches")

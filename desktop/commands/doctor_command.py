@@ -17,10 +17,10 @@ _STYLES = {State.OK: "green", State.WARN: "yellow", State.BAD: "red"}
 
 @click.command()
 @common_options
-def doctor(as_json: bool, data_dir: Path | None, seed: int | None, device: str | None) -> None:
+def doctor(as_json: bool, data_dir: Path | None, seed: int | None, device: str | None, progress_lines: bool) -> None:
     """Check Python, Qt, the display, torch, ccxt, the data folder and the database. Exit code 1 if one is bad.
 
-    --seed changes nothing here.
+    --seed and --progress-lines change nothing here.
     """
     findings = collect(data_folder(data_dir), device)  # a folder that cannot be written is a finding like the others
     ok = all(finding.state is not State.BAD for finding in findings)

@@ -77,3 +77,11 @@ def test_state_goes_there_and_back() -> None:
         other.observe(log_range, 1e-3)
     np.testing.assert_array_equal(whole.log_range_quantiles(8), other.log_range_quantiles(8))
     np.testing.assert_array_equal(whole.moves(8), other.moves(8))
+
+
+def test_no_number_of_its_state_is_none() -> None:
+    """A checkpoint with one that is not finite is refused."""
+    chain = RegimeSwitching(WINDOW)
+    for log_return in (None, 1e-3, None, -1e-3):
+        chain.observe(-6.0, log_return)
+    assert all(np.isfinite(array).all() for array in chain.state().values())
