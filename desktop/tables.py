@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from desktop.icons import tabular
@@ -24,3 +27,12 @@ def dress_rows(table: QTableView, name: str, *, several: bool = True) -> None:
     table.setTabKeyNavigation(False)
     table.verticalHeader().hide()
     table.horizontalHeader().setHighlightSections(False)
+
+
+def title_at(titles: Sequence[str], section: int, orientation: Qt.Orientation, role: int) -> Any:
+    """What `headerData` answers of a table whose columns have titles, to the left, and whose rows have none."""
+    if orientation is not Qt.Orientation.Horizontal:
+        return None
+    if role == Qt.ItemDataRole.TextAlignmentRole:
+        return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    return titles[section] if role == Qt.ItemDataRole.DisplayRole else None

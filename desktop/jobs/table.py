@@ -13,7 +13,7 @@ from desktop.formatting import MISSING, format_count, format_duration, format_pe
 from desktop.icons import icon
 from desktop.jobs.book import Job, JobState
 from desktop.panels.base import paragraphs
-from desktop.tables import ROOT, Index, dress_rows
+from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -100,11 +100,7 @@ class JobsModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._titles)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
+        return title_at(self._titles, section, orientation, role)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         job, column = self._jobs[index.row()], index.column()

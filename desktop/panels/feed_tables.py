@@ -14,7 +14,7 @@ from desktop.formatting import format_time
 from desktop.icons import icon
 from desktop.panels.base import paragraphs
 from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
-from desktop.tables import ROOT, Index, dress_rows
+from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Theme
 from desktop.translation import translate
 
@@ -70,11 +70,7 @@ class NewestFirstModel(QAbstractTableModel, Generic[Row]):
         return 0 if parent.isValid() else len(self._titles)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        return self._titles[section] if role == Qt.ItemDataRole.DisplayRole else None
+        return title_at(self._titles, section, orientation, role)
 
 
 class ChangesModel(NewestFirstModel[Line]):

@@ -26,7 +26,7 @@ from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panel_action_table import incident_actions
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.state import RunState
-from desktop.tables import ROOT, Index, dress_rows
+from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.words import word
@@ -86,13 +86,8 @@ class IncidentsModel(QAbstractTableModel):
         return incident if role == _INCIDENT_ROLE else None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if orientation is not Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        return translate("Panels", _TITLES[section]) if section else ""
+        titles = ("", *(translate("Panels", title) for title in _TITLES[1:]))
+        return title_at(titles, section, orientation, role)
 
 
 class IncidentsPanel(Panel):
