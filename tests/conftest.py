@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,34 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports
 import psutil
 import pytest
 from hypothesis import HealthCheck, settings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
-_GRACE_S = 5.0
+_GRACE_S = 10.0
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("default"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "default")
+
+
+class PatientQtBot(QtBot):
+    """Gives a busy machine its time: a wait ends when its condition holds, and its limit only says when to give up."""
+
+    least_ms = 60_000
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = 0) -> None:
+        super().waitUntil(callback, timeout=max(timeout, self.least_ms))
+
+    def waitSignal(self, signal: Any, *, timeout: int = 0, **more: Any) -> Any:
+        return super().waitSignal(signal, timeout=max(timeout, self.least_ms), **more)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return PatientQtBot(request)
 
 
 @pytest.fixture

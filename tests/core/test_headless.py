@@ -72,7 +72,7 @@ def test_a_corrected_candle_is_stored_and_scored_again(tmp_path: Path, host: str
                     loop.call_soon_threadsafe(feed.is_learned.set)
 
         run = HeadlessRun(feed, rigs.spec(tmp_path, settings), SystemClock(), look, lambda status: None)
-        await asyncio.wait_for(run.run(), 30.0)
+        await asyncio.wait_for(run.run(), 120.0)
         return run.failure
 
     assert asyncio.run(scenario()) is None

@@ -127,10 +127,10 @@ def exchange() -> Iterator[LoopbackTickers]:
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="loopback tickers")
     thread.start()
-    assert started.wait(timeout=5.0)
+    assert started.wait(timeout=60.0)
     yield served
     loop.call_soon_threadsafe(ended.set)
-    thread.join(timeout=5.0)
+    thread.join(timeout=60.0)
     loop.close()
 
 

@@ -67,11 +67,11 @@ def live(qapp: QApplication, context: Context, story: Story) -> None:
     qapp.setQuitOnLastWindowClosed(False)  # as run_application does
     with QEventLoop(qapp) as loop:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), 60.0))
+        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
     asyncio.set_event_loop(None)
 
 
-async def until(condition: Callable[[], bool], what: str, timeout_s: float = 30.0) -> None:
+async def until(condition: Callable[[], bool], what: str, timeout_s: float = 120.0) -> None:
     try:
         async with asyncio.timeout(timeout_s):
             while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event

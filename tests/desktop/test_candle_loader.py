@@ -192,7 +192,7 @@ def live(qapp: QApplication, folder: DataFolder, story: Story) -> None:
     qapp.setQuitOnLastWindowClosed(False)
     with QEventLoop(qapp) as loop:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), 60.0))
+        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
     asyncio.set_event_loop(None)
 
 

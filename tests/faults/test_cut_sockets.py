@@ -27,7 +27,7 @@ from tests.support import commands
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
 
-pytestmark = [pytest.mark.venue, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.venue, pytest.mark.slow]
 
 SECOND = Interval.parse("1s")
 MARKET = Market("binance", "BTC/USDT", SECOND)
@@ -100,7 +100,7 @@ def test_live_candles_are_learned_from_and_a_cut_leaves_no_hole(tmp_path: Path, 
             wait_for(process, lambda: len(stored(data)[0]) >= before_cut + 8, 40.0, "candles after the cut")
         finally:
             process.send_signal(signal.SIGTERM)
-            output = process.communicate(timeout=60)[0]
+            output = process.communicate(timeout=120)[0]
     assert process.returncode == 0, output
     assert "Traceback" not in output
     candles, scored, live = stored(data)

@@ -93,7 +93,7 @@ def test_five_kills_change_nothing(tmp_path: Path, shared_data: Path) -> None:
         process = run_to(file, data, moment, process)
         kill(process, whom)
         if whom != "child":
-            process.communicate(timeout=30)
+            process.communicate(timeout=120)
             process = None
     last = commands.run_json(*arguments(file, data), timeout_s=300.0)
     assert last["forecasts_sha256"] == undisturbed["forecasts_sha256"]

@@ -28,7 +28,7 @@ from tests.support.candles import random_walk
 from tests.support.driven import Driven
 from tests.support.faulty_trainer import Fault, FaultKind
 
-pytestmark = [pytest.mark.faults, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.faults]
 
 CANDLES = random_walk(60)
 AT = 33

@@ -37,7 +37,6 @@ from tests.support.faulty_trainer import Fault, FaultKind
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
-    pytest.mark.timeout(180),
 ]
 
 CANDLES = random_walk(60)
@@ -292,7 +291,7 @@ def test_who_paused_stays_paused_when_the_trainer_is_killed(tmp_path: Path) -> N
     assert_gone(run)
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
+def wait_until(condition: Callable[[], bool], timeout_s: float = 120.0) -> None:
     until_s = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < until_s, f"waited {timeout_s} s"

@@ -23,7 +23,7 @@ _BEAT_MS = 20
 _LOOK_MS = 50
 _DESKTOP_MS = 150
 """After which a window that was opened is active, where there is a desktop."""
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from core.market.feeds.base import (
     Known,
 )
 
-_WITHIN_S = 30.0
+_WITHIN_S = 60.0
 
 
 @dataclass(slots=True)

@@ -81,17 +81,17 @@ def loopback_thread(exchange: AbstractAsyncContextManager[Any]) -> Iterator[Call
         async def call() -> None:
             act()
 
-        asyncio.run_coroutine_threadsafe(call(), loop).result(timeout=5.0)
+        asyncio.run_coroutine_threadsafe(call(), loop).result(timeout=60.0)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="loopback exchange")
     thread.start()
     try:
-        if not started.wait(timeout=5.0):
+        if not started.wait(timeout=60.0):
             raise RuntimeError("the loopback exchange did not start")
         yield control
     finally:
         loop.call_soon_threadsafe(ended.set)
-        thread.join(timeout=5.0)
+        thread.join(timeout=60.0)
         loop.close()
 
 
@@ -119,7 +119,7 @@ def loopback_process(*arguments: str) -> Iterator[ExchangeUrls]:
             yield ExchangeUrls(**json.loads(process.stdout.readline()))
         finally:
             process.terminate()
-            if process.wait(timeout=10.0):
+            if process.wait(timeout=60.0):
                 raise RuntimeError(f"the loopback exchange ended with {process.returncode}")
 
 

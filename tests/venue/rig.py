@@ -110,7 +110,7 @@ class Rig:
     def exchange(self) -> LoopbackExchange:
         return self.venue.exchange
 
-    async def until(self, condition: Callable[[], bool], what: str, timeout_s: float = 15.0) -> None:
+    async def until(self, condition: Callable[[], bool], what: str, timeout_s: float = 60.0) -> None:
         deadline_s = time.monotonic() + timeout_s
         while not condition():
             if time.monotonic() > deadline_s:

@@ -172,7 +172,6 @@ def test_the_forecasts_of_a_corrected_candle_are_scored_again(tmp_path: Path, is
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
 def test_the_window_draws_a_corrected_candle_and_its_new_score(qapp: QApplication, tmp_path: Path) -> None:
     venue = FaultyVenue(an_exchange(speed=1.0))
     with loopback_thread(venue) as control:

@@ -43,7 +43,7 @@ async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[Sp
             feed = a_feed(venue.urls)
             running = asyncio.create_task(pipeline_of(feed, store, heard).run())
             while not heard.live:
-                await asyncio.wait_for(heard.news.wait(), 10.0)
+                await asyncio.wait_for(heard.news.wait(), 60.0)
                 heard.news.clear()
             first_ms = SECOND.open_time_ms(exchange.now_ms()) + 5 * STEP_MS
             hole = Span(first_ms, first_ms + HIDDEN * STEP_MS)

@@ -176,7 +176,9 @@ def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
 def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path) -> None:
     async def scenario(db: Database) -> None:
         feed, listener = ScriptedFeed(history(random_walk(3)), waits=True), Listener()
-        await asyncio.wait_for(MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run(), 5.0)
+        await asyncio.wait_for(
+            MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run(), 60.0
+        )
         assert [status.state for status in listener.statuses] == [FeedState.FAILED]
         assert "read-only" in listener.statuses[0].sentence and feed.is_closed and not listener.told
 

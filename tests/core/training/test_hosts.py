@@ -65,7 +65,7 @@ def host(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Host]:
     made.close()
 
 
-def answer(host: Host, timeout_s: float = 60.0) -> EventBatch:
+def answer(host: Host, timeout_s: float = 120.0) -> EventBatch:
     batch = host.receive(timeout_s)
     assert batch is not None, "no answer in time"
     return batch

@@ -58,11 +58,11 @@ def play(qapp: QApplication, root: Path, story: Story) -> None:
     qapp.setQuitOnLastWindowClosed(False)
     with _undressed_afterwards(qapp), QEventLoop(qapp) as loop:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), 110.0))
+        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
     asyncio.set_event_loop(None)
 
 
-async def until(condition: Callable[[], bool], what: str, timeout_s: float = 60.0) -> None:
+async def until(condition: Callable[[], bool], what: str, timeout_s: float = 120.0) -> None:
     """Wait for what is Qt's, and has no asyncio event."""
     try:
         async with asyncio.timeout(timeout_s):

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.desktop.accessibility.survey import Survey
-
-pytestmark = pytest.mark.timeout(300)  # the visit, on a machine that has more to do
 
 
 def test_all_texts_have_a_contrast_of_at_least_four_and_a_half(found: Survey) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -16,8 +15,6 @@ from tests.desktop.accessibility.survey import Survey
 from tests.desktop.conftest import MakeBench
 
 _CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-
-pytestmark = pytest.mark.timeout(300)  # the visit, on a machine that has more to do
 
 
 def test_tab_reaches_every_control_comes_round_and_is_seen(found: Survey) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtWidgets import QDialog
 
 from tests.desktop.accessibility.survey import Survey
-
-pytestmark = pytest.mark.timeout(300)  # the visit, on a machine that has more to do
 
 
 def leaves_of(kind: type) -> set[type]:

@@ -70,7 +70,7 @@ def test_a_signal_ends_it_with_the_best_so_far(data: Path, candles: Path, number
         try:
             _wait_for_an_epoch(data, process)
             process.send_signal(number)
-            out, err = process.communicate(timeout=30.0)
+            out, err = process.communicate(timeout=120.0)
         finally:
             process.kill()
     told = json.loads(out)

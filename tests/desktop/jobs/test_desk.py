@@ -39,7 +39,7 @@ from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
 
 HOUR_MS = 3_600_000
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 
 
 def write_csv(path: Path, candles: list[Candle]) -> Path:

@@ -97,7 +97,7 @@ def test_closing_interrupts_the_waiting() -> None:
         await feed.aclose()
         return events
 
-    events = asyncio.run(asyncio.wait_for(closed_while_waiting(), 10.0))
+    events = asyncio.run(asyncio.wait_for(closed_while_waiting(), 60.0))
     assert candles(events) == CANDLES[:2]
     assert states(events) == [FeedState.CATCHING_UP, FeedState.REPLAYING]
 

@@ -84,7 +84,7 @@ def test_closing_interrupts_the_waiting() -> None:
                     asyncio.get_running_loop().call_soon(asyncio.ensure_future, feed.aclose())
         return seen
 
-    assert asyncio.run(asyncio.wait_for(closed_while_waiting(), 10.0)) == [FeedState.CATCHING_UP, FeedState.SIMULATED]
+    assert asyncio.run(asyncio.wait_for(closed_while_waiting(), 60.0)) == [FeedState.CATCHING_UP, FeedState.SIMULATED]
 
 
 def correlation(values: np.ndarray) -> float:

@@ -83,7 +83,7 @@ def run(desk: Desk, story: Callable[[], object]) -> None:
             if asyncio.iscoroutine(result):
                 await result
 
-    asyncio.run(asyncio.wait_for(live(), 60.0))
+    asyncio.run(asyncio.wait_for(live(), 120.0))
 
 
 def test_an_empty_database_gets_all_that_is_over(desk: Desk) -> None:
