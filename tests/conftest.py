@@ -37,8 +37,11 @@ class PatientQtBot(QtBot):
     def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = 0) -> None:
         super().waitUntil(callback, timeout=max(timeout, self.least_ms))
 
-    def waitSignal(self, signal: Any, *, timeout: int = 0, **more: Any) -> Any:
-        return super().waitSignal(signal, timeout=max(timeout, self.least_ms), **more)
+    def waitSignal(self, signal: Any, *, timeout: int = 0, raising: bool | None = None, **more: Any) -> Any:
+        is_to_come = raising is not False  # assertNotEmitted waits for nothing
+        return super().waitSignal(
+            signal, timeout=max(timeout, self.least_ms) if is_to_come else timeout, raising=raising, **more
+        )
 
 
 @pytest.fixture

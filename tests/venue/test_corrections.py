@@ -85,7 +85,7 @@ def test_corrections_made_while_the_program_was_closed_are_found_at_its_next_sta
     async def one_run(exchange: LoopbackExchange, is_over: Callable[[Heard], bool]) -> Heard:
         heard = Heard()
         with open_database(tmp_path / "candles.sqlite3") as db:
-            async with FaultyVenue(exchange) as venue, asyncio.timeout(30.0):
+            async with FaultyVenue(exchange) as venue, asyncio.timeout(60.0):
                 feed = a_feed(venue.urls, catch_up=30)
                 running = asyncio.create_task(pipeline_of(feed, CandleStore(db), heard).run())
                 while not is_over(heard):  # noqa: ASYNC110 - some of what is waited for sets no event

@@ -39,7 +39,7 @@ async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[Sp
     heard = Heard()
     with open_database(path) as db:
         store = CandleStore(db)
-        async with FaultyVenue(exchange) as venue, asyncio.timeout(30.0):
+        async with FaultyVenue(exchange) as venue, asyncio.timeout(60.0):
             feed = a_feed(venue.urls)
             running = asyncio.create_task(pipeline_of(feed, store, heard).run())
             while not heard.live:

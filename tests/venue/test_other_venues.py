@@ -43,7 +43,7 @@ class Watched:
     store: CandleStore
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(40.0):
+        async with asyncio.timeout(60.0):
             while not condition():
                 self.heard.news.clear()
                 with contextlib.suppress(TimeoutError):
@@ -178,7 +178,7 @@ def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_said_so
             async with served.exchange:
                 feed = served.feed(1_000)
                 running = asyncio.create_task(MarketPipeline(feed, store, holes, served.clock, heard).run())
-                async with asyncio.timeout(40.0):
+                async with asyncio.timeout(60.0):
                     while not heard.live:
                         heard.news.clear()
                         await heard.news.wait()

@@ -160,7 +160,7 @@ def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
             MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run()
         )
         await feed.waiting.wait()
-        async with asyncio.timeout(5.0):
+        async with asyncio.timeout(60.0):
             while not listener.batches:  # noqa: ASYNC110 - the listener is not told by an event
                 await asyncio.sleep(0.01)
         stored = CandleStore(db).load(MARKET)

@@ -176,7 +176,7 @@ def test_what_is_stored_already_does_not_come_again_and_nothing_after_it_is_left
 def test_a_closed_feed_ends_its_iteration_soon(source: Source) -> None:
     async def act(feed: Feed) -> None:
         count = 0
-        async with asyncio.timeout(10.0):
+        async with asyncio.timeout(60.0):
             async for event in feed.events():
                 count += isinstance(event, ClosedCandle)
                 if count == 5:

@@ -56,7 +56,7 @@ def assert_whole(heard: Heard, exchange: LoopbackExchange) -> None:
 
 def test_history_is_fetched_page_by_page_and_ends_with_the_newest_closed_candle() -> None:
     async def scenario() -> None:
-        async with an_exchange(speed=1.0, history=1300) as exchange:
+        async with an_exchange(speed=0.01, history=1300) as exchange:
             heard = await hear(a_feed(exchange, catch_up=1200, limit=1200))
             assert len(heard.candles) == 1200
             assert_whole(heard, exchange)
@@ -117,7 +117,7 @@ def test_candles_of_a_long_outage_are_fetched_and_do_not_count_as_live() -> None
         async with an_exchange() as exchange:
             feed = a_feed(exchange)
             heard = Heard()
-            async with asyncio.timeout(20.0):
+            async with asyncio.timeout(60.0):
                 async for event in feed.events():
                     heard.events.append(event)
                     if len(heard.live) == 2 and FeedState.RECONNECTING not in heard.states:
@@ -222,7 +222,7 @@ def test_a_sleep_of_many_pages_that_the_socket_outlived_is_fetched_at_once() -> 
                     clock.start_ms += 2500 * STEP_MS
                 return len(heard.candles) > 2500 and len(heard.live) >= 5
 
-            heard = await hear(feed, until=sleep_once, within_s=20.0)
+            heard = await hear(feed, until=sleep_once, within_s=60.0)
             assert_whole(heard, exchange)
             assert FeedState.RECONNECTING not in heard.states
 
@@ -319,7 +319,7 @@ def test_a_feed_whose_iteration_was_dropped_is_closed_all_the_same() -> None:
         async with an_exchange() as exchange:
             feed = a_feed(exchange)
             events = feed.events()
-            async with asyncio.timeout(10.0):
+            async with asyncio.timeout(60.0):
                 while not isinstance(await anext(events), FormingCandle):
                     pass
             await feed.aclose()
@@ -334,7 +334,7 @@ def test_a_dead_peer_does_not_hold_up_closing() -> None:
         async with an_exchange() as exchange:
             feed = a_feed(exchange)
             events = feed.events()
-            async with asyncio.timeout(10.0):
+            async with asyncio.timeout(60.0):
                 while not isinstance(await anext(events), FormingCandle):
                     pass
             exchange.stall()
@@ -344,14 +344,14 @@ def test_a_dead_peer_does_not_hold_up_closing() -> None:
             await events.aclose()  # type: ignore[attr-defined]
             return took_s
 
-    assert asyncio.run(scenario()) < 2.0
+    assert asyncio.run(scenario()) < 6.0
 
 
 def test_of_candles_that_closed_while_nobody_listened_only_the_newest_is_live() -> None:
     async def scenario() -> None:
         async with an_exchange() as exchange:
             feed, heard, pauses = a_feed(exchange), Heard(), 0
-            async with asyncio.timeout(15.0):
+            async with asyncio.timeout(60.0):
                 async for event in feed.events():
                     heard.events.append(event)
                     if len(heard.live) == 1 and not pauses:

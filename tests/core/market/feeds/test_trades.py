@@ -67,7 +67,7 @@ async def hear_and_do(
             acting.append(asyncio.ensure_future(act()))  # type: ignore[arg-type]
         return bool(acting) and until(heard)
 
-    heard = await hear(a_feed(exchange), until=and_then, within_s=20.0)
+    heard = await hear(a_feed(exchange), until=and_then, within_s=60.0)
     await asyncio.gather(*acting)
     return heard
 
