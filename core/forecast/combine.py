@@ -1,9 +1,12 @@
 """Online aggregation of experts: one set of weights per horizon, quantity and level.
 
-Source: Wintenberger, Optimal learning with Bernstein online aggregation (2017), with gradients, so that the mixture
-competes with the best fixed mixture of the experts and not only with the best of them; per level as in Berrisch and
-Ziel, CRPS learning (2023). Half of what a level learns is the mean over all levels: one level's outcomes are few.
-Old outcomes fade, and a fixed share (Herbster and Warmuth, 1998) lets an expert that was bad for long come back.
+Source: Gaillard, Stoltz and van Erven, A second-order bound with excess losses (2014): ML-Prod, with gradients, so that
+the mixture competes with the best fixed mixture of the experts and not only with the best of them; per level as in
+Berrisch and Ziel, CRPS learning (2023). Half of what a level learns is the mean over all levels: one level's outcomes
+are few. Old outcomes fade, and a fixed share (Herbster and Warmuth, 1998) lets one that was bad for long come back.
+
+The logarithm matters where an expert spares much at once, by wide tails when the price jumps: Bernstein aggregation,
+its second-order expansion, takes the square off, and so forgets half of such a gain.
 """
 
 from __future__ import annotations
@@ -15,9 +18,11 @@ from numpy.typing import NDArray
 
 from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
 
-_LARGEST_RELATIVE_REGRET = 5.0
+_LARGEST_RELATIVE_REGRET = 20.0
 """One outlier moves the weights at most this many times a usual loss."""
 _LARGEST_RATE = 0.5
+_LARGEST_SETBACK = 0.5
+"""One outcome takes at most this share of an expert's weight; beyond it the logarithm's bound does not hold."""
 _KEEP = 0.9995
 _KEEP_USUAL_LOSS = 0.98
 _SHARED_BY_LEVELS = 0.5
@@ -35,7 +40,7 @@ class ExpertWeights:
         self._log_experts = np.log(np.maximum((prior > 0.0).sum(axis=0), 2))[:, None]
         shape = (prior.shape[0], horizons, QUANTITIES, len(LEVELS))
         self._gain = np.zeros(shape)
-        """What each expert would have spared the mixture, second-order term taken off, in usual losses."""
+        """What each expert would have spared the mixture, as the logarithm of its growth, in usual losses."""
         self._variance = np.zeros(shape)
         self._usual_loss = np.zeros((horizons, QUANTITIES))
         self._weights = np.broadcast_to(self._prior, shape).copy()
@@ -67,7 +72,8 @@ class ExpertWeights:
         gain = _SHARED_BY_LEVELS * gain.mean(axis=-1, keepdims=True) + (1.0 - _SHARED_BY_LEVELS) * gain
         rate = self._rate(row)
         self._variance[:, row] = _KEEP * self._variance[:, row] + gain**2
-        self._gain[:, row] = _KEEP * self._gain[:, row] + gain - rate * gain**2
+        grown: FloatArray = np.log1p(np.maximum(rate * gain, -_LARGEST_SETBACK)) / rate
+        self._gain[:, row] = _KEEP * self._gain[:, row] + grown
         self._weights[:, row] = self._weights_of(row)
 
     def _observe_loss(self, row: int, loss: FloatArray) -> None:

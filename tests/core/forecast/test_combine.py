@@ -69,6 +69,20 @@ def test_it_is_never_far_behind_the_best_expert_even_where_that_one_changes(seed
     assert lost <= 1.03 * lost_by_experts.min()
 
 
+@pytest.mark.parametrize("jump", [3.0, 6.0])
+def test_a_jump_that_an_expert_allowed_for_lifts_its_weight(jump: float) -> None:
+    """After 200 calm candles, on which its wide tails were worth little: it has not been written off."""
+    generator = np.random.default_rng(1)
+    weights = ExpertWeights(equal_trust(2), 1)
+    said = np.stack([np.tile(width * NORMAL, (QUANTITIES, 1)) for width in (1.0, 3.0)])
+    for _ in range(200):
+        weights.update(1, said, generator.normal(0.0, 1.0, QUANTITIES))
+    before = weights.shares[1].mean()
+    assert before < 0.05
+    weights.update(1, said, np.full(QUANTITIES, jump))
+    assert weights.shares[1].mean() > 1.08 * before
+
+
 @settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.floats(-1e9, 1e9)] * 3), min_size=1, max_size=50))
 def test_weights_are_shares_whatever_was_said_and_came(numbers: list[tuple[float, float, float]]) -> None:
