@@ -82,6 +82,8 @@ class RunState(QObject):
         self.diagnosis: Diagnosis | None = None
         self.jobs = JobList(clock)
         self.run_id: str | None = None
+        self.last_run_id: str | None = None
+        """Of the run that was trained last, as it is stored: its checkpoints are there before any trainer is."""
         self.interval_ms: int | None = None
         """How long a candle of the watched market lasts; None before there is one."""
         self.trainer: TrainerReady | None = None
@@ -159,9 +161,10 @@ class RunState(QObject):
         self._drifts.update({drift.candle_open_time_ms: drift for drift in drifts})
         self.drifts_changed.emit()
 
-    def begin(self, run_id: str | None, interval_ms: int | None = None) -> None:
-        """Forget the former run and its feed: another market was chosen, whose candles last that long."""
-        self.feed, self.interval_ms = None, interval_ms
+    def begin(self, run_id: str | None, interval_ms: int | None = None, last_run_id: str | None = None) -> None:
+        """Forget the former run and its feed: another market was chosen, whose candles last that long, and whose newest
+        run in the database is `last_run_id`."""
+        self.feed, self.interval_ms, self.last_run_id = None, interval_ms, last_run_id
         self.jobs.leave((JOB_ID, _CATCH_UP_JOB))
         self._forget_run(run_id)
         self.feed_changed.emit()
