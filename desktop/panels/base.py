@@ -151,11 +151,15 @@ class EmptyState(QLabel):
         self._filter = _ResizeFilter(host, self._cover)
         self._cover()
 
-    def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None) -> None:
-        """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing."""
+    def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
+        """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing.
+
+        why: what keeps it empty for now, said on a line of its own.
+        """
         if text is not None:
             self._text = text
-        set_text(self, translate("Panels", LOADING) if is_loading else self._text)
+        own = f"{why}\n{self._text}" if why else self._text
+        set_text(self, translate("Panels", LOADING) if is_loading else own)
         self.setVisible(is_empty)
 
     def _cover(self) -> None:

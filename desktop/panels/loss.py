@@ -17,6 +17,7 @@ from desktop.panels.inputs import readable_decimal
 from desktop.panels.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.training_words import break_sentence
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHING_STEPS = 25
@@ -183,7 +184,8 @@ class LossPanel(Panel):
 
     def _refresh_curves(self) -> None:
         steps = self._state.steps
-        self._empty.tell(is_empty=len(steps) == 0, is_loading=self._state.is_loading)
+        why = break_sentence(self._state)
+        self._empty.tell(is_empty=len(steps) == 0, is_loading=self._state.is_loading, why=why)
         for part in (self._rate_label, self._rate_plot, self._legend):
             part.setVisible(len(steps) > 0)
         for name in ("left", "bottom"):
