@@ -233,6 +233,7 @@ class Application(QObject):
         if self._context.is_first_start:
             welcome = WelcomeDialog(self.window.settings, self.window)
             welcome.chosen.connect(self._on_welcome)
+            self.machine.told.connect(welcome.show_machine)
             open_dialog(welcome)
         else:
             self._open_market()
