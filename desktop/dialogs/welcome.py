@@ -176,7 +176,8 @@ class ChoiceRow(QWidget):
         grid.addWidget(heading, 0, 0, 1, _COLUMNS)
         for number, choice in enumerate(self._choices):
             grid.addWidget(self._button(number, choice), 1, number)
-            grid.setColumnMinimumWidth(number, _BUTTON_WIDTH)
+        for column in range(_COLUMNS):
+            grid.setColumnMinimumWidth(column, _BUTTON_WIDTH)
         self.note = _words("")
         """Under the buttons."""
         self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
