@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -33,6 +35,15 @@ class MachineReading:
     memory_used_bytes: int
     memory_total_bytes: int
     gpus: tuple[GpuReading, ...]
+
+
+def is_torch_for_cpu_only() -> bool:
+    """Whether the torch that is installed was built without CUDA: by its libraries, for importing it takes seconds."""
+    found = find_spec("torch")
+    if found is None or found.origin is None:
+        return False
+    libraries = Path(found.origin).with_name("lib")
+    return libraries.is_dir() and not any(libraries.glob("*torch_cuda*"))
 
 
 class MachineProbe:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from core.setting_faults import UNKNOWN, sentence_of
 from core.storage.durable import write_durably
 
 LARGEST_BYTES = 1_000_000
@@ -17,6 +18,8 @@ LARGEST_BYTES = 1_000_000
 _MOST_KEPT_BYTES = 16_000_000
 _MOST_WARNINGS = 50
 _LONGEST_NAME = 80
+_DEPTH_OF_A_SETTING = 2
+"""A group's name and its own."""
 
 T = TypeVar("T")
 
@@ -26,7 +29,12 @@ def read_json(path: Path) -> object:
     try:
         if path.stat().st_size > LARGEST_BYTES:
             raise ValueError("it is larger than any settings can be")
-        return json.loads(path.read_text(encoding="utf-8-sig"))  # some editors put a mark before the first letter
+        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the first letter
+        if not text.strip():
+            raise ValueError("it is empty")
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is cut off or no JSON: line {error.lineno}, column {error.colno}") from error
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -64,13 +72,8 @@ def validated(adapter: TypeAdapter[T], data: dict[str, Any], default: T) -> tupl
         except ValidationError as error:
             dropped = _without(remaining, error)
             if not dropped:
-                return default, (f"The settings cannot be used ({error.errors()[0]['msg']}); defaults are used.",)
+                return default, (f"The settings cannot be used ({sentence_of(error.errors()[0])}); defaults are used.",)
             warnings += dropped
-
-
-def sentence_of(problem: Mapping[str, Any]) -> str:
-    """What pydantic found, without its prefix for our own rules."""
-    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _without(remaining: dict[str, Any], error: ValidationError) -> list[str]:
@@ -79,8 +82,17 @@ def _without(remaining: dict[str, Any], error: ValidationError) -> list[str]:
     for problem in reversed(error.errors()):
         path = [str(part) for part in problem["loc"]]
         if _drop(remaining, path):
-            warnings.append(f"Setting '{_shown(path)}' was dropped: {sentence_of(problem)}.")
+            warnings.append(
+                f"Setting '{shown_name(path)}' was dropped: {sentence_of(problem)}{_instead(path, problem)}."
+            )
     return warnings[::-1]
+
+
+def _instead(path: list[str], problem: Mapping[str, Any]) -> str:
+    """An entry of a list goes alone, and what there is not has no default."""
+    if problem["type"] in UNKNOWN or len(path) > _DEPTH_OF_A_SETTING:
+        return ""
+    return "; its default is used" if len(path) == _DEPTH_OF_A_SETTING else "; its defaults are used"
 
 
 def _bounded(warnings: list[str]) -> tuple[str, ...]:
@@ -89,7 +101,7 @@ def _bounded(warnings: list[str]) -> tuple[str, ...]:
     return (*warnings[:_MOST_WARNINGS], f"{len(warnings) - _MOST_WARNINGS:,} more settings were dropped.")
 
 
-def _shown(path: list[str]) -> str:
+def shown_name(path: list[str]) -> str:
     """A name as a file may have it, fit for a sentence, a log and a terminal."""
     name = ".".join(path).encode("utf-8", errors="replace").decode()
     name = "".join(letter if letter.isprintable() else "?" for letter in name)

@@ -228,10 +228,12 @@ class Application(QObject):
             self.window.tell(str(error), Severity.ERROR, key="database")
             self.chart.set_empty_text(str(error))
             return
+        self.state.begin(None, last_run_id=self._last_run_id())
         self.backups.start()
         if self._context.is_first_start:
             welcome = WelcomeDialog(self.window.settings, self.window)
             welcome.chosen.connect(self._on_welcome)
+            self.machine.told.connect(welcome.show_machine)
             open_dialog(welcome)
         else:
             self._open_market()
@@ -338,9 +340,17 @@ class Application(QObject):
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
-        self.state.begin(None, market.interval.duration_ms)
+        self.state.begin(None, market.interval.duration_ms, self._last_run_id(market))
         self.charting.show_market(market)
         self.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(market))
+
+    def _last_run_id(self, market: Market | None = None) -> str | None:
+        """Its checkpoints are listed until a trainer says which run it goes on with."""
+        try:
+            return self._library.last_run_id(market)
+        except StorageError as error:
+            self.window.notices.storage_trouble(str(error))
+            return None
 
     def _on_feed_event(self, event: object) -> None:
         self.state.apply(event)  # type: ignore[arg-type]

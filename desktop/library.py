@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from core.checkpoints.catalog import Kept
 from core.clock import Clock
 from core.events import DriftFound, ForecastMade, Incident, StepDone
-from core.market.candle import Interval
+from core.market.candle import Interval, Market
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
 from core.storage.run_marks import set_archived
+from core.storage.runs import RunStore
 from core.training.issued import from_rows
 from desktop.database import WindowDatabase
 
@@ -66,6 +67,11 @@ class Library:
 
     def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
         return self._rows.take_back_deletion(ids)
+
+    def last_run_id(self, market: Market | None = None) -> str | None:
+        """Of the run that was trained last, on a market or on any."""
+        run = RunStore(self._database.db).last_trained(market)
+        return None if run is None else run.run_id
 
     def steps(self, run_id: str, newest: int) -> Sequence[StepDone]:
         """For the curves, before the first event comes."""

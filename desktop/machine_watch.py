@@ -10,6 +10,8 @@ from core.machine import MachineProbe
 from desktop.watch.loop_thread import LoopThread
 
 _EVERY_S = 2.0
+_FIRST_AFTER_S = 0.25
+"""How busy the cores are is counted over a while."""
 
 
 class MachineWatch(QObject):
@@ -33,8 +35,9 @@ class MachineWatch(QObject):
     async def _watch(self) -> None:
         probe = MachineProbe()
         try:
+            await asyncio.sleep(_FIRST_AFTER_S)
             while True:
-                await asyncio.sleep(_EVERY_S)
                 self.told.emit(probe.read())
+                await asyncio.sleep(_EVERY_S)
         finally:
             probe.close()

@@ -82,6 +82,8 @@ class RunState(QObject):
         self.diagnosis: Diagnosis | None = None
         self.jobs = JobList(clock)
         self.run_id: str | None = None
+        self.last_run_id: str | None = None
+        """Of the run that was trained last, as it is stored: its checkpoints are there before any trainer is."""
         self.interval_ms: int | None = None
         """How long a candle of the watched market lasts; None before there is one."""
         self.trainer: TrainerReady | None = None
@@ -97,6 +99,10 @@ class RunState(QObject):
         """What the scores said when they were looked at last; None while nobody did."""
         self.accuracy_trouble: str | None = None
         """Why they cannot be looked at."""
+        self.has_trainer = False
+        """A trainer was started and has not ended: it may hold a device."""
+        self.is_on_break = False
+        """Training was stopped to free its device, and will go on."""
         self.is_starting = False
         """A trainer was started and does not stand yet."""
         self.is_loading = False
@@ -159,9 +165,10 @@ class RunState(QObject):
         self._drifts.update({drift.candle_open_time_ms: drift for drift in drifts})
         self.drifts_changed.emit()
 
-    def begin(self, run_id: str | None, interval_ms: int | None = None) -> None:
-        """Forget the former run and its feed: another market was chosen, whose candles last that long."""
-        self.feed, self.interval_ms = None, interval_ms
+    def begin(self, run_id: str | None, interval_ms: int | None = None, last_run_id: str | None = None) -> None:
+        """Forget the former run and its feed: another market was chosen, whose candles last that long, and whose newest
+        run in the database is `last_run_id`."""
+        self.feed, self.interval_ms, self.last_run_id = None, interval_ms, last_run_id
         self.jobs.leave((JOB_ID, _CATCH_UP_JOB))
         self._forget_run(run_id)
         self.feed_changed.emit()
@@ -169,16 +176,23 @@ class RunState(QObject):
 
     def trainer_starts(self, has_run: bool) -> None:
         """has_run: whether the market has a run that it goes on with."""
-        self.is_starting = True
+        self.is_starting = self.has_trainer = True
         self.is_loading = has_run and self.trainer is None
         self._tell_of_start()
 
     def trainer_is_over(self) -> None:
         """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
-        self.is_starting = self.is_loading = False
+        self.is_starting = self.is_loading = self.has_trainer = False
         if self.status is not None and self.failure is None:
             self.status = replace(self.status, state=TrainerState.STOPPED)
         self._tell_of_start()
+
+    def take_break(self, *, is_on: bool) -> None:
+        """The trainer was told to end, to free its device; or that is over."""
+        if is_on != self.is_on_break:
+            self.is_on_break = is_on
+            self.is_loading = self.is_loading and not is_on
+            self._tell_of_start()
 
     def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
         """Take what the trainer or the feed says. What belongs to another run than the watched one is dropped."""

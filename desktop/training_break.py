@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.clock import Clock
-from core.events import Severity, TrainerState
+from core.events import Severity
 from desktop.formatting import format_clock
 from desktop.panels.banner import Banner, Notice
 from desktop.state import RunState
@@ -15,7 +15,6 @@ SHORT_MINUTES, LONG_MINUTES = 15, 60
 _KEY = "training break"
 _LOOK_EVERY_MS = 1_000
 """By the wall clock: a timer of an hour would sleep with the machine."""
-_RUNNING = frozenset({TrainerState.TRAINING, TrainerState.CATCHING_UP, TrainerState.PAUSED})
 
 
 class TrainingBreak(QObject):
@@ -47,6 +46,7 @@ class TrainingBreak(QObject):
     def begin(self, minutes: int | None) -> None:
         """Stop training; None: until `end`."""
         self._is_on, self._was_starting = True, self._state.is_starting
+        self._state.take_break(is_on=True)
         self._until_ms = None if minutes is None else self._clock.now_ms() + minutes * 60_000
         self.stop_requested.emit()
         if self._until_ms is not None:
@@ -79,10 +79,10 @@ class TrainingBreak(QObject):
         self._is_on, self._until_ms, self._said = False, None, ""
         self._timer.stop()
         self._banner.withdraw(_KEY)
+        self._state.take_break(is_on=False)
 
     def _tell(self) -> None:
-        is_free = not self._state.is_starting and self._state.trainer_state not in _RUNNING
-        text = self._text(is_free=is_free)
+        text = self._text(is_free=not self._state.has_trainer)
         if text != self._said:  # one that was dismissed stays away until there is something new to say
             self._said = text
             self._banner.tell(
@@ -91,9 +91,9 @@ class TrainingBreak(QObject):
 
     def _text(self, *, is_free: bool) -> str:
         if is_free and self._until_ms is None:
-            said = translate("Window", "Training is stopped, and its device is free.")
+            said = translate("Window", "Training is paused, and its device is free.")
         elif is_free:
-            said = translate("Window", "Training is stopped, and its device is free, until {0}.")
+            said = translate("Window", "Training is paused, and its device is free, until {0}.")
         elif self._until_ms is None:
             said = translate("Window", "Training is ending, to free its device.")
         else:

@@ -204,9 +204,12 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         self._refresher.resume()
         if self._needs_default_sizes:
-            # Sizes that were asked for before the window had one do not hold.
+            # Sizes that were asked for before the window had one do not hold, and left to itself the layout takes these
+            # after the first frame.
             self._needs_default_sizes = False
             size(self, self.docks, EVERYTHING)
+            if (layout := self.layout()) is not None:
+                layout.activate()
 
     def focusNextPrevChild(self, is_forward: bool) -> bool:
         """Tab passes by what lies behind another dock's tab: the keys would be where nobody sees them."""

@@ -52,6 +52,13 @@ class RunStore:
         rows = select(self._db, sql, values)
         return _run(rows[0]) if rows else None
 
+    def last_trained(self, market: Market | None = None) -> Run | None:
+        """The newest run that a trainer has had, of a market or of all; one that was imported had none here."""
+        sql = f"{_SELECT} WHERE fence > 0 AND (? OR market_id = ?) ORDER BY sequence DESC LIMIT 1"
+        of_market = None if market is None else find_market(self._db, market)
+        rows = select(self._db, sql, (market is None, of_market))
+        return _run(rows[0]) if rows else None
+
     def get(self, run_id: str) -> Run:
         """The run of this id. Raises StorageError where there is none."""
         rows = select(self._db, f"{_SELECT} WHERE run_id = ?", (run_id,))

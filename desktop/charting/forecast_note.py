@@ -9,6 +9,7 @@ from core.training.catch_up import JOB_ID
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_candles, format_duration, format_time
 from desktop.state import RunState
+from desktop.training_words import break_words
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _NOT_FORECASTING = {
@@ -36,6 +37,8 @@ class ForecastNote(QObject):
 
     def _text(self) -> str:
         trainer_state = self._state.trainer_state
+        if self._state.is_on_break:
+            return f"{break_words(self._state)}: {self._forecast_words(None)}"
         if trainer_state in _NOT_FORECASTING:
             return f"{self._why(trainer_state)}: {self._forecast_words(trainer_state)}"
         job = next((job for job in self._state.jobs.running() if job.job_id == JOB_ID), None)
@@ -63,7 +66,7 @@ class ForecastNote(QObject):
         is_breaker = trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker
         return translate("Chart", _BY_BREAKER if is_breaker else _NOT_FORECASTING[trainer_state])
 
-    def _forecast_words(self, trainer_state: TrainerState) -> str:
+    def _forecast_words(self, trainer_state: TrainerState | None) -> str:
         forecast = self._state.forecast
         if forecast is not None:
             made_ms = forecast.inputs_until_ms

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QWidget
 
@@ -21,6 +21,8 @@ _HELP = QT_TRANSLATE_NOOP(
     "Times: when >= 2026-11-14, when = yesterday, when = last week (or only: last week), age < 7 d. "
     "Sizes: size > 5 MB. Tags: tag = keep.",
 )
+_SHORT_FILTER = "score > 1 % and best"
+"""In the filter's own language, which is the same everywhere."""
 _WAIT_MS = 400
 """After the last key, before an unfinished filter is called a mistake."""
 
@@ -67,6 +69,11 @@ class FilterLine(QLineEdit):
     def apply_palette(self, palette: Palette) -> None:
         """Mistakes are told in the palette's colour of them."""
         colour_text(self._message, palette.bad)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for a filter, however narrow the panel: what is beside it has a menu to go to."""
+        hint = super().minimumSizeHint()
+        return hint + QSize(self.fontMetrics().horizontalAdvance(_SHORT_FILTER), 0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         popup = self._completer.popup()

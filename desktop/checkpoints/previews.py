@@ -81,13 +81,22 @@ class CheckpointPreviews(QObject):
         self._show()
         if infos and self._state.trainer_state not in _ANSWERING:
             self._asked = ()
-            sentence = translate(
-                "Checkpoints",
-                "Only the trainer can say what a checkpoint would forecast. Start training, then try again.",
-            )
-            self._window.tell(sentence, Severity.WARNING, key=_KEY)
+            self._refuse(is_restore=is_restore)
         self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
         self._ask_again()
+
+    def _refuse(self, *, is_restore: bool) -> None:
+        """No trainer answers. An error: behind a graver notice, nobody would see the answer to a click."""
+        if self._state.trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING):
+            then = translate("Checkpoints", "Training is starting: try again when it runs.")
+        else:
+            then = translate("Checkpoints", "Start training, then try again.")
+        what = (
+            translate("Checkpoints", "Only a running trainer can go back to a checkpoint; nothing was changed.")
+            if is_restore
+            else translate("Checkpoints", "Only a running trainer can say what a checkpoint would forecast.")
+        )
+        self._window.tell(f"{what} {then}", Severity.ERROR, key=_KEY)
 
     def _ask_again(self) -> None:
         if self._asked:
@@ -131,7 +140,10 @@ class CheckpointPreviews(QObject):
 
     def _restore(self, checkpoint_id: str) -> None:
         self.hide()
-        self._window.restore_requested.emit(checkpoint_id)
+        if self._state.trainer_state in _ANSWERING:
+            self._window.restore_requested.emit(checkpoint_id)
+        else:  # it has ended since the checkpoint's ghosts were shown
+            self._refuse(is_restore=True)
 
 
 def _label(info: CheckpointInfo) -> str:

@@ -119,8 +119,8 @@ class CheckpointSource(QObject):
 
     @property
     def run_id(self) -> str | None:
-        """The watched run."""
-        return self._state.run_id
+        """The watched run; before a trainer has told of one, the run that was trained last."""
+        return self._state.run_id or self._state.last_run_id
 
     @property
     def catalog(self) -> Catalog:
@@ -133,7 +133,7 @@ class CheckpointSource(QObject):
 
     def checkpoints(self) -> tuple[CheckpointInfo, ...]:
         """Those of the watched run, the newest first. Empty before there is a run, or when it cannot be read."""
-        catalog, run_id = self.catalog, self._state.run_id
+        catalog, run_id = self.catalog, self.run_id
         if self._infos[:2] != (catalog.version, run_id):
             infos = tuple(catalog.info(int(row)) for row in catalog.ordered(self.rows_of_run(), "sequence", True))
             self._infos = (catalog.version, run_id, infos)
@@ -147,7 +147,7 @@ class CheckpointSource(QObject):
 
     def best(self) -> CheckpointInfo | None:
         """The one of the watched run with the highest skill."""
-        run_id = self._state.run_id
+        run_id = self.run_id
         return None if run_id is None else self.catalog.best_of(run_id)
 
     def bests(self) -> list[CheckpointInfo]:
@@ -174,7 +174,7 @@ class CheckpointSource(QObject):
 
     def is_of_run(self) -> Mask:
         """Which rows of the catalog belong to the watched run: bool [n]."""
-        run_id = self._state.run_id
+        run_id = self.run_id
         if run_id is None:
             return np.zeros(len(self._catalog), dtype=np.bool_)
         return self._catalog.text("run").where(lambda run: run == run_id.casefold())

@@ -22,6 +22,7 @@ from pydantic import ValidationError
 from core import settings as settings_file
 from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
+from core.setting_faults import sentence_of
 from core.setting_repair import keep_copy
 from core.settings import Settings, TrainingSettings
 from core.storage.folder import DataFolder
@@ -255,7 +256,7 @@ def _overlaid(settings: Settings, options: dict[str, Any]) -> Settings:
     except ValidationError as error:
         problem = error.errors()[0]
         name = ".".join(str(part) for part in problem["loc"])
-        raise UserError(f"{name} is not right: {problem['msg']}.", 2) from error
+        raise UserError(f"{name} is not right: {sentence_of(problem)}.", 2) from error
 
 
 def _given(options: dict[str, Any], *names: str) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.setting_repair import sentence_of
+from core.setting_faults import sentence_of
 from core.settings import OWN_DIALOG
 from desktop.dialogs.setting_facts import facts, group_of
 from desktop.dialogs.setting_words import title

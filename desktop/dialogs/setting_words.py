@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from pydantic import ValidationError
 
 from core.diagnosis import SettingChange
+from core.setting_faults import sentence_of
 from core.settings import Settings
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -153,6 +154,6 @@ def with_change(settings: Settings, change: SettingChange) -> Settings:
         branch = replace(getattr(settings, change.group), **{change.name: change.value})
     except ValidationError as error:
         text = translate("Settings", "{0} cannot be {1}: {2}.")
-        raise ValueError(text.format(title(change.name), change.value, error.errors()[0]["msg"])) from error
+        raise ValueError(text.format(title(change.name), change.value, sentence_of(error.errors()[0]))) from error
     changes = {change.group: branch}
     return replace(settings, **changes)

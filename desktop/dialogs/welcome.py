@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.machine import MachineReading, is_torch_for_cpu_only
 from core.settings import Settings
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -27,6 +28,7 @@ _BUTTON_WIDTH = 150
 _BUTTON_HEIGHT = 34
 _MARGIN = 24
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT")
+_CUDA = "cuda"
 _ABOUT = QT_TRANSLATE_NOOP(
     "Dialogs",
     "Ghostcandle learns a market while you watch it. Ahead of the live candles it draws the next ones as it expects "
@@ -80,7 +82,7 @@ _DEVICES = (
         QT_TRANSLATE_NOOP("Dialogs", "The model is small: a CPU keeps up with one-minute candles"),
         "cpu",
     ),
-    Choice(QT_TRANSLATE_NOOP("Dialogs", "GPU (CUDA)"), QT_TRANSLATE_NOOP("Dialogs", "An NVIDIA GPU"), "cuda"),
+    Choice(QT_TRANSLATE_NOOP("Dialogs", "GPU (CUDA)"), QT_TRANSLATE_NOOP("Dialogs", "An NVIDIA GPU"), _CUDA),
 )
 
 
@@ -99,6 +101,8 @@ class WelcomeDialog(QDialog):
         self.symbols = ChoiceRow(translate("Dialogs", "Watch"), symbols)
         self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
         self.devices = ChoiceRow(translate("Dialogs", "Compute on"), map(_translated, _DEVICES))
+        self.devices.offer(_CUDA, is_offered=False)
+        self.devices.tell(translate("Dialogs", "Looking for an NVIDIA GPU …"))
         buttons = QDialogButtonBox()
         self.start = buttons.addButton(translate("Dialogs", "Start watching"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.start.setDefault(True)
@@ -107,6 +111,14 @@ class WelcomeDialog(QDialog):
         self._build(buttons)
         self.sources.changed.connect(self._on_source)
         self.finished.connect(self._tell)
+
+    @Slot(object)
+    def show_machine(self, reading: MachineReading) -> None:
+        """Offer CUDA where it is, or say why it is not."""
+        why_not = _why_no_cuda(reading)
+        self.devices.offer(_CUDA, is_offered=not why_not)
+        names = ", ".join(gpu.name for gpu in reading.gpus)
+        self.devices.tell(why_not or translate("Dialogs", "CUDA runs on {0}.").format(names))
 
     def settings(self) -> Settings:
         """What the buttons say."""
@@ -164,7 +176,13 @@ class ChoiceRow(QWidget):
         grid.addWidget(heading, 0, 0, 1, _COLUMNS)
         for number, choice in enumerate(self._choices):
             grid.addWidget(self._button(number, choice), 1, number)
-            grid.setColumnMinimumWidth(number, _BUTTON_WIDTH)
+        for column in range(_COLUMNS):
+            grid.setColumnMinimumWidth(column, _BUTTON_WIDTH)
+        self.note = _words("")
+        """Under the buttons."""
+        self.note.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.note.hide()
+        grid.addWidget(self.note, 2, 0, 1, _COLUMNS)
         grid.setColumnStretch(_COLUMNS, 1)
         self._group.idToggled.connect(lambda _id, is_down: self.changed.emit() if is_down else None)
 
@@ -180,6 +198,19 @@ class ChoiceRow(QWidget):
         """The one that says this. Raises StopIteration where there is none."""
         return next(each for each in self.findChildren(QPushButton) if each.text() == text)
 
+    def tell(self, words: str) -> None:
+        """Say something under the buttons."""
+        self.note.setText(words)
+        self.note.show()
+
+    def offer(self, value: str, *, is_offered: bool) -> None:
+        """Whether the choice of this value can be chosen; where it was and cannot be any more, the first is."""
+        number = next(number for number, choice in enumerate(self._choices) if choice.value == value)
+        button = self._group.button(number)
+        button.setEnabled(is_offered)
+        if button.isChecked() and not is_offered:
+            self._group.button(0).setChecked(True)
+
     def _button(self, number: int, choice: Choice) -> QPushButton:
         button = QPushButton(choice.text)
         button.setToolTip(choice.tooltip)
@@ -191,6 +222,18 @@ class ChoiceRow(QWidget):
         button.setMinimumHeight(_BUTTON_HEIGHT)
         self._group.addButton(button, number)
         return button
+
+
+def _why_no_cuda(reading: MachineReading) -> str:
+    """Nothing where it can be chosen."""
+    if not reading.gpus:
+        return translate("Dialogs", "CUDA is not offered: no NVIDIA driver answers on this machine.")
+    if is_torch_for_cpu_only():
+        return translate(
+            "Dialogs",
+            "CUDA is not offered: there is {0}, but the torch that is installed was built for CPUs only.",
+        ).format(reading.gpus[0].name)
+    return ""
 
 
 def _translated(choice: Choice) -> Choice:

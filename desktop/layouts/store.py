@@ -16,7 +16,8 @@ from pydantic.dataclasses import dataclass as validated_dataclass
 from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QMainWindow
 
-from core.setting_repair import keep_copy, read_json
+from core.setting_faults import UNKNOWN, sentence_of
+from core.setting_repair import keep_copy, read_json, shown_name
 from core.storage.durable import write_durably
 from desktop.translation import translate
 
@@ -113,7 +114,7 @@ class LayoutStore:
         except FileNotFoundError:
             return _Read(_Layouts(), None)
         except ValidationError as error:
-            return _Read(_Layouts(), error.errors()[0]["msg"])
+            return _Read(_Layouts(), _fault(error))
         except ValueError as error:
             return _Read(_Layouts(), str(error))
 
@@ -130,6 +131,15 @@ class LayoutStore:
         told = translate("Layouts", "The layout in {0} cannot be read ({1}); the default one is shown.")
         where = "" if kept is None else " " + translate("Layouts", "The file as it was is kept as {0}.").format(kept)
         self.notice = told.format(self._path.name, fault) + where
+
+
+def _fault(error: ValidationError) -> str:
+    """What is wrong with it first, and where."""
+    problem = error.errors()[0]
+    place = shown_name([str(part) for part in problem["loc"]])
+    if problem["type"] in UNKNOWN:
+        return translate("Layouts", "a layout has nothing that is called “{0}”").format(place)
+    return f"“{place}”: {sentence_of(problem)}" if place else sentence_of(problem)
 
 
 def _encoded(data: QByteArray) -> str:

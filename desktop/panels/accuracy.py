@@ -30,6 +30,7 @@ from desktop.panels.interval_bar import IntervalBar
 from desktop.panels.online_gain import OnlineGainLine
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.training_words import break_sentence
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _LIVE = "live"
@@ -142,7 +143,8 @@ class AccuracyPanel(Panel):
     def refresh(self) -> None:
         status = self._state.status
         has_scores = status is not None and status.accuracy.scored > 0
-        self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading)
+        why = break_sentence(self._state)
+        self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading, why=why)
         is_now = self.tabs.currentIndex() == 0
         self.tabs.setVisible(has_scores)
         self._now.setVisible(is_now)

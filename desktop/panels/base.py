@@ -25,7 +25,7 @@ class Panel(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
-        self._is_stale = True
+        self._is_stale = self._is_new = True
         theme.changed.connect(self._on_theme)
 
     @property
@@ -50,7 +50,7 @@ class Panel(QWidget):
     def refresh_if_seen(self) -> None:
         """Refresh now if something changed and the panel is on the screen; else stay stale."""
         if self._is_stale and self.is_on_screen:
-            self._is_stale = False
+            self._is_stale = self._is_new = False
             self.refresh()
 
     def refresh(self) -> None:
@@ -63,7 +63,11 @@ class Panel(QWidget):
         """Take the palette's colours."""
 
     def showEvent(self, event: QShowEvent) -> None:
+        """Before its first frame: as it was built, it shows its empty words over parts that it is to hide for them."""
         super().showEvent(event)
+        if self._is_new:
+            self._is_stale = self._is_new = False
+            self.refresh()
         self.became_stale.emit()
 
     def _on_theme(self, palette: Palette) -> None:
@@ -151,11 +155,15 @@ class EmptyState(QLabel):
         self._filter = _ResizeFilter(host, self._cover)
         self._cover()
 
-    def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None) -> None:
-        """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing."""
+    def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
+        """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing.
+
+        why: what keeps it empty for now, said on a line of its own.
+        """
         if text is not None:
             self._text = text
-        set_text(self, translate("Panels", LOADING) if is_loading else self._text)
+        own = f"{why}\n{self._text}" if why else self._text
+        set_text(self, translate("Panels", LOADING) if is_loading else own)
         self.setVisible(is_empty)
 
     def _cover(self) -> None:

@@ -25,6 +25,7 @@ from desktop.panels.inputs import readable_decimal
 from desktop.panels.norm_plot import NormPlot
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.training_words import break_sentence
 from desktop.translation import translate
 
 _NEWEST = LAYER_STEPS_KEPT
@@ -62,7 +63,8 @@ class GradientsPanel(Panel):
 
     def refresh(self) -> None:
         has_steps = len(self._state.steps) > 0
-        self._empty.tell(is_empty=not has_steps, is_loading=self._state.is_loading)
+        why = break_sentence(self._state)
+        self._empty.tell(is_empty=not has_steps, is_loading=self._state.is_loading, why=why)
         self._scroll.setVisible(has_steps)
         status = self._state.status
         self.card.show_rate_in_force(None if status is None else status.learning_rate)

@@ -17,6 +17,7 @@ from desktop.panels.inputs import readable_decimal
 from desktop.panels.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
+from desktop.training_words import break_sentence
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHING_STEPS = 25
@@ -60,12 +61,12 @@ class LossPanel(Panel):
         self._legend = QLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._legend)
-        self._plot = plot_widget(translate("Panels", "Curves of the loss"), NumberAxis)
-        self._raw = self._plot.plot(connect="finite")
-        self._prequential = self._plot.plot(connect="finite")
-        self._mean = self._plot.plot(connect="finite")
-        layout.addWidget(self._plot, 1)
-        self.drifts = DriftMarks(self._plot, theme.palette)
+        self.plot = plot_widget(translate("Panels", "Curves of the loss"), NumberAxis)
+        self._raw = self.plot.plot(connect="finite")
+        self._prequential = self.plot.plot(connect="finite")
+        self._mean = self.plot.plot(connect="finite")
+        layout.addWidget(self.plot, 1)
+        self.drifts = DriftMarks(self.plot, theme.palette)
         layout.addWidget(self.drifts)
         self._rate_label = QLabel()
         self._rate_label.setToolTip(
@@ -82,7 +83,7 @@ class LossPanel(Panel):
         strip.addWidget(self._rate_plot, 1)
         layout.addLayout(strip)
         self._empty = EmptyState(
-            translate("Panels", "No training step yet.\nThe curves begin with the first one."), self._plot
+            translate("Panels", "No training step yet.\nThe curves begin with the first one."), self.plot
         )
         self.apply_palette(theme.palette)
         for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.run_changed):
@@ -105,7 +106,7 @@ class LossPanel(Panel):
         self._put("Last step", format_age(last.at_ms, self._state.clock.now_ms()), took)
 
     def apply_palette(self, palette: Palette) -> None:
-        for plot in (self._plot, self._rate_plot):
+        for plot in (self.plot, self._rate_plot):
             apply_plot_palette(plot, palette)
         training, prequential, rate = palette.curves[:3]
         faint = QColor(training)
@@ -183,12 +184,13 @@ class LossPanel(Panel):
 
     def _refresh_curves(self) -> None:
         steps = self._state.steps
-        self._empty.tell(is_empty=len(steps) == 0, is_loading=self._state.is_loading)
+        why = break_sentence(self._state)
+        self._empty.tell(is_empty=len(steps) == 0, is_loading=self._state.is_loading, why=why)
         for part in (self._rate_label, self._rate_plot, self._legend):
             part.setVisible(len(steps) > 0)
         for name in ("left", "bottom"):
-            self._plot.getPlotItem().showAxis(name, len(steps) > 0)
-        x, most = steps.column("step"), max(2 * self._plot.width(), 100)
+            self.plot.getPlotItem().showAxis(name, len(steps) > 0)
+        x, most = steps.column("step"), max(2 * self.plot.width(), 100)
         loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), _SMOOTHING_STEPS)
         mean = smoothed_mean(loss, _SMOOTHING_STEPS)
         self._raw.setData(*thinned(x, loss, most))
@@ -200,7 +202,7 @@ class LossPanel(Panel):
             self.drifts.show_drifts((), 0.0, 0.0)
             return
         self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]))
-        for plot in (self._plot, self._rate_plot):
+        for plot in (self.plot, self._rate_plot):
             plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
         self._fit_height(loss, mean, before)
         self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(float(rate[-1]))))
@@ -219,7 +221,7 @@ class LossPanel(Panel):
             return
         low, high = float(values.min()), float(values.max())
         margin = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
-        self._plot.setYRange(low - margin, high + margin, padding=0.0)
+        self.plot.setYRange(low - margin, high + margin, padding=0.0)
 
     def _put(self, name: str, text: str, took: str = "") -> None:
         set_text(self._values[name], text)

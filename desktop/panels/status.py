@@ -25,6 +25,8 @@ _TRAINER_WORDS = {
     TrainerState.STOPPED: QT_TRANSLATE_NOOP("Panels", "Stopped"),
     TrainerState.FAILED: QT_TRANSLATE_NOOP("Panels", "Training failed"),
 }
+_FREEING = QT_TRANSLATE_NOOP("Panels", "Freeing the device")
+_FREED = QT_TRANSLATE_NOOP("Panels", "Paused, device is free")
 _CAUGHT_UP = QT_TRANSLATE_NOOP("Panels", "Caught up")
 _NEXT_CANDLES = 2
 _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
@@ -158,6 +160,8 @@ class StatusPanel(Panel):
             return translate("Panels", _PAUSED_BY_BREAKER)
         if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
             return translate("Panels", _CAUGHT_UP)
+        if self._state.is_on_break:
+            return translate("Panels", _FREEING if self._state.has_trainer else _FREED)
         if trainer_state is None:
             return translate("Panels", "Not training")
         return translate("Panels", _TRAINER_WORDS[trainer_state])

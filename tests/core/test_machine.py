@@ -12,6 +12,7 @@ from typing import Any
 
 import psutil
 import pytest
+import torch
 
 from core.machine import MachineProbe
 
@@ -35,6 +36,12 @@ def test_cores_and_memory_are_those_of_this_machine() -> None:
     assert 0.0 <= reading.cpu_percent <= 100.0
     assert reading.memory_total_bytes == psutil.virtual_memory().total
     assert 0 < reading.memory_used_bytes < reading.memory_total_bytes
+
+
+def test_what_torch_was_built_for_is_known_without_importing_it() -> None:
+    asked = "import sys, core.machine as m; print(m.is_torch_for_cpu_only(), 'torch' in sys.modules)"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    assert told == [str(torch.version.cuda is None), "False"]
 
 
 @pytest.fixture(scope="module")

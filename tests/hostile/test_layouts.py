@@ -21,6 +21,7 @@ from desktop.layouts.on_screen import ScreenKeeper
 from desktop.layouts.store import LAYOUT_VERSION, LayoutStore
 from tests.desktop.conftest import Bench, MakeBench
 from tests.hostile.spied import MOVE
+from tests.hostile.test_settings import PYDANTICS
 from tests.hostile.windows import TRACEBACK, settle, window
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(240)]
@@ -68,7 +69,8 @@ def test_whatever_lies_in_the_file_the_default_is_shown_and_it_can_be_saved(
     docks = bench.window.saveState(LAYOUT_VERSION)
     assert store.restore(bench.window) is False and store.names() == ()
     assert bench.window.saveState(LAYOUT_VERSION) == docks, "nothing of it was taken"
-    assert store.notice is not None and store.notice.endswith(".")
+    assert store.notice is not None and store.notice.endswith(".") and str(path.parent / "quarantine") in store.notice
+    assert not any(words in store.notice for words in PYDANTICS)
     assert [kept.read_bytes() for kept in path.parent.glob("quarantine/*")] == [content]
     assert store.save(bench.window) and store.keep(bench.window, "Mine") and store.names() == ("Mine",)
     assert LayoutStore(path).restore(bench.window)

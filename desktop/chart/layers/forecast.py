@@ -13,6 +13,7 @@ from desktop.chart.drawing.primitives import draw_parts, fill_rects, rects
 from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.room import has_label
+from desktop.formatting import format_clock, format_duration, format_time
 from desktop.translation import translate
 from desktop.words import word
 
@@ -24,6 +25,10 @@ _DIMMED = 0.45
 _NARROWEST_DASHED_PX = 5
 _LABEL_CHARACTERS = 30
 _FLATTEST_FRAMED_PX = 3
+_FIRST_AND_NEXT = 2
+_DAY_MS = 86_400_000
+_LONG_INTERVAL_MS = 10 * 60_000
+"""On shorter ones the next forecast is there before this has been read."""
 
 
 class ForecastLayer:
@@ -51,7 +56,7 @@ class ForecastLayer:
 
     def _repaint(self, frame: Frame, model: ChartModel) -> None:
         ghosts, note = model.ghosts(), _interval_note(frame, model)
-        self._area = _area(frame, ghosts, _divider_row(frame, model)) if note is None else note.rect
+        self._area = _area(frame, ghosts, divider_row(frame, model)) if note is None else note.rect
         if self._area.isEmpty():
             return
         self._pixmap = QPixmap(self._area.size())
@@ -235,7 +240,7 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     painter.drawLine(x, 0, x, frame.layout.main_bottom)
     if not has_label(frame.layout.price_bottom, frame.fonts, frame.ratio):
         return
-    row = _divider_row(frame, model)
+    row = divider_row(frame, model)
     size = box_size((row,), frame.fonts)
     # Over the candles before the divider rather than cut: how a forecast was made is part of what it says.
     column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
@@ -249,15 +254,35 @@ def _oddity(model: ChartModel) -> str:
     return "" if made is None or made.conditions is None else made.conditions.oddity
 
 
-def _divider_row(frame: Frame, model: ChartModel) -> Row:
-    """How the forecast was made and why it is dimmed; where there is no room for the reason, only that it is."""
-    made, oddity, ink = Span(_divider_text(model), frame.palette.ghost_text), _oddity(model), frame.palette.warning
-    if not oddity:
-        return (made,)
-    whole = (made, Span(translate("Chart", "dimmed: unlike any before ({0})").format(oddity), ink))
-    if box_size((whole,), frame.fonts).width() <= frame.layout.plot_right:
-        return whole
-    return made, Span(translate("Chart", "dimmed"), ink)
+def divider_row(frame: Frame, model: ChartModel) -> Row:
+    """How the forecast was made, why it is no live one, and why it is dimmed: as much as there is room for."""
+    palette, late, oddity = frame.palette, _lateness(frame, model), _oddity(model)
+    made = (Span(_divider_text(model), palette.ghost_text),)
+    after = (Span(late, palette.muted_text),) if late else ()
+    why = (
+        (Span(translate("Chart", "dimmed: unlike any before ({0})").format(oddity), palette.warning),) if oddity else ()
+    )
+    dimmed = (Span(translate("Chart", "dimmed"), palette.warning),) if oddity else ()
+    rows = (made + after + why, made + after + dimmed, made + why)
+    return next(
+        (row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), made + dimmed
+    )
+
+
+def _lateness(frame: Frame, model: ChartModel) -> str:
+    """Of a forecast that was made within its first candle, as after a start: on a long interval it stands for hours.
+    Empty where there is nothing to say."""
+    made, series = model.forecast, model.series
+    if made is None or made.mode is not ForecastMode.CATCH_UP or len(made.ghosts) < _FIRST_AND_NEXT:
+        return ""
+    first_ms, next_ms = (ghost.open_time_ms for ghost in made.ghosts[:_FIRST_AND_NEXT])
+    is_past = series is not None and len(series) > 0 and int(series.open_time_ms[-1]) >= first_ms
+    if is_past or not first_ms < made.made_at_ms < next_ms or next_ms - first_ms < _LONG_INTERVAL_MS:
+        return ""
+    late = format_duration((made.made_at_ms - first_ms) / 1_000)
+    form = format_clock if next_ms - first_ms < _DAY_MS else format_time
+    words = translate("Chart", "made {0} after its first candle had begun; a live one is due at {1}")
+    return words.format(late, form(next_ms, frame.time_zone))
 
 
 def _divider_text(model: ChartModel) -> str:

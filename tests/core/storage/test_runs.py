@@ -53,3 +53,15 @@ def test_no_two_trainers_get_the_same_fence(folder: DataFolder, db: Database) ->
     assert sorted(taken) == list(range(1, 41))
     assert RunStore(db).get(run_id).fence == 40
     assert RunStore(db).get(other_id).fence == 0
+
+
+def test_the_last_trained_run_is_the_newest_that_a_trainer_has_had(db: Database) -> None:
+    runs = RunStore(db)
+    assert runs.last_trained() is None and runs.last_trained(MARKET) is None
+    older, other_market = create_run(db), create_run(db, SIMULATED)
+    for run in (older, other_market):
+        runs.take_fence(run.run_id)
+    create_run(db)  # as one that was imported: no trainer has had it
+    for market, expected in ((MARKET, older), (SIMULATED, other_market), (None, other_market)):
+        found = runs.last_trained(market)
+        assert found is not None and found.run_id == expected.run_id

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAccessible
-from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QToolBar, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.events import CheckpointsChanged
@@ -399,3 +399,20 @@ def test_a_locked_database_is_told_in_its_own_words(
     with qtbot.waitSignal(panel._source.trouble) as told:
         panel.actions_of_panel[ActionId.CHECKPOINT_PIN].trigger()
     assert "locked" in told.args[0]
+
+
+@pytest.mark.parametrize("width", [380, 422, 600])
+def test_a_filter_can_be_read_in_a_narrow_panel_and_the_buttons_go_into_the_menu(
+    panel: CheckpointsPanel, qtbot: QtBot, width: int
+) -> None:
+    """422 is what a window of 1600x900 has for it at 200 %."""
+    panel.resize(width, 140)
+    qtbot.waitUntil(lambda: panel.width() == width)
+    panel.layout().activate()
+    line = panel.filter
+    line.setText("score > 1 %")
+    assert line.contentsRect().width() > line.fontMetrics().horizontalAdvance(line.text()) + 24, "beside its cross"
+    (bar,) = panel.findChildren(QToolBar)
+    (extension,) = (each for each in bar.findChildren(QToolButton) if each.objectName() == "qt_toolbar_ext_button")
+    assert bar.geometry().right() <= panel.width()
+    qtbot.waitUntil(extension.isVisible)

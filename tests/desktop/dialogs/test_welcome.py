@@ -4,8 +4,11 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.machine import GpuReading, MachineReading
 from core.settings import Settings
+from desktop.dialogs import welcome
 from desktop.dialogs.welcome import ChoiceRow, WelcomeDialog
+from desktop.machine_watch import MachineWatch
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -42,6 +45,45 @@ def test_the_defaults_are_one_key_away(qtbot: QtBot, dialog: WelcomeDialog) -> N
 def test_a_device_can_be_chosen(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     click(qtbot, dialog.devices, "CPU")
     assert dialog.settings().training.device == "cpu"
+
+
+def machine(*gpus: str) -> MachineReading:
+    return MachineReading(3.0, 2**30, 2**33, tuple(GpuReading(name, None, None, None, None) for name in gpus))
+
+
+def test_cuda_is_offered_only_where_a_gpu_answers_and_why_not_is_said(
+    qtbot: QtBot, dialog: WelcomeDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(welcome, "is_torch_for_cpu_only", lambda: False)
+    cuda = dialog.devices.button("GPU (CUDA)")
+    assert not cuda.isEnabled(), "nothing is known yet"
+    dialog.show_machine(machine())
+    assert not cuda.isEnabled() and "no NVIDIA driver answers" in dialog.devices.note.text()
+    dialog.show_machine(machine("NVIDIA H200"))
+    assert cuda.isEnabled() and "NVIDIA H200" in dialog.devices.note.text()
+    click(qtbot, dialog.devices, "GPU (CUDA)")
+    assert dialog.settings().training.device == "cuda"
+    dialog.show_machine(machine())
+    assert dialog.settings().training.device == "auto", "it has gone"
+
+
+def test_a_gpu_is_of_no_use_to_a_torch_for_cpus(dialog: WelcomeDialog, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(welcome, "is_torch_for_cpu_only", lambda: True)
+    dialog.show_machine(machine("NVIDIA H200"))
+    assert not dialog.devices.button("GPU (CUDA)").isEnabled()
+    assert "NVIDIA H200" in dialog.devices.note.text() and "CPUs only" in dialog.devices.note.text()
+
+
+def test_what_the_machine_tells_reaches_it(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+    """The real probe on its thread."""
+    watch = MachineWatch()
+    watch.told.connect(dialog.show_machine)
+    before = dialog.devices.note.text()
+    watch.start()
+    try:
+        qtbot.waitUntil(lambda: dialog.devices.note.text() != before, timeout=60_000)
+    finally:
+        assert watch.close()
 
 
 def test_an_invented_market_has_no_symbol(qtbot: QtBot, dialog: WelcomeDialog) -> None:

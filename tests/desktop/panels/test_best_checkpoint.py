@@ -52,10 +52,13 @@ def test_a_saved_best_appears_and_its_age_ticks(
     assert "1 h ago" in words(panel)
 
 
-def test_restore_names_the_checkpoint(qtbot: QtBot, panel: BestCheckpointPanel, library: scenario.Library) -> None:
+def test_restore_names_the_checkpoint(
+    qtbot: QtBot, panel: BestCheckpointPanel, state: RunState, library: scenario.Library
+) -> None:
     library.infos = scenario.checkpoints()
-    panel._source.set_note("checkpoint-12340", "")
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
     panel.refresh()
+    panel.layout().activate()  # as it is by the next frame: the button was hidden until now
     with qtbot.waitSignal(panel.restore_requested) as requested:
         qtbot.mouseClick(panel.findChild(QPushButton), Qt.MouseButton.LeftButton)
     assert requested.args == ["checkpoint-12100"]

@@ -1,12 +1,21 @@
 """The word over the forecast, by its pixels."""
 
-from core.events import ForecastMode
+from dataclasses import replace
+
+import pytest
+
+from core.events import ForecastMade, ForecastMode
+from core.market.candle import Interval
+from core.market.series import CandleSeries
 from desktop.chart.drawing.text import Span, box_size
-from desktop.chart.layers.forecast import divider_x
+from desktop.chart.layers.forecast import divider_row, divider_x
 from desktop.chart.scales.price_scale import PriceRange
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, random_series
 from tests.desktop.chart.test_painting import picture
+
+HOUR, FIVE_MINUTES = Interval.parse("1h"), Interval.parse("5m")
+LATE = "made 15 min after its first candle had begun; a live one is due at "
 
 
 def test_no_line_runs_through_the_word(show_chart: ShowChart) -> None:
@@ -42,3 +51,47 @@ def test_half_a_word_is_never_left(show_chart: ShowChart) -> None:
         were_there.add(bool(is_there))
         assert not is_there or readout.isEmpty() or readout.bottom() - 4 <= top
     assert were_there == {False, True}
+
+
+def made_within(interval: Interval, late_ms: int, mode: ForecastMode) -> tuple[CandleSeries, ForecastMade]:
+    """A series, and a forecast that was made so long after the first candle that it is of had opened."""
+    series, step = CandleSeries(interval), interval.duration_ms
+    for number in range(60):
+        series.add(replace(candle(number, 20_000.0 + number), open_time_ms=number * step))
+    made = forecast_after(series, mode=mode)
+    opens_ms = 60 * step
+    ghosts = (replace(ghost, open_time_ms=opens_ms + ahead * step) for ahead, ghost in enumerate(made.ghosts))
+    return series, replace(made, ghosts=tuple(ghosts), inputs_until_ms=opens_ms, made_at_ms=opens_ms + late_ms)
+
+
+@pytest.mark.parametrize(
+    ("interval", "late_ms", "mode", "is_told"),
+    [
+        (HOUR, 900_000, ForecastMode.CATCH_UP, True),
+        (HOUR, 500, ForecastMode.LIVE, False),
+        (HOUR, -1, ForecastMode.CATCH_UP, False),
+        (HOUR, 900_000, ForecastMode.REPLAY, False),
+        (FIVE_MINUTES, 120_000, ForecastMode.CATCH_UP, False),
+    ],
+)
+def test_a_forecast_of_a_long_candle_that_had_begun_says_so(
+    show_chart: ShowChart, interval: Interval, late_ms: int, mode: ForecastMode, is_told: bool
+) -> None:
+    series, made = made_within(interval, late_ms, mode)
+    chart = show_chart(series, width=900, height=500)
+    chart.set_forecast(made)
+    settle(chart)
+    row = divider_row(chart.frame, chart.model)
+    assert [span.text.startswith(LATE) for span in row[1:]] == [True] * is_told
+    chart.resize(260, 500)
+    settle(chart)
+    assert len(divider_row(chart.frame, chart.model)) == 1, "there is no room for it"
+
+
+def test_when_its_candle_has_closed_it_says_so_no_more(show_chart: ShowChart) -> None:
+    series, made = made_within(HOUR, 900_000, ForecastMode.CATCH_UP)
+    chart = show_chart(series, width=900, height=500)
+    chart.set_forecast(made)
+    series.add(replace(candle(60, 20_050.0), open_time_ms=60 * HOUR.duration_ms))
+    settle(chart)
+    assert len(divider_row(chart.frame, chart.model)) == 1

@@ -1,0 +1,103 @@
+"""What is stored is listed and found before a trainer stands, and where none will."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+
+from core.events import TrainerFailed, TrainerState
+from desktop.actions import ActionId
+from desktop.app import Application
+from tests.desktop import scenario
+from tests.desktop.conftest import MakeBench
+from tests.desktop.test_app import context, live, until
+
+
+def listed(application: Application) -> set[str]:
+    """What the table of the browser shows."""
+    model = application.window.checkpoints.model
+    return {model.info(row).checkpoint_id for row in range(model.rowCount())}
+
+
+def found(application: Application, step: int) -> list[str]:
+    """What Ctrl+K finds for a step."""
+    dialog = application.finder.open()
+    dialog.line.setText(f"checkpoint step {step}")
+    names = [dialog.model.index(row).data() for row in range(dialog.model.rowCount())]
+    dialog.reject()
+    return names
+
+
+async def stored(application: Application) -> set[str]:
+    source = application.window.source
+    await until(lambda: len(source.checkpoints()) >= 3, "three checkpoints")
+    application.runs.stop_training()
+    await until(lambda: not application.runs.is_training, "the stop")
+    await until(lambda: application.state.trainer_state is TrainerState.STOPPED, "the word of it")
+    return {info.checkpoint_id for info in source.checkpoints()}
+
+
+def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(qapp: QApplication, tmp_path: Path) -> None:
+    kept: set[str] = set()
+
+    async def first(application: Application) -> None:
+        kept.update(await stored(application))
+
+    async def second(application: Application) -> None:
+        window, state = application.window, application.state
+        window.show_dock(ActionId.SHOW_CHECKPOINTS)
+        await until(lambda: bool(kept) and listed(application) >= kept, "the last run's checkpoints")
+        assert state.run_id is None and state.trainer_state is None
+        oldest = window.source.checkpoints()[-1]
+        assert f"Step {oldest.step}" in found(application, oldest.step)
+        assert window.checkpoints.select(oldest.checkpoint_id)
+        window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+        await until(lambda: "Only a running trainer can go back" in window.banner.text.text(), "why it is not restored")
+        window.source.set_note(oldest.checkpoint_id, "kept without a trainer")
+        assert window.source.checkpoints()[-1].note == "kept without a trainer"
+
+    live(qapp, context(tmp_path), first)
+    live(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), second)
+
+
+def test_they_are_listed_before_the_trainer_stands_and_another_market_has_none(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    kept: set[str] = set()
+
+    async def first(application: Application) -> None:
+        kept.update(await stored(application))
+
+    async def second(application: Application) -> None:
+        application.window.show_dock(ActionId.SHOW_CHECKPOINTS)
+        seen: list[set[str]] = []
+        application.state.status_changed.connect(
+            lambda: seen.append({each.checkpoint_id for each in application.window.source.checkpoints()})
+        )
+        await until(lambda: application.state.is_starting, "the start")
+        assert seen[0] >= kept, "while the trainer starts"
+        await until(lambda: application.state.trainer is not None, "the trainer")
+        assert all(each & kept for each in seen), "they never vanish meanwhile"
+
+    async def third(application: Application) -> None:
+        await until(lambda: application.state.is_starting, "the start")
+        assert application.window.source.checkpoints() == (), "those are of another market"
+
+    live(qapp, context(tmp_path), first)
+    live(qapp, context(tmp_path), second)
+    live(qapp, context(tmp_path, feed="simulate", file=None), third)
+
+
+def test_a_trainer_that_fails_to_start_leaves_them_listed(make_bench: MakeBench) -> None:
+    bench = make_bench(scenario.checkpoints())
+    bench.state.begin(None, last_run_id=scenario.RUN)
+    bench.state.trainer_starts(has_run=True)
+    panel = bench.window.checkpoints
+    panel.refresh()
+    assert panel.model.rowCount() == len(scenario.checkpoints())
+    bench.state.apply(TrainerFailed("The device is gone.", ""))
+    panel.refresh()
+    assert panel.model.rowCount() == len(scenario.checkpoints())
+    best = bench.window.source.best()
+    assert best is not None and best.run_id == scenario.RUN
