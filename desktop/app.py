@@ -101,7 +101,7 @@ class Application(QObject):
         self.charting = ChartEnsemble(
             self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
         )
-        RunWatch(self.window, self.state, self.window.messages)
+        self.run_watch = RunWatch(self.window, self.state, self.window.messages)
         holds = VenueHolds(self._clock)
         self.runs = RunController(
             context.folder,
@@ -137,6 +137,7 @@ class Application(QObject):
         folder = self._context.folder
         self.history_visits = HistoryVisits(folder.database, lambda: self._database.is_open, self)
         self.jobs = JobDesk(self.window, self.state, self._database, folder, self._context.urls)
+        self.jobs.told.connect(self.run_watch.tell_of_job)
         self.machine = MachineWatch(self)
         self.machine.told.connect(self.window.machine.show_reading)
         self.backups = BackupWatch(folder, lambda: self.window.settings.backups, self._clock, self)
