@@ -37,6 +37,7 @@ from desktop.accessible import describe_painted
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.backup_watch import BackupWatch
+from desktop.backup_words import BackupWords
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.checkpoints.exchange import FILES_JOB
@@ -74,8 +75,6 @@ _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the one that was asked for."""
-_BACKUP = "backup"
-"""The banner's key of why no backup was made."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -142,8 +141,7 @@ class Application(QObject):
         self.machine.told.connect(self.window.machine.show_reading)
         self.backups = BackupWatch(folder, lambda: self.window.settings.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
-        self.backups.failed.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_BACKUP))
-        self.backups.made.connect(lambda: self.window.banner.withdraw(_BACKUP))
+        BackupWords(self.window, self.backups, folder)
         self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
         self.accuracy = AccuracyWatch(self.state, folder.database, lambda: self.window.settings.model.horizons, self)
         self.window.accuracy.wanted.connect(self.accuracy.want)
