@@ -60,6 +60,7 @@ from desktop.library import Library
 from desktop.machine_watch import MachineWatch
 from desktop.notifications.watch import RunWatch
 from desktop.resources import icon_path
+from desktop.room_watch import RoomWatch
 from desktop.run_controller import RunController
 from desktop.signals import SignalWatcher
 from desktop.single_instance import SingleInstance
@@ -142,6 +143,10 @@ class Application(QObject):
         self.backups = BackupWatch(folder, lambda: self.window.settings.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
         BackupWords(self.window, self.backups, folder)
+        self.room = RoomWatch(self.state, self.window.banner, folder.root, self._clock, self)
+        self.room.go_on_requested.connect(
+            lambda feed, training: self.runs.go_on(self.window.settings, feed=feed, training=training)
+        )
         self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
         self.accuracy = AccuracyWatch(self.state, folder.database, lambda: self.window.settings.model.horizons, self)
         self.window.accuracy.wanted.connect(self.accuracy.want)
@@ -191,6 +196,7 @@ class Application(QObject):
         history = self.charting.history
         history.cancel()
         self.training_break.close()
+        self.room.close()
         if not self.backups.close():
             _log.error("The backup that was under way did not end in time.")
         if not self.machine.close():
