@@ -27,6 +27,7 @@ from core.market.candle import Interval
 from core.settings import MarketSettings
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.setting_facts import description
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
@@ -169,7 +170,7 @@ class MarketDialog(QDialog):
         infos = all_field_infos(MarketSettings)
         for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
             self._form.addRow(title, widget)
-            widget.setToolTip(infos[name].description or "")
+            widget.setToolTip(description(infos[name]))
         self.catch_up.setSuffix(translate("Dialogs", " candles"))
         layout = QVBoxLayout(self)
         layout.addLayout(self._form)
