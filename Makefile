@@ -69,7 +69,7 @@ menu-entry: ## Put the bundle into the desktop's menu (Linux)
 pictures: setup ## The README's pictures, from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures
 
-docs: setup ## Make the tables in docs/ anew: commands, settings, keys
+docs: setup ## Make anew what is made from the code: tables in docs/, descriptions for translators
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.docs
 
 golden-review: setup ## Paint the chart's golden images: build/golden/index.html shows what changed

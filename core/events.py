@@ -350,6 +350,8 @@ class TrainerFailed:
     details: str = ""
     by_breaker: bool = False
     """Nothing has to be mended first: trainers ended too often, so training is paused."""
+    needs_room: bool = False
+    """The disk is full: it can go on once there is room."""
 
 
 @dataclass(frozen=True, slots=True)

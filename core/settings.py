@@ -366,6 +366,7 @@ class NotificationSettings:
     incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
     new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
     feed: bool = Field(default=True, description="A live feed is lost for 15 seconds, and when it is back.")
+    jobs: bool = Field(default=True, description="A job from the Jobs dock is done, or has failed.")
     while_in_front: bool = Field(
         default=False, description="All but price alerts: also while the window is the one that is used."
     )

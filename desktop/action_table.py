@@ -50,6 +50,15 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ),
         *_history_actions(menu),
         ActionInfo(
+            ActionId.BACK_UP,
+            QT_TRANSLATE_NOOP("Actions", "&Back up now"),
+            QT_TRANSLATE_NOOP("Actions", "Copy the database with the checkpoints it needs, and verify the copy"),
+            "Ctrl+Alt+B",
+            "database-check-outline",
+            menu,
+            section=2,
+        ),
+        ActionInfo(
             ActionId.OPEN_DATA_FOLDER,
             QT_TRANSLATE_NOOP("Actions", "Open &data folder"),
             QT_TRANSLATE_NOOP("Actions", "Show the folder that holds the database, the checkpoints and the logs"),

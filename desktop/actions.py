@@ -70,6 +70,7 @@ class ActionId(StrEnum):
     CHOOSE_MARKET = "choose_market"
     PREFERENCES = "preferences"
     OPEN_DATA_FOLDER = "open_data_folder"
+    BACK_UP = "back_up"
     IMPORT_CANDLES = "import_candles"
     FETCH_HISTORY = "fetch_history"
     PRETRAIN = "pretrain"
@@ -205,6 +206,11 @@ class ActionRegistry(QObject):
         action.setToolTip(_with_shortcut(tooltip, info.shortcut))
         action.setIcon(icon(icon_name, palette.text))
         action.setProperty("icon_name", icon_name)
+
+    def add_to_tooltip(self, action_id: ActionId, more: str) -> None:
+        """A sentence after those of the table; it takes the place of the former one."""
+        info = translated(self._infos[action_id])
+        self._actions[action_id].setToolTip(_with_shortcut(f"{info.tooltip}. {more}", info.shortcut))
 
     def apply_palette(self, palette: Palette) -> None:
         """Draw all icons in the palette's colours."""

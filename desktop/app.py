@@ -37,6 +37,7 @@ from desktop.accessible import describe_painted
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.backup_watch import BackupWatch
+from desktop.backup_words import BackupWords
 from desktop.chart.widget import ChartWidget
 from desktop.charting.ensemble import ChartEnsemble
 from desktop.checkpoints.exchange import FILES_JOB
@@ -59,6 +60,7 @@ from desktop.library import Library
 from desktop.machine_watch import MachineWatch
 from desktop.notifications.watch import RunWatch
 from desktop.resources import icon_path
+from desktop.room_watch import RoomWatch
 from desktop.run_controller import RunController
 from desktop.signals import SignalWatcher
 from desktop.single_instance import SingleInstance
@@ -74,8 +76,6 @@ _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the one that was asked for."""
-_BACKUP = "backup"
-"""The banner's key of why no backup was made."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -101,7 +101,7 @@ class Application(QObject):
         self.charting = ChartEnsemble(
             self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
         )
-        RunWatch(self.window, self.state, self.window.messages)
+        self.run_watch = RunWatch(self.window, self.state, self.window.messages)
         holds = VenueHolds(self._clock)
         self.runs = RunController(
             context.folder,
@@ -137,12 +137,16 @@ class Application(QObject):
         folder = self._context.folder
         self.history_visits = HistoryVisits(folder.database, lambda: self._database.is_open, self)
         self.jobs = JobDesk(self.window, self.state, self._database, folder, self._context.urls)
+        self.jobs.told.connect(self.run_watch.tell_of_job)
         self.machine = MachineWatch(self)
         self.machine.told.connect(self.window.machine.show_reading)
         self.backups = BackupWatch(folder, lambda: self.window.settings.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
-        self.backups.failed.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_BACKUP))
-        self.backups.made.connect(lambda: self.window.banner.withdraw(_BACKUP))
+        BackupWords(self.window, self.backups, folder)
+        self.room = RoomWatch(self.state, self.window.banner, folder.root, self._clock, self)
+        self.room.go_on_requested.connect(
+            lambda feed, training: self.runs.go_on(self.window.settings, feed=feed, training=training)
+        )
         self.training_break = TrainingBreak(self.state, self.window.banner, self._clock, self)
         self.accuracy = AccuracyWatch(self.state, folder.database, lambda: self.window.settings.model.horizons, self)
         self.window.accuracy.wanted.connect(self.accuracy.want)
@@ -192,6 +196,7 @@ class Application(QObject):
         history = self.charting.history
         history.cancel()
         self.training_break.close()
+        self.room.close()
         if not self.backups.close():
             _log.error("The backup that was under way did not end in time.")
         if not self.machine.close():

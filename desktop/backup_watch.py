@@ -26,10 +26,11 @@ _log = logging.getLogger("ghostcandle")
 class BackupMaker(QThread):
     """Makes one backup. Signals, queued to the window's thread:
 
-    progressed: JobProgress. failed: a sentence; nothing was changed then.
+    progressed: JobProgress. made: Backup. failed: a sentence; nothing was changed then.
     """
 
     progressed = Signal(object)
+    made = Signal(object)
     failed = Signal(str)
 
     def __init__(self, folder: DataFolder, keep: int, clock: Clock, parent: QObject) -> None:
@@ -45,13 +46,14 @@ class BackupMaker(QThread):
         from core.storage.errors import StorageError  # noqa: PLC0415
 
         try:
-            make_backup(
+            backup = make_backup(
                 self._folder,
                 self._clock,
                 self._keep,
                 is_cancelled=self.isInterruptionRequested,
                 on_progress=self._tell,
             )
+            self.made.emit(backup)
         except BackupCancelled:
             _log.info("A backup was given up, for the window is being closed.")
         except StorageError as error:
@@ -70,14 +72,14 @@ class BackupMaker(QThread):
 
 
 class BackupWatch(QObject):
-    """Looks from `start` to `close` whether a backup is due. Lives in the window's thread."""
+    """Looks from `start` to `close` whether a backup is due, and makes one when asked. Lives in the window's thread."""
 
     progressed = Signal(object)
     """JobProgress"""
     failed = Signal(str)
     """Why no backup was made."""
-    made = Signal()
-    """One was made; what `failed` said is over."""
+    made = Signal(object, bool)
+    """Backup, and whether it was asked for; what `failed` said is over."""
 
     def __init__(
         self, folder: DataFolder, settings: Callable[[], BackupSettings], clock: Clock, parent: QObject | None = None
@@ -85,7 +87,7 @@ class BackupWatch(QObject):
         super().__init__(parent)
         self._folder, self._settings, self._clock = folder, settings, clock
         self._maker: BackupMaker | None = None
-        self._has_failed = False
+        self._has_failed = self._is_asked = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.look)
@@ -107,16 +109,32 @@ class BackupWatch(QObject):
         """Make one where it is due; look again later."""
         from core.storage.backups import is_due  # noqa: PLC0415 - long after the first paint
 
-        settings = self._settings()
-        if not is_due(self._folder, settings.every_hours, self._clock.now_ms()):
+        if self._maker is not None:
+            return  # it was asked for; its end sets the next look
+        if is_due(self._folder, self._settings().every_hours, self._clock.now_ms()):
+            self._make()
+        else:
             self._timer.start(LOOK_EVERY_MS)
-            return
+
+    @Slot()
+    def make_now(self) -> None:
+        """Make one, whether it is due or not. One that is under way is the one that was asked for."""
+        self._is_asked = True
+        if self._maker is None:
+            self._make()
+
+    def _make(self) -> None:
         self._has_failed = False
-        self._maker = BackupMaker(self._folder, settings.keep, self._clock, self)
+        self._maker = BackupMaker(self._folder, self._settings().keep, self._clock, self)
         self._maker.progressed.connect(self.progressed)
+        self._maker.made.connect(self._on_made)
         self._maker.failed.connect(self._on_failed)
         self._maker.finished.connect(self._on_finished)
         self._maker.start(QThread.Priority.LowPriority)
+
+    @Slot(object)
+    def _on_made(self, backup: object) -> None:
+        self.made.emit(backup, self._is_asked)
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
@@ -130,6 +148,5 @@ class BackupWatch(QObject):
         if maker is None or maker.isInterruptionRequested():
             return
         maker.deleteLater()
-        if not self._has_failed:
-            self.made.emit()
+        self._is_asked = False
         self._timer.start(_AFTER_A_FAILURE_MS if self._has_failed else LOOK_EVERY_MS)

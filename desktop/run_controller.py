@@ -21,7 +21,7 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.files import CandleFileError
 from core.market.venue_names import venue_name
 from core.settings import MarketSettings, Settings
-from core.storage.errors import StorageError
+from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
 from core.training.spec import SessionSpec
 from desktop.database import WindowDatabase
@@ -113,6 +113,12 @@ class RunController(QObject):
         self._holds.of(self._settings.market.venue).drop()
         self._spawn(self._try_again())
 
+    def go_on(self, settings: Settings, *, feed: bool, training: bool) -> None:
+        """What had stopped goes on from what is stored; no wait that an exchange has asked for is cut short."""
+        if training:
+            self._settings = settings
+        self._spawn(self._go_on(feed=feed, training=training))
+
     def start_training(self, settings: Settings) -> None:
         """Train on the watched market, unless that goes on already. One that is just ending is waited for."""
         self._settings = settings
@@ -151,7 +157,7 @@ class RunController(QObject):
         """Whether another market was chosen meanwhile."""
         return self._pending is not None and self._pending is not settings
 
-    async def _open_market(self, settings: Settings) -> None:
+    async def _open_market(self, settings: Settings, *, trains: bool = True) -> None:
         await self._close_market()
         if self._is_left(settings):
             return
@@ -168,7 +174,8 @@ class RunController(QObject):
         self.opened.emit(self._market)
         if built.notice is not None:
             self.notice.emit(built.notice)
-        self._start_worker(self._market)
+        if trains:
+            self._start_worker(self._market)
         self._run_feed(feed)
 
     def _make_feed(self) -> MarketFeed:
@@ -179,7 +186,7 @@ class RunController(QObject):
         try:
             return await feed.build(market, self._settings.training.seed, self._limit)
         except (FeedError, CandleFileError, StorageError) as error:
-            self._give_up(str(error))
+            self._give_up(str(error), needs_room=isinstance(error, FullDiskError))
         except Exception as error:  # other people's code: the window must not go on looking for candles for ever
             _log.exception("the market could not be opened")
             self._give_up(
@@ -193,12 +200,19 @@ class RunController(QObject):
         self._task = asyncio.ensure_future(feed.run())
         self._task.add_done_callback(self._on_feed_done)
 
-    async def _try_again(self) -> None:
+    async def _go_on(self, *, feed: bool, training: bool) -> None:
+        trains = training or self.is_training  # one that the user has stopped stays stopped
+        if feed:
+            await self._try_again(trains=trains)
+        if trains:
+            await self._start_again()
+
+    async def _try_again(self, *, trains: bool = True) -> None:
         async with self._turn:
             asked = self._settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
                 self._announce(asked)
-                await self._open_market(self._settings)
+                await self._open_market(self._settings, trains=trains)
                 return
             await self._close_feed()
             self._say(FeedState.CONNECTING, translate("Window", "Trying {0} again …").format(venue_name(asked.venue)))
@@ -207,8 +221,8 @@ class RunController(QObject):
                 self._adopt(feed)
                 self._run_feed(feed)
 
-    def _give_up(self, sentence: str) -> None:
-        self._say(FeedState.FAILED, sentence)
+    def _give_up(self, sentence: str, *, needs_room: bool = False) -> None:
+        self._say(FeedState.FAILED, sentence, needs_room=needs_room)
         self.failed.emit(sentence)
 
     async def _start_again(self) -> None:
@@ -303,8 +317,8 @@ class RunController(QObject):
                 translate("Window", "The feed ended: {0}. Choose the market again to go on.").format(error),
             )
 
-    def _say(self, state: FeedState, sentence: str) -> None:
-        self.feed_event.emit(FeedStatus(state, sentence, self._clock.now_ms()))
+    def _say(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:
+        self.feed_event.emit(FeedStatus(state, sentence, self._clock.now_ms(), needs_room=needs_room))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         """Keep a reference: asyncio itself holds tasks weakly."""

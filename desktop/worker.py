@@ -11,6 +11,7 @@ from core.commands import TrainerCommand
 from core.events import TrainerFailed
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.errors import FullDiskError
 from core.storage.folder import DataFolder
 from core.training.drive import Inbox, TrainingDriver
 from core.training.hosts import host_maker
@@ -59,7 +60,8 @@ class TrainingWorker(QThread):
             self._drive()
         except Exception as error:
             words = translate("Window", "Training stopped: {0}").format(error)
-            self.failed.emit(TrainerFailed(words, traceback.format_exc()))
+            needs_room = isinstance(error, FullDiskError)
+            self.failed.emit(TrainerFailed(words, traceback.format_exc(), needs_room=needs_room))
 
     def _drive(self) -> None:
         db = open_database(DataFolder(self._spec.root).database)

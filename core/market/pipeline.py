@@ -28,7 +28,7 @@ from core.market.feeds.base import (
 from core.market.feeds.ledger import REMEMBERED
 from core.market.history.spans import Span
 from core.market.validate import Rejection, RejectionReason, Validator
-from core.storage.errors import StorageError
+from core.storage.errors import FullDiskError, StorageError
 
 _BATCH_CANDLES = 256
 _BATCH_S = 0.05
@@ -101,7 +101,8 @@ class MarketPipeline:
             await self._consume()
         except StorageError as error:
             _log.warning("the candles of %s cannot be stored: %s", self._feed.market, error)
-            self._fail(f"Candles cannot be stored, so the feed was stopped. {error}")
+            sentence = f"Candles cannot be stored, so the feed was stopped. {error}"
+            self._fail(sentence, needs_room=isinstance(error, FullDiskError))
         finally:
             if self._timer is not None:
                 self._timer.cancel()
@@ -257,5 +258,6 @@ class MarketPipeline:
         live = tuple(closed.candle.open_time_ms for closed in batch if closed.is_live)
         self._listener.on_closed(candles, live)
 
-    def _fail(self, sentence: str, next_venue: str | None = None) -> None:
-        self._listener.on_status(FeedStatus(FeedState.FAILED, sentence, self._clock.now_ms(), next_venue))
+    def _fail(self, sentence: str, next_venue: str | None = None, *, needs_room: bool = False) -> None:
+        now_ms = self._clock.now_ms()
+        self._listener.on_status(FeedStatus(FeedState.FAILED, sentence, now_ms, next_venue, needs_room=needs_room))

@@ -14,6 +14,10 @@ class CorruptDatabaseError(StorageError):
     """The file is not a database, or is damaged. `recovering.open_or_recover` sets such a file aside."""
 
 
+class FullDiskError(StorageError):
+    """There is no room for what was to be written: it can be written once there is."""
+
+
 class NewerDatabaseError(StorageError):
     """A later version of Ghostcandle has written the file; this one must not touch it."""
 
@@ -27,7 +31,8 @@ def explain(error: Exception, path: Path) -> StorageError | None:
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return CorruptDatabaseError(f"The database {path} is damaged ({error}).")
     sentence = _SENTENCES.get(primary)
-    return None if sentence is None else StorageError(sentence.format(path=path, error=error))
+    kind = FullDiskError if primary == sqlite3.SQLITE_FULL else StorageError
+    return None if sentence is None else kind(sentence.format(path=path, error=error))
 
 
 _SENTENCES = {

@@ -96,7 +96,7 @@ def died(error: Exception) -> HostDiedError:
     """The same failure as the driver is told of it. What the machine or the user must mend first is final."""
     details = "".join(traceback.format_exception(error))
     cause = _cause_of(error)
-    if cause in (DeathCause.REFUSED, DeathCause.NO_DEVICE):
+    if cause in (DeathCause.REFUSED, DeathCause.FULL_DISK, DeathCause.NO_DEVICE):
         return HostDiedError(str(error), details, is_final=True, cause=cause)
     message = str(error).partition("\n")[0]  # CUDA adds a page of advice for programmers
     if cause in _DEVICE_SENTENCES:
@@ -114,8 +114,10 @@ def died_in_thread(error: Exception) -> HostDiedError:
 
 
 def _cause_of(error: Exception) -> DeathCause:
-    from core.storage.errors import StorageError  # noqa: PLC0415 - only on failure
+    from core.storage.errors import FullDiskError, StorageError  # noqa: PLC0415 - only on failure
 
+    if isinstance(error, FullDiskError):
+        return DeathCause.FULL_DISK
     if isinstance(error, StorageError):
         return DeathCause.REFUSED
     if type(error).__name__ == "DeviceError":  # by its name: its module imports torch

@@ -25,6 +25,7 @@ from core.storage.retention import reasons_to_keep, rules_of
 from desktop.checkpoints.columns import format_bytes
 from desktop.checkpoints.source import score_text
 from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
+from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.formatting import format_count, format_time
 from desktop.tables import dress_rows
@@ -76,7 +77,7 @@ class CleanUpDialog(QDialog):
         info = field_infos(CheckpointSettings)[name]
         editor = make_editor(info)
         editor.put(getattr(self._settings, name))
-        editor.widget.setToolTip(info.description or "")
+        editor.widget.setToolTip(description(info))
         editor.widget.setAccessibleName(title(name))
         editor.listen(self._show)
         return editor

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from core.setting_faults import sentence_of
 from core.settings import OWN_DIALOG
-from desktop.dialogs.setting_facts import facts, group_of
+from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
 from desktop.translation import translate
@@ -108,18 +108,19 @@ class GroupForm(QWidget, Generic[T]):
             editor.put(getattr(value, name))
             editor.listen(self.changed.emit)
             editor.widget.setObjectName(name)
-            editor.widget.setToolTip(info.description or "")
+            about = description(info)
+            editor.widget.setToolTip(about)
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
             label = QLabel(title(name))
             label.setBuddy(editor.widget)
             if editor.widget.focusPolicy() is Qt.FocusPolicy.NoFocus:  # a switch beside an editor
                 for part in editor.widget.findChildren(QWidget, options=_OWN_CHILDREN):
                     part.setAccessibleName(title(name))
-            description = _description(f"{info.description or ''} {facts(group, name, info)}".strip())
-            self._texts[name] = f"{title(name)} {name} {info.description or ''}"
-            for column, part in enumerate((label, editor.widget, description)):
+            told = _description(f"{about} {facts(group, name, info)}".strip())
+            self._texts[name] = f"{title(name)} {name} {about}"
+            for column, part in enumerate((label, editor.widget, told)):
                 grid.addWidget(part, row, column)
-            self._rows[name] = (label, editor.widget, description)
+            self._rows[name] = (label, editor.widget, told)
         grid.setRowStretch(grid.rowCount(), 1)
 
     def editor(self, name: str) -> FieldEditor:

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -27,6 +26,8 @@ from core.market.candle import Interval
 from core.settings import MarketSettings
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.problem import Problem
+from desktop.dialogs.setting_facts import description
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
@@ -74,8 +75,7 @@ class MarketDialog(QDialog):
         self.catch_up.setValue(market.catch_up_candles)
         self.fallback = QLineEdit(", ".join(market.fallback_venues))
         self.fallback.setPlaceholderText(translate("Dialogs", "None is offered"))
-        self._message = QLabel()
-        self._message.setWordWrap(True)
+        self._message = Problem()
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
         self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Watch"))
@@ -169,7 +169,7 @@ class MarketDialog(QDialog):
         infos = all_field_infos(MarketSettings)
         for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
             self._form.addRow(title, widget)
-            widget.setToolTip(infos[name].description or "")
+            widget.setToolTip(description(infos[name]))
         self.catch_up.setSuffix(translate("Dialogs", " candles"))
         layout = QVBoxLayout(self)
         layout.addLayout(self._form)
@@ -189,14 +189,7 @@ class MarketDialog(QDialog):
         used = _USED[self.feed.currentData()]
         for name, widget in self._rows.items():
             self._form.setRowVisible(widget, name == "feed" or name in used)
-        try:
-            self.market()
-            problem = ""
-        except ValueError as error:
-            problem = str(error)
-        self._message.setText(problem)
-        self._message.setVisible(bool(problem))
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+        self._message.check(self.market, self.buttons)
 
     def _choose_file(self) -> None:
         dialog = QFileDialog(

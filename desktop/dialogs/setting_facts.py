@@ -58,6 +58,11 @@ def unit(group: str, name: str) -> str:
     return translate("Settings", _UNITS[group, name]) if (group, name) in _UNITS else ""
 
 
+def description(info: FieldInfo) -> str:
+    """What it is for, in the user's language. `setting_descriptions` lists them all for translators."""
+    return translate("SettingDescriptions", info.description) if info.description else ""
+
+
 def group_of(settings_class: type) -> str:
     """The name of a group in the tree, by its class; empty for a class that is none."""
     tree = Settings()

@@ -55,6 +55,7 @@ _TITLES = {
     "initialisation": QT_TRANSLATE_NOOP("Settings", "First weights"),
     "interval": QT_TRANSLATE_NOOP("Settings", "Interval"),
     "is_descending": QT_TRANSLATE_NOOP("Settings", "Is descending"),
+    "jobs": QT_TRANSLATE_NOOP("Settings", "Jobs"),
     "keep": QT_TRANSLATE_NOOP("Settings", "How many are kept"),
     "keep_best": QT_TRANSLATE_NOOP("Settings", "Keep best"),
     "keep_every_steps": QT_TRANSLATE_NOOP("Settings", "Keep one in so many steps"),

@@ -15,6 +15,7 @@ from desktop.actions import ActionId, ActionRegistry, translated
 from desktop.checkpoints.source import score_text
 from desktop.dialogs.forms import field_infos
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS
+from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.finder.search import Entry, EntryKind
 from desktop.translation import translate
@@ -55,7 +56,7 @@ def setting_entries(settings: Settings, open_setting: Callable[[str, str], objec
         branch = getattr(settings, group.name)
         for name, info in field_infos(type(branch)).items():
             now = translate("Finder", "{0}, now {1}.").format(title(group.name), _shown(getattr(branch, name)))
-            details = f"{now} {info.description or ''}"
+            details = f"{now} {description(info)}"
             yield Entry(EntryKind.SETTING, title(name), partial(open_setting, group.name, name), details)
 
 

@@ -116,12 +116,12 @@ class JobList:
             report = replace(job.report, seconds_left=None)
             self._running[job_id] = replace(job, state=JobState.CANCELLING, report=report, result=result)
 
-    def finish(self, job_id: str, state: JobState, result: str, page: Path | None = None) -> None:
-        """It is over. An unknown id is no error."""
+    def finish(self, job_id: str, state: JobState, result: str, page: Path | None = None) -> Job | None:
+        """It is over: as what. An unknown id is no error, and None."""
         job = self._running.pop(job_id, None)
         self._started.pop(job_id, None)
         if job is None:
-            return
+            return None
         if state is JobState.ENDED and job.state is JobState.CANCELLING:
             state, result = JobState.CANCELLED, result or job.result
         report = replace(job.report, seconds_left=None)
@@ -129,6 +129,7 @@ class JobList:
             report = replace(report, done=max(report.total, 1), total=max(report.total, 1))
         over = Job(report, state, job.started_at_ms, "", self._clock.now_ms(), result, page)
         self._over = [*(each for each in self._over if each.job_id != job_id), over][-_MOST_KEPT:]
+        return over
 
     def end(self, job_id: str) -> None:
         """It was given up. An unknown id is no error."""

@@ -51,6 +51,8 @@ class JobDesk(QObject):
 
     finished = Signal(str, object)
     """A job's id and its JobState."""
+    told = Signal(object)
+    """Job: it is over by itself, done or failed, and was announced."""
 
     def __init__(
         self,
@@ -273,11 +275,13 @@ class JobDesk(QObject):
         page = order.page if state is JobState.DONE and order.page is not None and order.page.is_file() else None
         if state is JobState.DONE and order.checkpoint_id is not None and ending.summary is not None:
             result = f"{result} {self._keep(ending.summary, page)}"
-        self._state.jobs.finish(job_id, state, result.strip(), page)
+        job = self._state.jobs.finish(job_id, state, result.strip(), page)
         self._state.jobs_changed.emit()
         if not self._children:
             self._idle.set()
         self._announce(order, state, result, page)
+        if job is not None and not self._is_closed and state is not JobState.CANCELLED:
+            self.told.emit(job)
         self.finished.emit(job_id, state)
 
     def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str]:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from core.market.history.errors import CandleFileError
 from core.market.history.source import require_readable
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.problem import Problem
 from desktop.jobs.orders import Order
 from desktop.translation import translate
 
@@ -42,9 +43,7 @@ class JobDialog(QDialog):
         self.setWindowTitle(title)
         self.form = QFormLayout()
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.message = QLabel()
-        self.message.setWordWrap(True)
-        self.message.setAccessibleName(translate("Jobs", "What is wrong"))
+        self.message = Problem()
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
         self.buttons.button(kinds.Ok).setText(start)
@@ -77,14 +76,7 @@ class JobDialog(QDialog):
 
     def check(self) -> None:
         """Say what is wrong, and let start only what is right."""
-        try:
-            self.order()
-            problem = ""
-        except ValueError as error:
-            problem = str(error)
-        self.message.setText(problem)
-        self.message.setVisible(bool(problem))
-        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not problem)
+        self.message.check(self.order, self.buttons)
 
     def accept(self) -> None:
         try:

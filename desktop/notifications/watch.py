@@ -1,14 +1,15 @@
-"""What of a run is worth a message while its window is not in front: a new best, an incident, a feed lost and back."""
+"""What is worth a message while the window is not in front: a new best, an incident, a feed's loss, a job's end."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from core.events import CheckpointInfo, Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState
 from core.settings import NotificationSettings
 from desktop import formatting
 from desktop.checkpoints.source import score_text
+from desktop.jobs.book import Job, JobState
 from desktop.notifications.messages import DesktopMessages
 from desktop.state import RunState
 from desktop.translation import translate
@@ -41,6 +42,16 @@ class RunWatch(QObject):
     @property
     def _wanted(self) -> NotificationSettings:
         return self._window.settings.notifications
+
+    @Slot(object)
+    def tell_of_job(self, job: Job) -> None:
+        """One that somebody waits for is over."""
+        if self._wanted.jobs:
+            is_done = job.state is JobState.DONE
+            title = (
+                translate("Notifications", "A job is done") if is_done else translate("Notifications", "A job failed")
+            )
+            self._tell(title, f"{job.report.title}: {job.result}")
 
     def _tell(self, title: str, text: str) -> None:
         if self._wanted.while_in_front or not self._window.isActiveWindow():

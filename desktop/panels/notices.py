@@ -82,6 +82,8 @@ class NoticeWriter(QObject):
 
     def _on_failed(self, event: TrainerFailed) -> None:
         self._banner.withdraw(_ENDED)  # the failure says it too
+        if event.needs_room:
+            return  # `RoomWatch` says what follows
         notice = Notice(
             _TRAINER, Severity.ERROR, event.sentence, event.details, translate("Panels", "Start again"), self._on_start
         )
@@ -89,7 +91,7 @@ class NoticeWriter(QObject):
 
     def _on_feed(self) -> None:
         feed = self._state.feed
-        if feed is None or feed.state is not FeedState.FAILED:
+        if feed is None or feed.state is not FeedState.FAILED or feed.needs_room:
             self._banner.withdraw(_FEED)
             return
         self._banner.tell(

@@ -6,13 +6,19 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from core import headless
+from core.events import Severity
 from core.settings import BackupSettings
 from core.storage.backup_record import list_backups, verify
+from desktop.actions import ActionId
 from desktop.app import Application
+from desktop.checkpoints.columns import format_bytes
 from desktop.commands.headless import run_headless
+from desktop.formatting import format_time
 from tests.desktop.test_app import CATCH_UP, context, live, step_of, until
 
 
@@ -51,6 +57,51 @@ def test_why_none_was_made_is_said_and_taken_back_when_one_is(qapp: QApplication
 
     live(qapp, made, story)
     assert len(list_backups(made.folder.backups)) == 1
+
+
+def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+    off = dataclasses.replace(made, settings=dataclasses.replace(made.settings, backups=BackupSettings(every_hours=0)))
+
+    async def story(application: Application) -> None:
+        window = application.window
+        action, menu = window.actions_of_window[ActionId.BACK_UP], window.actions_of_window.menu_of(ActionId.BACK_UP)
+        await until(lambda: step_of(application) > 0, "training")
+        menu.aboutToShow.emit()
+        assert "None was made" in action.toolTip()
+        box = application.finder.open()
+        QTest.keyClicks(box.line, "back up")
+        began_ms = application.state.clock.now_ms()
+        QTest.keyClick(box.line, Qt.Key.Key_Return)
+        action.trigger()
+        action.trigger()
+        assert window.banner.shown is None, "the window's thread has gone on; nothing is there yet"
+        await until(lambda: window.banner.shown is not None, "word of it")
+        (backup,) = list_backups(made.folder.backups)
+        assert backup.record.made_at_ms >= began_ms and verify(backup) is None
+        assert window.banner.shown is not None and window.banner.shown.severity is Severity.INFO
+        assert str(backup.folder) in window.banner.shown.text
+        assert format_bytes(backup.record.size_bytes) in window.banner.shown.text
+        menu.aboutToShow.emit()
+        assert format_time(backup.record.made_at_ms) in action.toolTip()
+        application.backups.look()
+        assert len(list_backups(made.folder.backups)) == 1, "none is due"
+
+    live(qapp, off, story)
+
+
+def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path)
+    made.folder.backups.write_text("in the way")
+
+    async def story(application: Application) -> None:
+        banner = application.window.banner
+        await until(lambda: step_of(application) > 0, "training")
+        application.window.actions_of_window[ActionId.BACK_UP].trigger()
+        await until(lambda: banner.shown is not None, "word of it")
+        assert banner.shown is not None and "No backup could be written" in banner.shown.text
+
+    live(qapp, made, story)
 
 
 def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(qapp: QApplication, tmp_path: Path) -> None:

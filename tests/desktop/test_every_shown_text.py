@@ -189,7 +189,7 @@ def _sentences(event: object) -> Iterator[str]:
 
 def _of_group(group: object) -> Iterator[str]:
     for name, info in all_field_infos(type(group)).items():
-        yield from filter(None, (info.description, str(getattr(group, name))))
+        yield str(getattr(group, name))
         yield from (str(option) for option in get_args(info.annotation))
 
 

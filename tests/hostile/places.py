@@ -30,6 +30,12 @@ def seen_by(pid: int, folder: Path) -> Path:
     return Path(f"/proc/{pid}/root") / folder.relative_to("/")
 
 
+def beside(pid: int) -> list[str]:
+    """What to put before a command so that it sees the disks that this process sees."""
+    user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
+    return ["nsenter", *user, "--mount", f"--target={pid}"]
+
+
 @functools.cache
 def _can_mount() -> bool:
     if shutil.which("unshare") is None:

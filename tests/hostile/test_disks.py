@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from core.storage.folder import DataFolder
 from tests.hostile import windows
-from tests.hostile.places import on_small_disk, read_only, seen_by
+from tests.hostile.places import beside, on_small_disk, read_only, seen_by
 from tests.hostile.windows import SMALL, TRACEBACK, require_a_sentence, settle, window
 from tests.support import commands
 
@@ -19,6 +24,9 @@ pytestmark = [
     pytest.mark.timeout(180),
     pytest.mark.skipif(sys.platform != "linux", reason="mount namespaces"),
 ]
+
+
+COPY = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).backup(sqlite3.connect(sys.argv[2]))"
 
 
 @pytest.fixture
@@ -106,16 +114,43 @@ def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_it_goes_on_when_the
 
 
 @pytest.mark.slow
-def test_a_window_whose_disk_fills_up_says_so_and_stays(data: Path) -> None:
-    before = [*on_small_disk(data, "16m"), "sh", "-c", f'{put(data)}; exec "$@"', "sh"]
-    with window(data, "--feed", "simulate", "--speed", "20", before=before) as opened:
-        opened.wait_for(lambda said: said.get("step", 0) > 5, "training")
+@pytest.mark.parametrize("host", ["thread", "process"])
+def test_a_window_whose_disk_fills_up_says_so_and_goes_on_by_itself_when_there_is_room(data: Path, host: str) -> None:
+    settings = {**SMALL, "training": {**SMALL["training"], "host": host}}
+    before = [*on_small_disk(data, "24m"), "sh", "-c", f'{put(data, settings)}; exec "$@"', "sh"]
+    with window(data, "--feed", "simulate", "--speed", "10", before=before) as opened:
+        opened.wait_for(lambda said: said.get("step", 0) > 45, "training")
         ballast = seen_by(opened.process.pid, data) / "ballast"
         with pytest.raises(OSError, match="No space"), ballast.open("wb", buffering=0) as file:
             while True:
-                file.write(bytes(65_536))
-        said = opened.wait_for(lambda said: "full" in said["feed_says"] + " ".join(said["banner"]), "word of the disk")
+                file.write(bytes(4_096))
+        said = opened.wait_for(lambda said: said["feed_needs_room"], "word of the disk")
         assert said["window"], "it is still there"
+        (told,) = (text for text in said["banner"] if "is full" in text)
+        assert str(data) in told and "goes on by itself" in told
+        reached = said["step"]
         ballast.unlink()
+        said = opened.wait_for(lambda said: said["step"] > reached + 40 and said["feed"] == "simulated", "going on")
+        assert not any("is full" in text for text in said["banner"])
+        copy = data.with_name("copy.sqlite3")
+        reader = [*beside(opened.process.pid), sys.executable, "-c", COPY, str(DataFolder(data).database), str(copy)]
+        subprocess.run(reader, check=True, timeout=60)
+        with closing(sqlite3.connect(copy)) as db:
+            require_nothing_lost(db)
         assert opened.close() == 0
         assert TRACEBACK not in opened.errors
+
+
+def require_nothing_lost(db: sqlite3.Connection) -> None:
+    """The candles are without a hole, and one run has scored each of them once at each horizon."""
+    assert db.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
+    require_each_minute_once(db.execute("SELECT open_time_ms FROM candles ORDER BY open_time_ms"))
+    for horizon in (1, 2, 3):
+        sql = "SELECT target_open_time_ms FROM scores WHERE horizon = ? ORDER BY target_open_time_ms"
+        require_each_minute_once(db.execute(sql, (horizon,)))
+
+
+def require_each_minute_once(rows: Iterable[tuple[int]]) -> None:
+    times = [time_ms for (time_ms,) in rows]
+    assert len(times) > 60
+    assert {later - earlier for earlier, later in itertools.pairwise(times)} == {60_000}

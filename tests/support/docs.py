@@ -1,4 +1,4 @@
-"""The parts of the docs that are made from the code: commands, settings, keys.
+"""What is made from the code: in the docs commands, settings, keys; for translators the descriptions of settings.
 
 python -m tests.support.docs [--check]
 """
@@ -32,6 +32,7 @@ from desktop.panel_action_table import (
     log_actions,
     watchlist_actions,
 )
+from tests.support.setting_texts import TABLE, table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 _OF_PANELS = (checkpoint_actions, incident_actions, feed_actions, watchlist_actions, log_actions, job_actions)
@@ -179,14 +180,13 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; 1 where a page is not what the code says")
     only_looks = parser.parse_args().check
     stale = []
-    for name in PARTS:
-        page = DOCS / f"{name}.md"
-        before = page.read_text(encoding="utf-8")
-        after = with_part(before, name)
-        if after != before:
-            stale.append(page.name)
+    pages = {DOCS / f"{name}.md": name for name in PARTS}
+    made = {page: with_part(page.read_text(encoding="utf-8"), name) for page, name in pages.items()}
+    for file, after in {**made, TABLE: table()}.items():
+        if not file.exists() or file.read_text(encoding="utf-8") != after:
+            stale.append(file.name)
             if not only_looks:
-                page.write_text(after, encoding="utf-8")
+                file.write_text(after, encoding="utf-8")
     print(f"{'Not what the code says' if only_looks else 'Written'}: {', '.join(stale) or 'none'}")
     return 1 if only_looks and stale else 0
 

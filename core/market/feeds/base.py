@@ -38,6 +38,7 @@ class FeedStatus:
 
     next_venue: where this venue is the trouble, the one that is next in the user's order. It is offered, never taken.
     until_ms: the end of the wait that the sentence tells of, as `in_words` has it.
+    needs_room: the disk that candles are stored on is full; it can go on once there is room.
     """
 
     state: FeedState
@@ -45,6 +46,7 @@ class FeedStatus:
     at_ms: int
     next_venue: str | None = None
     until_ms: int | None = None
+    needs_room: bool = False
 
     def sentence_at(self, now_ms: int) -> str:
         """The sentence with as much of the wait as is left then."""

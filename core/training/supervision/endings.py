@@ -16,6 +16,7 @@ class DeathCause(StrEnum):
 
     ERROR = "an error that nothing could answer"
     REFUSED = "something that must be mended first"
+    FULL_DISK = "there is no room for what it has to write"
     NO_DEVICE = "the device that was asked for cannot be used"
     STICKY = "a device error that spoils the process"
     GONE = "the device is gone"

@@ -236,8 +236,9 @@ _LEFT_FOR_LATER = (
 
 
 def _failed(death: HostDiedError, why: str = "") -> TrainerFailed:
-    advice = "The chart goes on; start training again when the cause is mended."
-    return TrainerFailed(f"{death.sentence}{why} {advice}", death.details)
+    needs_room = death.cause is DeathCause.FULL_DISK
+    advice = "training can go on once there is room" if needs_room else "start training again when the cause is mended"
+    return TrainerFailed(f"{death.sentence}{why} The chart goes on; {advice}.", death.details, needs_room=needs_room)
 
 
 def _undone(unanswered: Sequence[TrainerCommand]) -> str:

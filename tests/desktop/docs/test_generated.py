@@ -11,7 +11,9 @@ from core.indicators.registry import INDICATORS
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.dialogs.forms import all_field_infos
+from desktop.dialogs.setting_descriptions import DESCRIPTIONS
 from tests.support.docs import DOCS, PARTS, actions, every_command, with_part
+from tests.support.setting_texts import TABLE, every_description, table
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -43,6 +45,11 @@ def test_every_setting_is_in_the_docs_and_described() -> None:
         for name, info in all_field_infos(type(getattr(Settings(), group.name))).items():
             assert f"| `{group.name}.{name}`" in page
             assert info.description, f"{group.name}.{name}"
+
+
+def test_every_description_of_a_setting_is_marked_for_translators(qapp: object) -> None:
+    assert TABLE.read_text(encoding="utf-8") == table(), "make docs writes it anew"
+    assert set(DESCRIPTIONS) == set(every_description())
 
 
 def test_every_action_is_in_the_docs_with_its_keys() -> None:

@@ -15,7 +15,7 @@ import psutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 
 from core.events import TrainerState
 from core.market.candle import Candle, Market
@@ -30,7 +30,7 @@ from desktop.commands.options import Context
 from desktop.jobs.book import Job, JobState
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog
-from desktop.jobs.orders import Order, pretrain_order
+from desktop.jobs.orders import Order, import_order, pretrain_order
 from desktop.single_instance import SingleInstance
 from tests.desktop.test_app import Story, context, live, step_of, until
 from tests.support.candles import MINUTE, random_walk
@@ -184,6 +184,38 @@ def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(qapp: 
         notice = application.window.banner.shown
         assert done.state is JobState.FAILED and "odd.csv" in done.result and "Traceback" not in done.result
         assert notice is not None and "odd.csv" in notice.text
+
+    live_with_door(qapp, within, story)
+
+
+def test_the_end_of_a_job_is_told_on_the_desktop_to_someone_who_looks_elsewhere(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    within = with_settings(context(tmp_path / "data", speed=0.01))
+    good = write_csv(tmp_path / "BTCUSDT.csv", random_walk(50))
+    odd = tmp_path / "odd.csv"
+    odd.write_text("this,is,no\ncandle,file,at all\n")
+
+    async def story(application: Application) -> None:
+        told: list[tuple[str, str]] = []
+        window = application.window
+        window.messages.told.connect(lambda title, text: told.append((title, text)))
+        await until(lambda: application._database.is_open, "the database")
+        elsewhere = QWidget()
+        elsewhere.show()
+        elsewhere.activateWindow()
+        await until(lambda: not window.isActiveWindow(), "the other window's turn")
+        for file in (good, odd):
+            application.jobs.begin(import_order([file], venue="binance"))
+            await until_over(application)
+        assert [title for title, _text in told] == ["A job is done", "A job failed"]
+        assert "50 candles" in told[0][1] and "odd.csv" in told[1][1]
+        notifications = dataclasses.replace(window.settings.notifications, jobs=False)
+        window.change_settings(dataclasses.replace(window.settings, notifications=notifications))
+        application.jobs.begin(import_order([odd], venue="binance"))
+        await until_over(application)
+        assert len(told) == 2, "turned off"
+        elsewhere.deleteLater()
 
     live_with_door(qapp, within, story)
 

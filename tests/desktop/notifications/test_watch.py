@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from core.events import CheckpointsChanged, Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
+from desktop.jobs.book import JobState
 from desktop.notifications.watch import RunWatch
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
@@ -104,6 +105,23 @@ def test_a_new_best_is_told_while_candles_are_live(bench: Bench, told: list[str]
     bench.state.apply(scenario.status(TrainerState.CATCHING_UP))
     save(bench, "best")
     assert told == ["New best checkpoint"]
+
+
+def test_a_job_is_not_told_to_someone_who_uses_the_window(bench: Bench, qtbot: QtBot) -> None:
+    watch = RunWatch(bench.window, bench.state, bench.window.messages)
+    titles: list[str] = []
+    bench.window.messages.told.connect(lambda title, _text: titles.append(title))
+    bench.state.jobs.begin("own job 1", "Import x.csv")
+    job = bench.state.jobs.finish("own job 1", JobState.DONE, "3 candles stored.")
+    assert job is not None
+    bench.window.show()
+    bench.window.activateWindow()
+    qtbot.waitUntil(bench.window.isActiveWindow)
+    watch.tell_of_job(job)
+    assert titles == []
+    change(bench, while_in_front=True)
+    watch.tell_of_job(job)
+    assert titles == ["A job is done"]
 
 
 def test_each_can_be_turned_off(bench: Bench, told: list[str], qtbot: QtBot) -> None:

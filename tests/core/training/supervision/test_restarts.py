@@ -56,10 +56,12 @@ def test_crashes_that_are_far_apart_are_not_added_up(restarts: Restarts, clock: 
 
 
 def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> None:
-    refused = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.REFUSED)
-    for death in (refused, NO_DEVICE):  # the device never worked
+    refused = HostDiedError("The database is locked.", is_final=True, cause=DeathCause.REFUSED)
+    full = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.FULL_DISK)
+    for death in (refused, full, NO_DEVICE):  # the device never worked
         verdict = restarts.after(death, ())
         assert verdict.failure is not None and not verdict.failure.by_breaker
+        assert verdict.failure.needs_room is (death is full)
         assert kinds(verdict) == [TRAINER_ENDED]
 
 

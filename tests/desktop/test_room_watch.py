@@ -1,0 +1,135 @@
+"""What stopped because the disk is full goes on by itself; the disk itself is tried in tests/hostile/test_disks.py."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.clock import ManualClock
+from core.events import TrainerFailed, TrainerState
+from core.market.feeds.base import FeedState, FeedStatus
+from desktop.app import Application
+from desktop.panels.banner import Banner
+from desktop.room_watch import RoomWatch
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.test_app import context, live, step_of, until
+
+LOOK_EVERY_MS = 20
+NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, needs_room=True)
+NO_ROOM_FOR_STEPS = TrainerFailed("The disk is full.", needs_room=True)
+
+
+@pytest.fixture
+def banner(qtbot: QtBot, theme: Theme) -> Banner:
+    banner = Banner(theme)
+    qtbot.addWidget(banner)
+    return banner
+
+
+@pytest.fixture
+def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) -> Iterator[RoomWatch]:
+    room = RoomWatch(state, banner, tmp_path, clock, look_every_ms=LOOK_EVERY_MS)
+    yield room
+    room.close()
+
+
+def asked(room: RoomWatch) -> list[tuple[bool, bool]]:
+    wanted: list[tuple[bool, bool]] = []
+    room.go_on_requested.connect(lambda feed, training: wanted.append((feed, training)))
+    return wanted
+
+
+def test_what_waits_for_room_goes_on_and_the_notice_goes(
+    room: RoomWatch, state: RunState, banner: Banner, qtbot: QtBot
+) -> None:
+    wanted = asked(room)
+    state.apply(NO_ROOM_FOR_CANDLES)
+    state.apply(NO_ROOM_FOR_STEPS)
+    assert banner.shown is not None and "stands still" in banner.shown.text
+    qtbot.waitUntil(lambda: bool(wanted))
+    assert set(wanted) == {(True, True)}
+    state.apply(FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
+    state.trainer_starts(has_run=True)
+    assert banner.shown is None
+    count = len(wanted)
+    qtbot.wait(4 * LOOK_EVERY_MS)
+    assert len(wanted) == count
+
+
+def test_other_failures_are_left_to_the_user(room: RoomWatch, state: RunState, banner: Banner, qtbot: QtBot) -> None:
+    wanted = asked(room)
+    state.apply(FeedStatus(FeedState.FAILED, "No exchange answers.", 0))
+    state.apply(TrainerFailed("It ended for the third time."))
+    qtbot.wait(4 * LOOK_EVERY_MS)
+    assert wanted == [] and banner.shown is None
+
+
+def test_while_there_is_no_room_nothing_is_tried_but_by_the_button(
+    room: RoomWatch, state: RunState, banner: Banner, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, looks = asked(room), []
+
+    def full(folder: Path) -> tuple[int, int, int]:
+        looks.append(folder)
+        return shutil._ntuple_diskusage(10**9, 10**9 - 10**6, 10**6)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(shutil, "disk_usage", full)
+    state.apply(NO_ROOM_FOR_STEPS)
+    qtbot.waitUntil(lambda: len(looks) > 3)
+    assert wanted == []
+    banner.action.click()
+    assert wanted == [(False, True)]
+
+
+def test_what_stops_again_at_once_is_tried_less_and_less_often(
+    room: RoomWatch, state: RunState, clock: ManualClock, qtbot: QtBot
+) -> None:
+    wanted = asked(room)
+    pauses: list[int] = []
+    for _ in range(4):
+        count = len(wanted)
+        state.apply(NO_ROOM_FOR_CANDLES)
+        pauses.append(room._timer.interval())
+        qtbot.waitUntil(lambda: len(wanted) > count)  # noqa: B023 - called within the turn
+        state.apply(FeedStatus(FeedState.LIVE, "Live.", 0))
+        clock.advance_ms(1_000)
+    assert pauses == [LOOK_EVERY_MS * 2**number for number in range(4)]
+    clock.advance_ms(600_000)
+    state.apply(NO_ROOM_FOR_CANDLES)
+    assert room._timer.interval() == LOOK_EVERY_MS, "it has gone well for ten minutes"
+
+
+def test_a_window_that_closes_starts_nothing(room: RoomWatch, state: RunState, qtbot: QtBot) -> None:
+    wanted = asked(room)
+    room.close()
+    state.apply(scenario.status(TrainerState.TRAINING))
+    state.apply(NO_ROOM_FOR_CANDLES)
+    qtbot.wait(4 * LOOK_EVERY_MS)
+    assert wanted == []
+
+
+def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(qapp: QApplication, tmp_path: Path) -> None:
+    """The database is allowed no further page: SQLite says of that what it says of a full disk."""
+
+    async def story(application: Application) -> None:
+        state = application.state
+        await until(lambda: step_of(application) > 3, "training")
+        execute = application._database.db.execute
+        application.runs.stop_training()
+        await until(lambda: state.trainer_state is TrainerState.STOPPED, "its end")
+        execute("PRAGMA max_page_count = 1")
+        await until(lambda: state.feed is not None and state.feed.needs_room, "a full disk")
+        banner = application.window.banner
+        assert banner.shown is not None and "no candle is stored" in banner.shown.text
+        execute("PRAGMA max_page_count = 1000000")
+        await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")
+        assert banner.shown is None and not application.runs.is_training
+
+    live(qapp, context(tmp_path), story)
