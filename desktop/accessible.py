@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QObject
@@ -23,11 +24,12 @@ class _Picture(QAccessibleWidget):
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget, QAccessible.Role.Chart)
-        self._shown = widget
+        self._shown = weakref.ref(widget)  # Qt keeps what describes a widget for longer than the widget lives
 
     def text(self, kind: QAccessible.Text) -> str:
-        if kind is QAccessible.Text.Description and isinstance(self._shown, InWords):
-            return self._shown.in_words()
+        shown = self._shown()
+        if kind is QAccessible.Text.Description and isinstance(shown, InWords):
+            return shown.in_words()
         return super().text(kind)
 
 

@@ -267,6 +267,8 @@ class Theme(QObject):
         """Make the whole application wear the theme: Fusion style, colour scheme, Qt palette."""
         self._application = application
         application.setStyle("Fusion")
+        # Qt 6.9's GNOME theme makes every text monospace when the system's scheme changes; a font that was set stays
+        application.setFont(application.font())
         _request_scheme(self._mode)
         _dress(application, self._palette)
         self._refresh()

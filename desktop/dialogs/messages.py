@@ -95,7 +95,7 @@ def shortcut_lines(infos: Iterable[ActionInfo]) -> list[ShortcutLine]:
     return [
         ShortcutLine(
             info.place or info.menu[0].replace("&", ""),
-            info.text.replace("&", "").rstrip("…"),
+            " › ".join(part.replace("&", "") for part in (*info.menu[1:], info.text)).rstrip("…"),
             QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText),
             info.tooltip,
         )

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
-from core.market.history.errors import HistoryError
+from core.market.history.errors import HistoryError, UnnamedMarketError
 from core.market.history.moments import parse_moment
+from core.market.history.naming import WantedMarket, venue_of
 from core.market.time_zones import find
 from core.settings import MarketSettings
+from desktop.commands.market_options import known_venues
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog, editable
-from desktop.jobs.orders import Order, backfill_order, import_order
+from desktop.jobs.orders import Order, backfill_order, import_order, in_fields
 from desktop.translation import translate
 
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
@@ -26,8 +30,8 @@ class ImportDialog(JobDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         about = translate(
             "Jobs",
-            "Reads candles, or trades, from files into the database. What is stored already stays as it is; the chart "
-            "shows the new candles at once.",
+            "Reads candles, or trades, from files into the database. What is stored already stays as it is; a "
+            "chart of their market shows the new candles at once.",
         )
         super().__init__(translate("Jobs", "Import candles"), about, translate("Jobs", "Import"), parent)
         self.picker = FilePicker(several=True)
@@ -70,14 +74,26 @@ class ImportDialog(JobDialog):
         zone = self.zone.text().strip()
         if find(zone) is None:
             raise ValueError(translate("Jobs", "Name the time zone, such as UTC or Europe/Berlin."))
+        venue = self.venue.currentText().strip().lower()
+        if not venue:
+            _require_telling_names(files)
         return import_order(
             files,
-            venue=self.venue.currentText().strip().lower(),
+            venue=venue,
             symbol=self.symbol.currentText().strip(),
             interval=interval,
             time_zone=zone,
             replaces=self.replaces.isChecked(),
         )
+
+
+def _require_telling_names(files: Iterable[Path]) -> None:
+    """Raises ValueError for the first whose name does not tell its exchange: better now than after a process began."""
+    for file in files:
+        try:
+            venue_of(file, WantedMarket(), known_venues())
+        except UnnamedMarketError as error:
+            raise ValueError(in_fields(str(error))) from error
 
 
 class BackfillDialog(JobDialog):

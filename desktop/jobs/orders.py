@@ -148,7 +148,11 @@ def _import_told(summary: Mapping[str, Any]) -> str:
     rejected: Counter[str] = Counter()
     for each in files:
         rejected.update(each["rejected"])
-    parts = [translate("Jobs", "{0} candles stored.").format(format_count(stored))]
+    markets = {f"{each['symbol']} {each['interval']} ({each['venue']})" for each in files}
+    if len(markets) == 1:
+        parts = [translate("Jobs", "{0} candles of {1} stored.").format(format_count(stored), *markets)]
+    else:
+        parts = [translate("Jobs", "{0} candles stored.").format(format_count(stored))]
     if same:
         parts.append(translate("Jobs", "{0} were there already.").format(format_count(same)))
     if rejected:

@@ -151,18 +151,27 @@ class ProgressDelegate(QStyledItemDelegate):
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         text = palette.inverse_text if is_selected else palette.text
         bar = QRect(room.left(), room.center().y() - _BAR_PX // 2, max(room.width() - _TEXT_PX, 0), _BAR_PX)
-        _paint_bar(painter, bar, job, palette, text if is_selected else colour_of(job, palette))
+        if is_selected:  # on the selection's own ground
+            _paint_bar(painter, bar, share_done(job), text, text, None)
+        else:
+            _paint_bar(painter, bar, share_done(job), palette.outline, colour_of(job, palette), palette.background)
         painter.setPen(text)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(room, int(flags), str(index.data()))
 
 
-def _paint_bar(painter: QPainter, bar: QRect, job: Job, palette: Palette, colour: QColor) -> None:
-    painter.setPen(palette.outline)
-    painter.setBrush(palette.background)
+def share_done(job: Job) -> float:
+    """How much of its bar is full, 0 to 1."""
+    return 1.0 if job.state is JobState.DONE else share_of(job) or 0.0
+
+
+def _paint_bar(
+    painter: QPainter, bar: QRect, share: float, outline: QColor, fill: QColor, ground: QColor | None
+) -> None:
+    painter.setPen(outline)
+    painter.setBrush(Qt.BrushStyle.NoBrush if ground is None else ground)
     painter.drawRect(bar.adjusted(0, 0, -1, -1))
-    share = 1.0 if job.state is JobState.DONE else share_of(job) or 0.0
-    painter.fillRect(QRect(bar.left(), bar.top(), round(share * bar.width()), bar.height()), colour)
+    painter.fillRect(QRect(bar.left(), bar.top(), round(share * bar.width()), bar.height()), fill)
 
 
 def colour_of(job: Job, palette: Palette) -> QColor:

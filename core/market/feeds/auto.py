@@ -14,6 +14,7 @@ from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.holds import VenueHold, VenueHolds
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.feeds.simulated import SimulatedFeed
+from core.market.feeds.trouble import BY_ITSELF
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import read_candle_file
 from core.market.sample import sample_feed
@@ -72,7 +73,7 @@ async def _live_or_sample(
     if problem is None:
         return BuiltFeed(feed)
     if is_known(feed.market):
-        return BuiltFeed(feed, f"{problem} The stored candles are shown, and it is tried again by itself.")
+        return BuiltFeed(feed, f"{problem.removesuffix(BY_ITSELF).rstrip()} The stored candles are shown. {BY_ITSELF}")
     notice = (
         f"{problem} The shipped sample is shown instead: hourly EUR/USD candles of 2017, not today's market. "
         "Choose the market again to try once more."

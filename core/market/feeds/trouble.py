@@ -16,7 +16,7 @@ _MAINTENANCE_WAIT_S = 30.0
 _TLS_WAIT_S = 30.0
 _SERVER_FAULT = 500
 _INSTEAD = "Choose another venue, or replay a file."
-_BY_ITSELF = "It is tried again by itself."
+BY_ITSELF = "It is tried again by itself."
 _DEEPEST_CAUSE = 5
 
 
@@ -143,20 +143,20 @@ def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | No
             )
         case 429:
             return VenueError(
-                f"{name} asks for fewer requests (429). {_BY_ITSELF}",
+                f"{name} asks for fewer requests (429). {BY_ITSELF}",
                 wait_s=asked_s or _SLOW_DOWN_WAIT_S,
                 is_asked=True,
             )
         case 503:
             return VenueError(
-                f"{name} is down for maintenance or overloaded (503). {_BY_ITSELF}",
+                f"{name} is down for maintenance or overloaded (503). {BY_ITSELF}",
                 wait_s=asked_s or 0.0,
                 is_asked=bool(asked_s),
                 is_of_venue=True,
             )
     if status is not None and status >= _SERVER_FAULT:
         return VenueError(
-            f"{name} has a fault of its own ({status}). {_BY_ITSELF}",
+            f"{name} has a fault of its own ({status}). {BY_ITSELF}",
             is_brief=True,
             wait_s=asked_s or 0.0,
             is_asked=bool(asked_s),
@@ -175,14 +175,14 @@ def _by_cause(error: Exception, name: str) -> VenueError | None:
         )
     if any(isinstance(each, ssl.SSLError) for each in causes):
         return VenueError(
-            f"The encrypted connection to {name} could not be set up. {_BY_ITSELF} A firewall or proxy on the way may "
+            f"The encrypted connection to {name} could not be set up. {BY_ITSELF} A firewall or proxy on the way may "
             "be the reason.",
             is_brief=True,
         )
     if any(isinstance(each, socket.gaierror) for each in causes):
         return VenueError(
             f"{name} cannot be reached: its address was not found (DNS), so there is no network, or the name is "
-            f"blocked here. {_BY_ITSELF}",
+            f"blocked here. {BY_ITSELF}",
             is_brief=True,
         )
     return None
@@ -205,10 +205,10 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
     if isinstance(error, ccxt.BadSymbol):
         return VenueError(f"{name} does not have the market asked for ({error}).", is_final=True)
     if isinstance(error, ccxt.OnMaintenance):
-        return VenueError(f"{name} is down for maintenance. {_BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
+        return VenueError(f"{name} is down for maintenance. {BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
     if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:
         return VenueError(
-            f"{name} is down for maintenance or overloaded, and says so. {_BY_ITSELF}", is_brief=True, is_of_venue=True
+            f"{name} is down for maintenance or overloaded, and says so. {BY_ITSELF}", is_brief=True, is_of_venue=True
         )
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):
         return VenueError(f"{name} did not answer in time.", is_brief=True)
@@ -219,7 +219,7 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
             f"{name} wants a key for this, and none is ever used here. {_INSTEAD}", is_final=True, is_of_venue=True
         )
     if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-        return VenueError(f"{name} asks for fewer requests. {_BY_ITSELF}", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
+        return VenueError(f"{name} asks for fewer requests. {BY_ITSELF}", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):

@@ -40,8 +40,8 @@ def venue_of(path: Path, wanted: WantedMarket, venues: Collection[str]) -> str:
     if len(found) == 1:
         return found.pop()
     raise UnnamedMarketError(
-        f"The name of {path.name} does not tell which exchange its candles are from. Name it: --venue binance, "
-        f"or --venue {FILE_VENUE} for candles of no exchange."
+        f"The name of {path.name} does not tell which exchange its candles are from. Name it with --venue "
+        f"(binance, say; {FILE_VENUE}, if they are of no exchange)."
     )
 
 
@@ -60,7 +60,9 @@ def symbol_of(path: Path, wanted: WantedMarket, told: tuple[str, ...]) -> str:
     found = _symbols(_split(told[0]) if told else _parts(path))
     if len(found) == 1:
         return found.pop()
-    raise UnnamedMarketError(f"Nothing in {path.name} tells which market it is of. Name it: --symbol BTC/USDT")
+    raise UnnamedMarketError(
+        f"Nothing in {path.name} tells which market it is of. Name it with --symbol (BTC/USDT, say)."
+    )
 
 
 def _parts(path: Path) -> list[str]:

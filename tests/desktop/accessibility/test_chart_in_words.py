@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
@@ -91,3 +94,13 @@ def test_bars_and_tables_that_are_painted_tell_their_numbers(qtbot: QtBot, theme
     table.show_rows(("close", "range"), [("model", (Cell("12 %"), Cell("30 %")))])
     assert described(bars) == "head: 0.50. blocks.0: 0.25."
     assert all(word in described(table) for word in ("model", "close", "12 %", "range", "30 %"))
+
+
+def test_what_describes_a_chart_does_not_keep_it(qtbot: QtBot, theme: Theme) -> None:
+    chart = ChartWidget(theme)
+    filled(chart)
+    assert described(chart)
+    seen = weakref.ref(chart)
+    chart.deleteLater()
+    del chart
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and seen() is None)

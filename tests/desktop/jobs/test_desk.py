@@ -162,7 +162,7 @@ def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QA
         visits: list[str] = []
         application.history_visits.progressed.connect(lambda job: visits.append(job.job_id))
         done = await until_over(application)
-        assert (done.state, done.result) == (JobState.DONE, "3,000 candles stored.")
+        assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")
         assert visits == [], "the window's own job is not told twice"
 
     live_with_door(qapp, within, story)
@@ -179,6 +179,7 @@ def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(qapp: 
         await until(lambda: application._database.is_open, "the database")
         dialog = application.jobs.ask_import()
         dialog.picker.line.setText(str(file))
+        dialog.venue.setCurrentText("binance")
         ok(dialog).click()
         done = await until_over(application)
         notice = application.window.banner.shown

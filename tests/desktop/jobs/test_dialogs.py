@@ -42,11 +42,23 @@ def ordered(qtbot: QtBot, dialog: JobDialog) -> Order:
 
 
 def test_an_import_asks_for_nothing_but_the_file(qtbot: QtBot, candles: Path) -> None:
+    named = candles.with_name("binance_BTCUSDT.csv")
+    named.write_bytes(candles.read_bytes())
+    dialog = ImportDialog()
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(str(named))
+    order = ordered(qtbot, dialog)
+    assert order.arguments == ("import", "--time-zone", "UTC", "--", str(named)) and named.name in order.title
+
+
+def test_an_import_of_a_file_whose_name_tells_no_exchange_asks_for_it_first(qtbot: QtBot, candles: Path) -> None:
     dialog = ImportDialog()
     qtbot.addWidget(dialog)
     dialog.picker.line.setText(str(candles))
-    order = ordered(qtbot, dialog)
-    assert order.arguments == ("import", "--time-zone", "UTC", "--", str(candles)) and "my candles.csv" in order.title
+    assert "“Exchange”" in dialog.message.text() and "--" not in dialog.message.text()
+    assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
+    dialog.venue.setCurrentText("file")
+    assert ordered(qtbot, dialog).arguments[1:3] == ("--venue", "file")
 
 
 def test_history_is_asked_of_the_watched_market_for_thirty_days(qtbot: QtBot) -> None:
