@@ -89,6 +89,7 @@ async def _look_at_chart(found: Survey, application: Application, where: str) ->
     chart, palette = application.chart, application.theme.palette
     count = chart.model.count
     for index in (count - 12, count - 1, count + 1):
+        await stage.until(lambda: bool(chart.model.ghosts()), "ghosts: there are none between a close and a forecast")
         candle = chart.model.candle(index)
         price = chart.model.ghosts()[0].ghost.close if candle is None else candle.close
         place = QPointF(chart.frame.x(index), chart.frame.y(price)) / chart.devicePixelRatio()
