@@ -56,12 +56,12 @@ def assert_whole(heard: Heard, exchange: LoopbackExchange) -> None:
 
 def test_history_is_fetched_page_by_page_and_ends_with_the_newest_closed_candle() -> None:
     async def scenario() -> None:
-        async with an_exchange(speed=0.01, history=1300) as exchange:
+        async with an_exchange(speed=1.0, history=1300) as exchange:
             heard = await hear(a_feed(exchange, catch_up=1200, limit=1200))
             assert len(heard.candles) == 1200
             assert_whole(heard, exchange)
-            assert not heard.live
-            assert heard.candles[-1] in exchange.tape.closed(exchange.now_ms())[-3:]
+            assert len(heard.live) <= 1, "but for one that closed while the others were fetched"
+            assert heard.candles[-1] in exchange.tape.closed(exchange.now_ms())[-10:]
             assert (heard.progress[-1].done, heard.progress[-1].total) == (1200, 1200)
             assert heard.states[-1] is FeedState.ENDED
 
