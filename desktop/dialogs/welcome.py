@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QButtonGroup,
     QDialog,
     QDialogButtonBox,
@@ -211,6 +212,12 @@ class ChoiceRow(QWidget):
         if button.isChecked() and not is_offered:
             self._group.button(0).setChecked(True)
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange:  # the theme has changed under it
+            for button in self._group.buttons():
+                _colour(button, is_down=button.isChecked())
+
     def _button(self, number: int, choice: Choice) -> QPushButton:
         button = QPushButton(choice.text)
         button.setToolTip(choice.tooltip)
@@ -241,7 +248,7 @@ def _translated(choice: Choice) -> Choice:
     return replace(choice, text=text, tooltip=tooltip)
 
 
-def _colour(button: QPushButton, *, is_down: bool) -> None:
+def _colour(button: QAbstractButton, *, is_down: bool) -> None:
     """A style that only darkens what is down leaves a stranger guessing."""
     palette = QGuiApplication.palette()
     if is_down:

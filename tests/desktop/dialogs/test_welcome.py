@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.machine import GpuReading, MachineReading
@@ -9,6 +10,7 @@ from core.settings import Settings
 from desktop.dialogs import welcome
 from desktop.dialogs.welcome import ChoiceRow, WelcomeDialog
 from desktop.machine_watch import MachineWatch
+from desktop.theme import Theme
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -106,3 +108,18 @@ def test_closing_it_keeps_what_there_is(qtbot: QtBot, dialog: WelcomeDialog) -> 
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert chosen.args == [Settings(), False]
+
+
+def test_the_chosen_buttons_wear_a_theme_that_changes_under_them(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+    theme, application = Theme("light"), QApplication.instance()
+    assert isinstance(application, QApplication)
+    before = application.palette()
+    theme.apply_to(application)
+    try:
+        theme.set_mode("dark")
+        chosen = next(button for button in dialog.findChildren(QPushButton) if button.isChecked())
+        qtbot.waitUntil(lambda: chosen.palette().button().color() == application.palette().highlight().color())
+        theme.set_mode("light")
+        qtbot.waitUntil(lambda: chosen.palette().button().color() == application.palette().highlight().color())
+    finally:
+        application.setPalette(before)
