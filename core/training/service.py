@@ -11,6 +11,7 @@ import torch
 
 from core.clock import Clock
 from core.commands import (
+    EXIT,
     ApplyDeletions,
     ForecastWith,
     KeepBy,
@@ -160,12 +161,13 @@ class TrainingService:
             unpack_all(session, tensors, metadata)
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
+            self._keeper.goes_on(session)
         elif self._spec.start is not None:
             begin_with(session, self._spec.start, self._spec.settings.model)
         elif self._spec.settings.training.start_from == "newest":
             self._begin_with_pretrained()
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
-        self._opening_rescores = self._corrections.take(_CORRECTIONS_AT_OPENING)
+        self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
         session.take_up_record()
 
     def _begin_with_pretrained(self) -> None:
@@ -222,7 +224,7 @@ class TrainingService:
             events.extend(self._set_paused(True))
         events.extend(self._checkpoint_if_due(command.mode))
         if self._corrections.has_more:
-            events.extend(self._corrections.take(_CORRECTIONS_AT_ONCE))
+            events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
         if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
             events.append(self.status())
         return tuple(events)
@@ -282,13 +284,25 @@ class TrainingService:
                 with self._record.write():
                     self._record.add_incident_once(incident)
             case RescoreCandle(open_time_ms):
-                return (*self._corrections.rescore(open_time_ms), *self._corrections.take(_CORRECTIONS_AT_ONCE))
+                return self._rescore(open_time_ms)
             case StopSession():
                 self._state = TrainerState.STOPPED
-                return self._save("exit")
+                return self._save(EXIT)
             case _:
                 raise TypeError(f"no such command: {command}")
         return ()
+
+    def _rescore(self, open_time_ms: int) -> tuple[TrainerEvent, ...]:
+        rescored = self._corrections.rescore(open_time_ms)
+        if rescored:
+            self._keeper.has_rescored()
+        return (*rescored, *self._take_corrections(_CORRECTIONS_AT_ONCE))
+
+    def _take_corrections(self, most: int) -> tuple[TrainerEvent, ...]:
+        rescored = self._corrections.take(most)
+        if rescored:
+            self._keeper.has_rescored()
+        return rescored
 
     def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> None:
         if isinstance(command, SetDuty):
