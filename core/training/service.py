@@ -64,6 +64,8 @@ from core.training.threads import choose_threads
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
+_RATE_HOLDS_S = 10.0
+"""A speed is of steps that follow one another: after so long without one there is none."""
 _CORRECTIONS_AT_OPENING = 500
 """Taken before the first answer: a few seconds' work. More of them, as after an import, go along with the candles."""
 _CORRECTIONS_AT_ONCE = 16
@@ -234,6 +236,7 @@ class TrainingService:
         steps = [event for event in events if isinstance(event, StepDone)]
         went_back = self._went_back()
         if steps:
+            self._forget_old_pace()
             self._step_times.append(self._clock.monotonic_s())
         if not steps and not went_back:
             return ()
@@ -393,7 +396,13 @@ class TrainingService:
             self._record.add_incident(incident)
         return incident
 
+    def _forget_old_pace(self) -> None:
+        times = self._step_times
+        if times and self._clock.monotonic_s() - times[-1] > _RATE_HOLDS_S:
+            times.clear()
+
     def _steps_per_s(self) -> float | None:
+        self._forget_old_pace()
         times = self._step_times
         if len(times) < 2 or times[-1] <= times[0]:
             return None

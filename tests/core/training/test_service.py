@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from core.clock import ManualClock
 from core.commands import SaveCheckpoint, SetLearningRate, StepOnce, StopSession
 from core.events import CheckpointsChanged, StepDone, TrainerState, TrainerStatus
 from core.market.candle import Candle
@@ -123,3 +124,21 @@ def test_what_is_kept_by_hand_is_written_although_the_start_found_the_same(tmp_p
     session.handle(SaveCheckpoint())
     session.close()
     assert [reason for _, reason in kept(tmp_path, session)][-2:] == ["exit", "manual"]
+
+
+def test_a_speed_is_told_only_while_steps_come(tmp_path: Path) -> None:
+    clock = ManualClock(now_ms=1_000)
+    session = rigs.service(tmp_path, clock=clock)
+    for candle in CANDLES[:20]:
+        clock.advance_ms(500)
+        rigs.feed(session, [candle])
+    assert session.status().steps_per_s == pytest.approx(2.0)
+    clock.advance_ms(9_000)
+    assert session.status().steps_per_s == pytest.approx(2.0)
+    clock.advance_ms(1_800_000)
+    assert session.status().steps_per_s is None
+    for candle in CANDLES[20:23]:
+        clock.advance_ms(1_000)
+        rigs.feed(session, [candle])
+    assert session.status().steps_per_s == pytest.approx(1.0), "the pause between is no slow step"
+    session.close()
