@@ -9,6 +9,9 @@ from core.events import ForecastMode, Incident
 from core.market.candle import Candle
 from core.settings import CheckpointSettings
 
+EXIT = "exit"
+"""The reason of a checkpoint that is written when training ends, where something is new since the newest one."""
+
 
 @dataclass(frozen=True, slots=True)
 class ObserveCandle:

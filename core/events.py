@@ -327,6 +327,7 @@ class TrainerStatus:
     candles: int
     position_ms: int | None
     steps_per_s: float | None
+    """Of the newest steps; None where the last of them was ten seconds ago or more when this was told."""
     last_step_at_ms: int | None
     loss: LossSummary
     accuracy: AccuracySummary

@@ -173,7 +173,9 @@ class Application(QObject):
             self.window.tell(self._context.folder_notice, Severity.WARNING, key="folder")
         if self._context.is_safe_mode:
             text = translate(
-                "Window", "Safe mode: default settings and layout, and the CPU. Nothing that is changed here is saved."
+                "Window",
+                "Safe mode: default settings and layout, and the CPU. Neither settings nor layouts are saved; candles "
+                "and training are, as ever.",
             )
             self.window.tell(text, Severity.INFO, key="settings")
         elif self._context.warnings:

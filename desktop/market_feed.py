@@ -73,6 +73,7 @@ class MarketFeed(QObject):
             limit=limit,
             urls=self._urls,
             is_known=self._is_known,
+            last_simulated=self._store.last_simulated,
             holds=self._venue_holds,
         )
         self._feed = built.feed

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from core.market.candle import Candle, Market
 from core.storage.database import select, translated, write
-from core.storage.markets import add_market, find_market
+from core.storage.markets import add_market, find_market, last_simulated
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -63,6 +63,10 @@ class CandleStore:
 
     def __init__(self, db: Database) -> None:
         self._db = db
+
+    def last_simulated(self) -> Market | None:
+        """The invented market that was trained on last; where there was no training, one that has candles."""
+        return last_simulated(self._db)
 
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
         """Store in one transaction; a candle that is there already is replaced where it differs.

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.market.candle import Interval, Market
+from core.market.candle import SIMULATED_VENUE, Interval, Market
 from core.storage.database import select
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+_LAST_SIMULATED = """
+SELECT venue, symbol, interval_ms FROM markets LEFT JOIN runs ON runs.market_id = markets.id AND fence > 0
+WHERE venue = ? AND (fence > 0 OR EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id))
+ORDER BY max(
+    runs.created_at_ms,
+    coalesce((SELECT max(created_at_ms) FROM checkpoints WHERE checkpoints.run_id = runs.run_id), 0)
+) DESC, runs.sequence DESC, markets.id DESC LIMIT 1
+"""
+"""An imported run has had no trainer here; a market whose trainer never began has candles, and comes after all runs."""
 
 
 def find_market(db: Database, market: Market) -> int | None:
@@ -24,6 +34,12 @@ def add_market(db: Database, market: Market) -> int:
     number = find_market(db, market)
     assert number is not None
     return number
+
+
+def last_simulated(db: Database) -> Market | None:
+    """The invented market that was trained on last; where there was no training, one that has candles. None: none."""
+    rows = select(db, _LAST_SIMULATED, (SIMULATED_VENUE,))
+    return market_of(*rows[0]) if rows else None
 
 
 def market_of(venue: str, symbol: str, interval_ms: int) -> Market:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from core.clock import Clock
-from core.commands import ObserveCandle, SaveCheckpoint, SetDevice, SetPaused, StopSession, TrainerCommand
+from core.commands import EXIT, ObserveCandle, SaveCheckpoint, SetDevice, SetPaused, StopSession, TrainerCommand
 from core.events import (
     EventBatch,
     ForecastMode,
@@ -311,7 +311,7 @@ class TrainingDriver:
         """End the host with a checkpoint and make one on the other device. Raises HostDiedError."""
         self._restarts.use(command.device)  # first: should the host die on the way, the next is on that device too
         deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
-        self._send(SaveCheckpoint("exit"))
+        self._send(SaveCheckpoint(EXIT))
         self._drain(deadline_s)
         self._renew_host()
         if not self._start():

@@ -12,6 +12,7 @@ from typing import Any
 from torch import Tensor
 
 from core.clock import Clock
+from core.commands import EXIT
 from core.events import CheckpointInfo, CheckpointsChanged, Estimate
 from core.settings import CheckpointSettings, ModelSettings, Settings
 from core.storage.checkpoints import CheckpointRows
@@ -25,6 +26,7 @@ from core.training.snapshot import pack, require_fit
 
 _SUFFIX = ".safetensors"
 _MINUTE_MS = 60_000
+_State = tuple[int, int | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,9 @@ class CheckpointKeeper:
         self._model = model
         self._clock = clock
         self._saved_at_s: float | None = None
-        self._saved_state: tuple[int, int | None, str | None] | None = None
+        self._saved_state: _State | None = None
+        self._newest_state: _State | None = None
+        """Of the newest checkpoint, also of one that was gone on from; None where the scores are newer."""
         self._best_skill: float | None = None
         self.circumstances: Callable[[], Circumstances] | None = None
         """Asked with each checkpoint; None: nothing of it is known, and nothing of it is stored."""
@@ -79,13 +83,21 @@ class CheckpointKeeper:
             return True
         return self._clock.monotonic_s() - self._saved_at_s >= self._settings.catch_up_seconds
 
+    def goes_on(self, session: TrainingSession) -> None:
+        """The session's whole state was just read from a checkpoint of this run: an exit need not write it again."""
+        self._newest_state = _state_of(session)
+
+    def has_rescored(self) -> None:
+        """Scores came out differently after a correction: an exit writes a checkpoint, though no step was made."""
+        self._newest_state = None
+
     def save(self, session: TrainingSession, reason: str) -> CheckpointsChanged | None:
         """Write the state, then its row; then delete what no reason keeps. None where this state is saved already.
 
         Raises CheckpointError, in a sentence, where the state is not finite or the disk refuses it.
         """
-        state = (session.step, session.position_ms, session.checkpoint_id)  # a restore changes the last alone
-        if session.position_ms is None or state == self._saved_state:
+        known = self._newest_state if reason == EXIT else self._saved_state
+        if session.position_ms is None or _state_of(session) == known:
             return None
         if not session.engine.is_finite():
             raise CheckpointError("The model holds numbers that are not finite, so no checkpoint was written.")
@@ -97,7 +109,7 @@ class CheckpointKeeper:
         with self._record.write():
             self._record.add_checkpoint(info, settings_json)
         session.checkpoint_id = info.checkpoint_id
-        self._saved_state = (session.step, session.position_ms, info.checkpoint_id)
+        self._saved_state = self._newest_state = _state_of(session)
         self._saved_at_s = self._clock.monotonic_s()
         in_use = {info.checkpoint_id}
         return CheckpointsChanged(self._run_id, info, (*self.apply_requests(in_use), *self.clean_up(in_use)))
@@ -212,6 +224,10 @@ class CheckpointKeeper:
             is_best=is_new_best,
             is_in_use=True,
         )
+
+
+def _state_of(session: TrainingSession) -> _State:
+    return session.step, session.position_ms, session.checkpoint_id  # a restore changes the last alone
 
 
 def _is_ours(path: Path) -> bool:

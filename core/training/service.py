@@ -11,6 +11,7 @@ import torch
 
 from core.clock import Clock
 from core.commands import (
+    EXIT,
     ApplyDeletions,
     ForecastWith,
     KeepBy,
@@ -63,6 +64,8 @@ from core.training.threads import choose_threads
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
+_RATE_HOLDS_S = 10.0
+"""A speed is of steps that follow one another: after so long without one there is none."""
 _CORRECTIONS_AT_OPENING = 500
 """Taken before the first answer: a few seconds' work. More of them, as after an import, go along with the candles."""
 _CORRECTIONS_AT_ONCE = 16
@@ -160,12 +163,13 @@ class TrainingService:
             unpack_all(session, tensors, metadata)
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
+            self._keeper.goes_on(session)
         elif self._spec.start is not None:
             begin_with(session, self._spec.start, self._spec.settings.model)
         elif self._spec.settings.training.start_from == "newest":
             self._begin_with_pretrained()
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
-        self._opening_rescores = self._corrections.take(_CORRECTIONS_AT_OPENING)
+        self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
         session.take_up_record()
 
     def _begin_with_pretrained(self) -> None:
@@ -222,7 +226,7 @@ class TrainingService:
             events.extend(self._set_paused(True))
         events.extend(self._checkpoint_if_due(command.mode))
         if self._corrections.has_more:
-            events.extend(self._corrections.take(_CORRECTIONS_AT_ONCE))
+            events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
         if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
             events.append(self.status())
         return tuple(events)
@@ -232,6 +236,7 @@ class TrainingService:
         steps = [event for event in events if isinstance(event, StepDone)]
         went_back = self._went_back()
         if steps:
+            self._forget_old_pace()
             self._step_times.append(self._clock.monotonic_s())
         if not steps and not went_back:
             return ()
@@ -282,13 +287,25 @@ class TrainingService:
                 with self._record.write():
                     self._record.add_incident_once(incident)
             case RescoreCandle(open_time_ms):
-                return (*self._corrections.rescore(open_time_ms), *self._corrections.take(_CORRECTIONS_AT_ONCE))
+                return self._rescore(open_time_ms)
             case StopSession():
                 self._state = TrainerState.STOPPED
-                return self._save("exit")
+                return self._save(EXIT)
             case _:
                 raise TypeError(f"no such command: {command}")
         return ()
+
+    def _rescore(self, open_time_ms: int) -> tuple[TrainerEvent, ...]:
+        rescored = self._corrections.rescore(open_time_ms)
+        if rescored:
+            self._keeper.has_rescored()
+        return (*rescored, *self._take_corrections(_CORRECTIONS_AT_ONCE))
+
+    def _take_corrections(self, most: int) -> tuple[TrainerEvent, ...]:
+        rescored = self._corrections.take(most)
+        if rescored:
+            self._keeper.has_rescored()
+        return rescored
 
     def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> None:
         if isinstance(command, SetDuty):
@@ -379,7 +396,13 @@ class TrainingService:
             self._record.add_incident(incident)
         return incident
 
+    def _forget_old_pace(self) -> None:
+        times = self._step_times
+        if times and self._clock.monotonic_s() - times[-1] > _RATE_HOLDS_S:
+            times.clear()
+
     def _steps_per_s(self) -> float | None:
+        self._forget_old_pace()
         times = self._step_times
         if len(times) < 2 or times[-1] <= times[0]:
             return None

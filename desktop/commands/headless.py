@@ -66,6 +66,7 @@ async def _run(context: Context, progress: TerminalProgress, stopped: str | None
         limit=context.candles,
         urls=context.urls,
         is_known=lambda market: _has_candles(context, market),
+        last_simulated=lambda: _last_simulated(context),
     )
     if built.notice is not None:
         progress.say(built.notice)
@@ -84,6 +85,14 @@ def _has_candles(context: Context, market: Market) -> bool:
     db = open_database(context.folder.database, readonly=True)
     try:
         return CandleStore(db).latest_open_time_ms(market) is not None
+    finally:
+        db.close()
+
+
+def _last_simulated(context: Context) -> Market | None:
+    db = open_database(context.folder.database, readonly=True)
+    try:
+        return CandleStore(db).last_simulated()
     finally:
         db.close()
 

@@ -146,8 +146,10 @@ def _handing(
 
 
 def in_safe_mode(context: Context) -> Context:
-    """The defaults for all but the market, and the CPU: what a broken setting or driver cannot spoil."""
-    settings = Settings(market=context.settings.market, training=TrainingSettings(device="cpu"))
+    """The defaults for all but the market and what is kept of checkpoints, and the CPU: what a broken setting or driver
+    cannot spoil, and nothing that the user keeps is cleaned up."""
+    kept = context.settings
+    settings = Settings(market=kept.market, checkpoints=kept.checkpoints, training=TrainingSettings(device="cpu"))
     return dataclasses.replace(context, settings=settings, is_safe_mode=True, is_first_start=False, warnings=())
 
 

@@ -17,12 +17,16 @@ _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
     "The same job runs in this terminal; Ctrl+C ends it with a checkpoint."
 )
+_SAFE_MODE = (
+    "Default settings and layout, and the CPU. Neither settings nor layouts are saved; candles, training with its "
+    "checkpoints, and lines on the chart are, in the data folder as ever."
+)
 
 
 @click.command()
 @run_options
 @common_options
-@click.option("--safe-mode", is_flag=True, help="Default settings and layout, and the CPU; nothing of it is saved.")
+@click.option("--safe-mode", is_flag=True, help=_SAFE_MODE)
 @with_some_context
 def run(context: Context, safe_mode: bool) -> None:
     """Open the window (the default command).

@@ -21,6 +21,8 @@ from desktop.training_words import break_sentence
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHING_STEPS = 25
+_SPEED_HOLDS_MS = 10_000
+"""The trainer tells a speed with its steps: so long after the last one, that is not the speed of now."""
 _TRENDS = {
     Trend.IMPROVING: ("trending-down", QT_TRANSLATE_NOOP("Panels", "improving")),
     Trend.FLAT: ("trending-neutral", QT_TRANSLATE_NOOP("Panels", "flat")),
@@ -41,7 +43,9 @@ _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Last step"): QT_TRANSLATE_NOOP(
         "Panels", "How long ago the model last learned, and how long that step took."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Speed"): QT_TRANSLATE_NOOP("Panels", "Training steps a second, now."),
+    QT_TRANSLATE_NOOP("Panels", "Speed"): QT_TRANSLATE_NOOP(
+        "Panels", "Training steps a second, now; none where the last step is more than ten seconds ago."
+    ),
 }
 
 
@@ -95,6 +99,7 @@ class LossPanel(Panel):
         self._refresh_curves()
 
     def tick(self) -> None:
+        self._refresh_speed()
         last = self._state.steps.last
         if last is None:
             self._put("Last step", MISSING)
@@ -167,11 +172,6 @@ class LossPanel(Panel):
         loss = None if status is None else status.loss
         self._put("Current", format_number(None if loss is None else loss.current, 4))
         self._put("Best", format_number(None if loss is None else loss.best, 4))
-        speed = None if status is None else status.steps_per_s
-        self._put(
-            "Speed",
-            MISSING if speed is None else translate("Panels", "{0} /s").format(format_number(speed, 1)),
-        )
         trend = Trend.UNKNOWN if loss is None else loss.trend
         icon_name, words = _TRENDS[trend]
         colours = {Trend.IMPROVING: self.palette_now.good, Trend.WORSENING: self.palette_now.bad}
@@ -181,6 +181,17 @@ class LossPanel(Panel):
         self._trend_icon.setVisible(bool(icon_name))
         if icon_name:
             self._trend_icon.setPixmap(icon(icon_name, colour).pixmap(14, 14))
+
+    def _refresh_speed(self) -> None:
+        status = self._state.status
+        is_of_now = (
+            status is not None
+            and status.last_step_at_ms is not None
+            and self._state.clock.now_ms() - status.last_step_at_ms <= _SPEED_HOLDS_MS
+        )
+        speed = status.steps_per_s if status is not None and is_of_now else None
+        words = MISSING if speed is None else translate("Panels", "{0} /s").format(format_number(speed, 1))
+        self._put("Speed", words)
 
     def _refresh_curves(self) -> None:
         steps = self._state.steps

@@ -7,6 +7,8 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from core.events import TrainerState
+from core.market.feeds.base import FeedState
+from core.training.catch_up import JOB_ID
 from desktop.formatting import MISSING, format_count, format_number, format_percent
 from desktop.icons import tabular
 from desktop.jobs.bar import JobBar
@@ -28,6 +30,10 @@ _TRAINER_WORDS = {
 _FREEING = QT_TRANSLATE_NOOP("Panels", "Freeing the device")
 _FREED = QT_TRANSLATE_NOOP("Panels", "Paused, device is free")
 _CAUGHT_UP = QT_TRANSLATE_NOOP("Panels", "Caught up")
+_WAITING = QT_TRANSLATE_NOOP("Panels", "Waiting for candles")
+_AT_WORK = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
+_SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAILED})
+_IDLE_AFTER_MS = 10_000
 _NEXT_CANDLES = 2
 _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
 _SKILL_MEANING = QT_TRANSLATE_NOOP(
@@ -125,6 +131,7 @@ class StatusPanel(Panel):
 
     def tick(self) -> None:
         self._refresh_feed()
+        set_text(self.trainer, self._trainer_words(self._state.trainer_state))
 
     def refresh(self) -> None:
         self._refresh_feed()
@@ -160,11 +167,22 @@ class StatusPanel(Panel):
             return translate("Panels", _PAUSED_BY_BREAKER)
         if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
             return translate("Panels", _CAUGHT_UP)
+        if trainer_state in _AT_WORK and self._is_waiting():
+            return translate("Panels", _WAITING)
         if self._state.is_on_break:
             return translate("Panels", _FREEING if self._state.has_trainer else _FREED)
         if trainer_state is None:
             return translate("Panels", "Not training")
         return translate("Panels", _TRAINER_WORDS[trainer_state])
+
+    def _is_waiting(self) -> bool:
+        """Whether no candle can come, and none is being learned from: the trainer tells of its state with candles only,
+        so what it told last stays for as long as the exchange is away."""
+        feed, status = self._state.feed, self._state.status
+        if self._state.is_on_break or feed is None or feed.state not in _SILENT or self._state.jobs.find(JOB_ID):
+            return False
+        last_step_ms = None if status is None else status.last_step_at_ms
+        return last_step_ms is None or self._state.clock.now_ms() - last_step_ms > _IDLE_AFTER_MS
 
     def _is_caught_up(self) -> bool:
         """Whether it has learned from the newest candle that there is: until the next one closes, which may be hours,

@@ -17,6 +17,7 @@ import resources
 from core import settings as settings_file
 from core.diagnosis import Diagnosis, Disease, SettingChange
 from core.events import TrainerState
+from core.market.candle import Market
 from core.market.price_lines import LineKind
 from core.settings import (
     CheckpointSettings,
@@ -312,6 +313,30 @@ def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path, h
         assert "SIM-1" in application.window.windowTitle() and "simulated" in application.window.windowTitle()
 
     live(qapp, context(tmp_path, host), story)
+
+
+def test_a_simulated_market_goes_on_when_the_window_is_opened_again(qapp: QApplication, tmp_path: Path) -> None:
+    made = context(tmp_path, feed="simulate", file=None)
+    unseeded = dataclasses.replace(made.settings.training, seed=None)
+    made = dataclasses.replace(made, settings=dataclasses.replace(made.settings, training=unseeded))
+    symbols: list[str] = []
+    candles: list[int] = []
+    steps: list[int] = []
+
+    async def story(application: Application) -> None:
+        opened: list[Market] = []
+        application.runs.opened.connect(opened.append)
+        enough = CATCH_UP + 3 if not candles else candles[0] + 3
+        await until(lambda: step_of(application) >= enough, "training")
+        assert application.series is not None
+        symbols.append(opened[0].symbol)
+        candles.append(len(application.series))
+        steps.append(step_of(application))
+
+    live(qapp, made, story)
+    live(qapp, made, story)
+    assert symbols[0] == symbols[1] and symbols[0].startswith("SIM-")
+    assert candles[1] > candles[0] and steps[1] > steps[0]
 
 
 def test_of_many_markets_that_are_chosen_quickly_the_last_is_opened(qapp: QApplication, tmp_path: Path) -> None:

@@ -46,4 +46,4 @@ def test_a_signal_to_the_group_ends_the_run_with_a_summary_and_a_checkpoint(
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     newest = CheckpointRows(db).newest(RunStore(db).list()[0].run_id)
     db.close()
-    assert newest is not None and newest.reason == "exit" and newest.step == summary["steps"]
+    assert newest is not None and newest.step == summary["steps"]

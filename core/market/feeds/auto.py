@@ -13,7 +13,7 @@ from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.holds import VenueHold, VenueHolds
 from core.market.feeds.replay import ReplayFeed, replay_name
-from core.market.feeds.simulated import SimulatedFeed
+from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.trouble import BY_ITSELF
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import read_candle_file
@@ -40,12 +40,14 @@ async def build_feed(
     limit: int | None = None,
     urls: ExchangeUrls | None = None,
     is_known: Callable[[Market], bool] = lambda market: False,
+    last_simulated: Callable[[], Market | None] = lambda: None,
     holds: VenueHolds | None = None,
 ) -> BuiltFeed:
     """Build what `settings.feed` asks for. limit: how many candles it yields at most.
 
     is_known: whether candles of a market are stored already. Such a market is waited for; the sample is for those who
-    have nothing to look at yet. holds: shared with all others who ask exchanges.
+    have nothing to look at yet. last_simulated: the invented market that goes on where no seed asks for another; a new
+    one is invented where there is none. holds: shared with all others who ask exchanges.
 
     Raises FeedError or CandleFileError with a sentence for the user.
     """
@@ -54,7 +56,8 @@ async def build_feed(
         case "replay":
             return BuiltFeed(_replay(settings, clock, limit))
         case "simulate":
-            return BuiltFeed(_simulated(settings, seed, clock, limit))
+            wanted = _seed_to_go_on_with(last_simulated()) if seed is None else seed
+            return BuiltFeed(_simulated(settings, wanted, clock, limit))
         case "live":
             return BuiltFeed(_exchange(settings, clock, limit, urls, hold))
     return await _live_or_sample(settings, clock, limit, urls, is_known, hold)
@@ -104,10 +107,14 @@ def _replay(settings: MarketSettings, clock: Clock, limit: int | None) -> Replay
     return ReplayFeed(file, replay_name(path, file), clock, settings.speed, settings.catch_up_candles, limit)
 
 
-def _simulated(settings: MarketSettings, seed: int | None, clock: Clock, limit: int | None) -> SimulatedFeed:
-    chosen = secrets.randbits(_SEED_BITS) if seed is None else seed
+def _seed_to_go_on_with(last: Market | None) -> int:
+    seed = None if last is None else seed_of(last)
+    return secrets.randbits(_SEED_BITS) if seed is None else seed
+
+
+def _simulated(settings: MarketSettings, seed: int, clock: Clock, limit: int | None) -> SimulatedFeed:
     pace = settings.speed or (0.0 if limit is not None else None)
-    return SimulatedFeed(_interval(settings), chosen, clock, pace, settings.catch_up_candles, limit)
+    return SimulatedFeed(_interval(settings), seed, clock, pace, settings.catch_up_candles, limit)
 
 
 def _interval(settings: MarketSettings) -> Interval:

@@ -29,6 +29,14 @@ _USUAL_VARIANCE = (2e-4) ** 2
 _PERSISTENCE, _REACTION = 0.94, 0.05
 """GARCH(1,1): how long a shock to the variance lasts, and how large it is (Bollerslev, 1986)."""
 _YIELD_EVERY = 64
+_PREFIX = "SIM-"
+
+
+def seed_of(market: Market) -> int | None:
+    """The seed that an invented market is named after; None where it is no such market."""
+    digits = market.symbol.removeprefix(_PREFIX)
+    is_invented = market.is_simulated and market.symbol.startswith(_PREFIX)
+    return int(digits) if is_invented and digits.isascii() and digits.isdigit() else None
 
 
 @dataclass(slots=True)
@@ -69,7 +77,7 @@ class SimulatedFeed:
         catch_up: int = 1000,
         limit: int | None = None,
     ) -> None:
-        self._market = Market(SIMULATED_VENUE, f"SIM-{seed}", interval)
+        self._market = Market(SIMULATED_VENUE, f"{_PREFIX}{seed}", interval)
         self._path = _Path(np.random.default_rng(seed))
         self._clock = clock
         self._speed = speed

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from sqlite_utils import Database
 
 from core.market.candle import Market
+from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.record import TrainingRecord
 from core.storage.runs import RunStore
-from tests.core.storage.samples import MARKET, create_run
+from tests.core.storage.samples import MARKET, checkpoint, create_run
+from tests.support.candles import random_walk
 
 SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
 
@@ -65,3 +69,25 @@ def test_the_last_trained_run_is_the_newest_that_a_trainer_has_had(db: Database)
     for market, expected in ((MARKET, older), (SIMULATED, other_market), (None, other_market)):
         found = runs.last_trained(market)
         assert found is not None and found.run_id == expected.run_id
+
+
+def invented(seed: int) -> Market:
+    return Market("simulated", f"SIM-{seed}", MARKET.interval)
+
+
+def test_the_market_simulated_last_is_that_of_the_newest_training(db: Database) -> None:
+    candles, runs = CandleStore(db), RunStore(db)
+    assert candles.last_simulated() is None
+    runs.take_fence(create_run(db, MARKET).run_id)
+    create_run(db, invented(1))  # as one that was imported
+    assert candles.last_simulated() is None
+    candles.save(invented(2), random_walk(3))
+    assert candles.last_simulated() == invented(2), "its trainer never began"
+    older, newer = create_run(db, invented(3)), create_run(db, invented(4))
+    runs.take_fence(older.run_id)
+    runs.take_fence(newer.run_id)
+    assert candles.last_simulated() == invented(4)
+    record = TrainingRecord(db, older.run_id, runs.take_fence(older.run_id))
+    with record.write():
+        record.add_checkpoint(replace(checkpoint(older.run_id, 1), created_at_ms=newer.created_at_ms + 1), None)
+    assert candles.last_simulated() == invented(3), "it was gone on with"

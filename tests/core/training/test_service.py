@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 import torch
 
-from core.commands import SetLearningRate, StepOnce
+from core.clock import ManualClock
+from core.commands import SaveCheckpoint, SetLearningRate, StepOnce, StopSession
 from core.events import CheckpointsChanged, StepDone, TrainerState, TrainerStatus
+from core.market.candle import Candle
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
 from core.training.service import TrainingService
 from tests.core.training import rigs
 from tests.support.candles import random_walk
+from tests.support.driven import store_candles
 
 CANDLES = random_walk(80)
 
@@ -67,3 +74,71 @@ def test_a_rate_that_was_halved_stays_so_after_a_crash(tmp_path: Path) -> None:
     resumed = rigs.service(tmp_path)
     assert resumed._session.engine.rate_now == rigs.SMALL.training.learning_rate / 2.0
     resumed.close()
+
+
+def opened_and_ended(root: Path, candles: Sequence[Candle] = ()) -> TrainingService:
+    """A start, these candles, and an end as of a window that is closed."""
+    session = rigs.service(root)
+    rigs.feed(session, candles)
+    session.handle(StopSession())
+    session.close()
+    return session
+
+
+def kept(root: Path, session: TrainingService) -> list[tuple[int, str]]:
+    """Step and reason of the run's checkpoints, the oldest first."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        found = CheckpointRows(db).list(session._run.run_id)
+        return [(info.step, info.reason) for info in reversed(found)]
+    finally:
+        db.close()
+
+
+def test_an_end_at_which_nothing_is_new_writes_no_checkpoint(tmp_path: Path) -> None:
+    first = opened_and_ended(tmp_path, CANDLES[:15])
+    once = kept(tmp_path, first)
+    assert [reason for _, reason in once].count("exit") == 1
+    for _ in range(2):
+        assert opened_and_ended(tmp_path)._run.run_id == first._run.run_id
+    assert kept(tmp_path, first) == once
+    last = opened_and_ended(tmp_path, CANDLES[15:16])
+    steps = [step for step, reason in kept(tmp_path, last) if reason == "exit"]
+    assert len(steps) == 2 and steps[1] == steps[0] + 1
+
+
+def test_an_end_after_a_correction_writes_one_although_no_step_was_made(tmp_path: Path) -> None:
+    store_candles(tmp_path, CANDLES[:15])
+    opened_and_ended(tmp_path, CANDLES[:15])
+    close = CANDLES[14].close * 1.002
+    store_candles(tmp_path, [dataclasses.replace(CANDLES[14], close=close, high=max(CANDLES[14].high, close))])
+    last = opened_and_ended(tmp_path)
+    opened_and_ended(tmp_path)
+    assert [reason for _, reason in kept(tmp_path, last)].count("exit") == 2
+
+
+def test_what_is_kept_by_hand_is_written_although_the_start_found_the_same(tmp_path: Path) -> None:
+    """Retention takes an exit's checkpoint away in its turn; one that was asked for stays."""
+    opened_and_ended(tmp_path, CANDLES[:15])
+    session = rigs.service(tmp_path)
+    session.handle(SaveCheckpoint())
+    session.close()
+    assert [reason for _, reason in kept(tmp_path, session)][-2:] == ["exit", "manual"]
+
+
+def test_a_speed_is_told_only_while_steps_come(tmp_path: Path) -> None:
+    clock = ManualClock(now_ms=1_000)
+    session = rigs.service(tmp_path, clock=clock)
+    for candle in CANDLES[:20]:
+        clock.advance_ms(500)
+        rigs.feed(session, [candle])
+    assert session.status().steps_per_s == pytest.approx(2.0)
+    clock.advance_ms(9_000)
+    assert session.status().steps_per_s == pytest.approx(2.0)
+    clock.advance_ms(1_800_000)
+    assert session.status().steps_per_s is None
+    for candle in CANDLES[20:23]:
+        clock.advance_ms(1_000)
+        rigs.feed(session, [candle])
+    assert session.status().steps_per_s == pytest.approx(1.0), "the pause between is no slow step"
+    session.close()

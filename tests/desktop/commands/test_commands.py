@@ -32,6 +32,16 @@ def test_headless_says_all_that_was_promised(data: Path) -> None:
     assert summary["steps"] == 39, "a second start goes on with the same run, which is at its end"
 
 
+def test_a_simulation_goes_on_with_its_market_at_the_next_start(tmp_path: Path) -> None:
+    simulate = ("headless", "--feed", "simulate", "--device", "cpu", "--data-dir", str(tmp_path))
+    first = commands.run_json(*simulate, "--candles", "30")
+    second = commands.run_json(*simulate, "--candles", "45")
+    assert (second["market"], second["run_id"]) == (first["market"], first["run_id"])
+    assert (first["candles"], second["candles"], second["steps"]) == (30, 45, 44), "each candle once"
+    other = commands.run_json(*simulate, "--candles", "3", "--seed", "7")
+    assert "SIM-7" in other["market"] and other["market"] != first["market"]
+
+
 def test_metrics_reads_the_same_from_the_database(data: Path) -> None:
     metrics = commands.run_json("metrics", "--data-dir", str(data))
     assert metrics["steps"] == 39 and metrics["checkpoints"]["kept"] > 0

@@ -91,6 +91,18 @@ def test_the_age_of_the_last_step_grows_by_itself(panel: LossPanel, state: RunSt
     assert "1 min ago" in words(panel)
 
 
+def test_the_speed_of_before_is_not_shown_as_that_of_now(panel: LossPanel, state: RunState) -> None:
+    now_ms = state.clock.now_ms()
+    state.apply(EventBatch((*scenario.steps(3), scenario.status(last_step_at_ms=now_ms))))
+    panel.refresh()
+    assert "15.5 /s" in words(panel)
+    state.clock.advance_ms(11_000)  # type: ignore[attr-defined]
+    panel.tick()
+    assert "15.5 /s" not in words(panel)
+    panel.refresh()
+    assert "15.5 /s" not in words(panel)
+
+
 @pytest.mark.parametrize("trend", Trend)
 def test_every_trend_has_its_word(panel: LossPanel, state: RunState, trend: Trend) -> None:
     status = scenario.status()

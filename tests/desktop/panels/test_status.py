@@ -4,8 +4,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
-from core.events import TrainerFailed, TrainerState
+from core.events import JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
+from core.training.catch_up import JOB_ID
 from desktop.panels.status import StatusPanel
 from desktop.state import RunState
 from desktop.theme import Theme
@@ -40,6 +41,39 @@ def test_it_has_caught_up_until_the_next_candle_is_over(
     assert trainer_words(panel) == "caught up"
     clock.advance_ms(scenario.MINUTE.duration_ms)
     assert trainer_words(panel) == "catching up"
+
+
+@pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING])
+def test_while_no_candle_can_come_it_waits(
+    qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock, trainer_state: TrainerState
+) -> None:
+    """The trainer says nothing more until a candle comes: the last it said is not what it does."""
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    state.apply(scenario.status(trainer_state, last_step_at_ms=clock.now_ms()))
+    state.apply(FeedStatus(FeedState.RECONNECTING, "The connection was cut.", clock.now_ms()))
+    assert "waiting" not in trainer_words(panel), "what was stored before is still being learned from"
+    clock.advance_ms(30 * 60_000)
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
+    panel.tick()
+    assert "waiting" not in panel.trainer.text().lower(), "a slow step"
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1_000, 1_000))
+    panel.tick()
+    assert "waiting" in panel.trainer.text().lower()
+    state.apply(FeedStatus(FeedState.LIVE, "Live.", clock.now_ms()))
+    assert "waiting" not in trainer_words(panel)
+
+
+def test_a_start_without_the_exchange_waits_and_a_pause_stays_one(
+    qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock
+) -> None:
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    state.apply(FeedStatus(FeedState.CONNECTING, "Connecting.", clock.now_ms()))
+    state.apply(scenario.status(TrainerState.TRAINING, last_step_at_ms=None))
+    assert "waiting" in trainer_words(panel)
+    state.apply(scenario.status(TrainerState.PAUSED, last_step_at_ms=None))
+    assert trainer_words(panel) == "paused"
 
 
 @pytest.mark.parametrize(

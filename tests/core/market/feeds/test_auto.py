@@ -12,6 +12,7 @@ from core.clock import SystemClock
 from core.market.candle import Interval, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import FeedError, FeedKind
+from core.market.feeds.simulated import seed_of
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import CandleFileError
 from core.market.sample import SAMPLE_NAME
@@ -115,3 +116,24 @@ def test_what_cannot_be_built_is_told_in_a_sentence(
 ) -> None:
     with pytest.raises(error, match=words):
         asyncio.run(built(settings))
+
+
+async def simulated_again(last: Market | None, seed: int | None = None) -> Market:
+    settings = MarketSettings(feed="simulate", interval="5m")
+    found = await build_feed(settings, seed=seed, clock=SystemClock(), last_simulated=lambda: last)
+    return found.feed.market
+
+
+def test_without_a_seed_the_market_that_was_simulated_last_goes_on() -> None:
+    first = asyncio.run(simulated_again(None))
+    assert asyncio.run(simulated_again(first)) == first
+    other_interval = Market(first.venue, first.symbol, SECOND)
+    assert asyncio.run(simulated_again(other_interval)) == first
+    assert asyncio.run(simulated_again(first, seed=7)).symbol == "SIM-7"
+
+
+def test_a_simulated_market_of_an_odd_name_is_no_seed() -> None:
+    for symbol in ("SIM-", "SIM-x", "SIM-\u00b2", "7"):
+        market = asyncio.run(simulated_again(Market("simulated", symbol, SECOND)))
+        assert seed_of(market) is not None and market.symbol != symbol
+    assert seed_of(Market("binance", "SIM-7", SECOND)) is None
