@@ -131,16 +131,16 @@ def test_a_device_error_ends_the_process_with_an_exit_code_of_its_own(
 
 
 class BackAtThirdLook:
-    """The device's state is the test's; the looking is real."""
+    """The device's state is the test's; the looking is real. Back at the third look, and not before it `is_time`."""
 
-    def __init__(self, looks: list[int]) -> None:
-        self.looks = looks
+    def __init__(self, looks: list[int], is_time: Callable[[], bool]) -> None:
+        self.looks, self._is_time = looks, is_time
 
     def start(self) -> None:
         self.looks.append(1)
 
     def answer(self) -> bool | None:
-        return len(self.looks) >= 3
+        return len(self.looks) >= 3 and self._is_time()
 
     def close(self) -> None: ...
 
@@ -172,14 +172,21 @@ def test_a_gpu_that_answers_again_is_offered_and_gone_back_to(
 ) -> None:
     """Here ``auto`` stands for a GPU that works again, and ``cuda`` for one that is lost once more."""
     looks: list[int] = []
+    steps: list[int] = [0]
     driven.store_candles(tmp_path, CANDLES)
     faulty_trainer.schedule(tmp_path, [Fault(25, FaultKind.GONE)])
-    run = Driven(tmp_path, AUTO, clock=FastClock(), make_probe=lambda: BackAtThirdLook(looks))
+
+    def probe() -> BackAtThirdLook:
+        return BackAtThirdLook(looks, lambda: steps[-1] == len(CANDLES) - 1)
+
+    run = Driven(tmp_path, AUTO, clock=FastClock(), make_probe=probe)
 
     def accept(event: TrainerEvent) -> None:
+        if isinstance(event, StepDone):
+            steps.append(event.step)
         if isinstance(event, Incident) and event.kind == GPU_IS_BACK:
             assert event.severity is Severity.INFO
-            assert len(looks) == 3
+            assert len(looks) >= 3
             run.inbox.send(SetDevice(wanted))  # type: ignore[arg-type]
         elif len(run.readies) == 3:
             run.inbox.stop()
