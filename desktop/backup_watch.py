@@ -45,6 +45,7 @@ class BackupMaker(QThread):
         from core.storage.backups import BackupCancelled, make_backup  # noqa: PLC0415 - long after the first paint
         from core.storage.errors import StorageError  # noqa: PLC0415
 
+        is_made = False
         try:
             backup = make_backup(
                 self._folder,
@@ -53,6 +54,7 @@ class BackupMaker(QThread):
                 is_cancelled=self.isInterruptionRequested,
                 on_progress=self._tell,
             )
+            is_made = True
             self.made.emit(backup)
         except BackupCancelled:
             _log.info("A backup was given up, for the window is being closed.")
@@ -62,7 +64,7 @@ class BackupMaker(QThread):
             _log.exception("The database could not be backed up.")
             words = translate("Window", "No backup was made ({0}: {1}). The log says more.")
             self.failed.emit(words.format(type(error).__name__, error))
-        self.progressed.emit(JobProgress(_JOB_ID, self._title, 0, 0, is_over=True))
+        self.progressed.emit(JobProgress(_JOB_ID, self._title, 0, 0 if is_made else 1, is_over=True))
 
     def _tell(self, done: int, total: int) -> None:
         now_s = self._clock.monotonic_s()

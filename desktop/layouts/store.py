@@ -73,7 +73,8 @@ class LayoutStore:
                 "Layouts", "The layout was kept by another version of Ghostcandle; the default one is shown."
             )
             return False
-        if window.restoreGeometry(geometry) and window.restoreState(docks, LAYOUT_VERSION):
+        window.restoreGeometry(geometry)  # refused on another screen or at another scale; the panels fit all the same
+        if window.restoreState(docks, LAYOUT_VERSION):
             return True
         self._set_aside(translate("Layouts", "what it says of the panels cannot be used"))
         return False

@@ -19,6 +19,7 @@ from desktop.app import Application
 from desktop.checkpoints.columns import format_bytes
 from desktop.commands.headless import run_headless
 from desktop.formatting import format_time
+from desktop.jobs.book import JobState
 from tests.desktop.test_app import CATCH_UP, context, live, step_of, until
 
 
@@ -100,6 +101,8 @@ def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(qapp: QApplicati
         application.window.actions_of_window[ActionId.BACK_UP].trigger()
         await until(lambda: banner.shown is not None, "word of it")
         assert banner.shown is not None and "No backup could be written" in banner.shown.text
+        told = [job.state for job in application.state.jobs.jobs() if "Backing up" in job.report.title]
+        assert JobState.DONE not in told, "nothing was done"
 
     live(qapp, made, story)
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,20 @@ def test_a_broken_file_gives_the_default_layout_says_so_and_is_kept(make_bench: 
     assert store.notice is not None and "cannot be read" in store.notice
     (kept,) = (tmp_path / "quarantine").iterdir()
     assert str(kept) in store.notice and kept.read_bytes() == path.read_bytes()
+
+
+def test_the_panels_come_back_where_the_window_cannot_be_where_it_was(make_bench: MakeBench, tmp_path: Path) -> None:
+    """As on another screen, or at another scale: Qt then refuses the window's place."""
+    store, path = LayoutStore(tmp_path / "layout.json"), tmp_path / "layout.json"
+    first = make_bench(layout_store=store).window
+    first.docks[ActionId.SHOW_LOSS].close()
+    first.close()
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps({**kept, "geometry": base64.b64encode(b"of another screen").decode()}))
+    again = LayoutStore(path)
+    second = make_bench(layout_store=again).window
+    assert second.docks[ActionId.SHOW_LOSS].isHidden() and not second.docks[ActionId.SHOW_ACCURACY].isHidden()
+    assert again.notice is None and not (tmp_path / "quarantine").exists()
 
 
 @pytest.mark.parametrize("version", [LAYOUT_VERSION - 1, LAYOUT_VERSION + 1])

@@ -326,6 +326,17 @@ def test_the_countdown_runs_only_while_live(show_chart: ShowChart, clock: Manual
     assert chart.overlay.last_price is not None and len(chart.overlay.last_price.rows) == 1
 
 
+def test_a_candle_of_long_ago_has_no_countdown(show_chart: ShowChart, clock: ManualClock) -> None:
+    """That of a market that is made up, or of one that has stood still."""
+    series = random_series(100)
+    chart = show_chart(series)
+    chart.set_live(True)
+    clock.advance_ms(104 * MINUTE_MS)
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    assert chart.overlay.last_price is not None and len(chart.overlay.last_price.rows) == 1
+
+
 def test_the_countdown_ticks_without_new_prices(show_chart: ShowChart, clock: ManualClock, qtbot: object) -> None:
     series = random_series(100)
     chart = show_chart(series)
