@@ -38,7 +38,9 @@ class BackupWords(QObject):
         self._window.banner.withdraw(_KEY)
         if was_asked_for:
             words = translate("Window", "The database is backed up, and the copy verified: {0}, {1}.")
-            self._window.tell(words.format(backup.folder, format_bytes(backup.record.size_bytes)), key=_KEY)
+            self._window.tell(
+                words.format(backup.folder, format_bytes(backup.record.size_bytes)), key=_KEY, is_answer=True
+            )
 
     @Slot()
     def _show_newest(self) -> None:

@@ -162,9 +162,11 @@ class MainWindow(QMainWindow):
         self._settings = settings
         self._show_settings()
 
-    def tell(self, text: str, severity: Severity = Severity.INFO, key: str = "notice") -> None:
+    def tell(
+        self, text: str, severity: Severity = Severity.INFO, key: str = "notice", *, is_answer: bool = False
+    ) -> None:
         """Show a sentence in the banner. One with the same key replaces the former."""
-        self.banner.tell(Notice(key, severity, text))
+        self.banner.tell(Notice(key, severity, text, is_answer=is_answer))
 
     def show_dock(self, action_id: ActionId) -> None:
         """Open a dock and bring it before those that share its place."""

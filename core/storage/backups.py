@@ -91,7 +91,7 @@ def make_backup(
     except OSError as error:
         raise StorageError(
             f"No backup could be written to {folder.backups} ({error.strerror or error}). The former ones are as they "
-            "were. Free some space, or open the folder's rights."
+            "were. Free some space, or allow writing to that folder."
         ) from error
 
 

@@ -66,7 +66,7 @@ class GoToDate(QObject):
     def open(self) -> DateDialog | None:
         """Ask for a date. None where there is no candle to go to."""
         if self._chart.model.count == 0:
-            self._window.tell(_nothing_text(self._chart), key="go to date")
+            self._window.tell(_nothing_text(self._chart), key="go to date", is_answer=True)
             return None
         dialog = DateDialog(self._chart, self._window)
         open_dialog(dialog)

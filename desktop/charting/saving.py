@@ -63,7 +63,7 @@ class ChartSaving(QObject):
         if self._is_empty():
             return
         QGuiApplication.clipboard().setImage(self._chart.snapshot())
-        self._window.tell(translate("Chart", "The chart's picture is in the clipboard."), key=_NOTICE)
+        self._window.tell(translate("Chart", "The chart's picture is in the clipboard."), key=_NOTICE, is_answer=True)
 
     def save_picture(self, path: Path) -> None:
         """Write the picture as PNG."""
@@ -75,7 +75,7 @@ class ChartSaving(QObject):
             sentence = translate("Chart", "{0} is still being written. Export again when it is done.").format(
                 self._writer.path.name
             )
-            self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
+            self._window.tell(sentence, Severity.WARNING, key=_NOTICE, is_answer=True)
             return
         series, frame = self._chart.model.series, self._chart.frame
         if series is None or self._has_no_closed():
@@ -90,6 +90,7 @@ class ChartSaving(QObject):
         self._window.tell(
             translate("Chart", "Writing {0} to {1} …").format(formatting.format_candles(self._writer.count), path.name),
             key=_NOTICE,
+            is_answer=True,
         )
 
     @property
@@ -113,7 +114,7 @@ class ChartSaving(QObject):
             text = translate("Chart", "Writing {0} to {1} … {2} %").format(
                 formatting.format_candles(self._writer.count), self._writer.path.name, percent
             )
-            self._window.tell(text, key=_NOTICE)
+            self._window.tell(text, key=_NOTICE, is_answer=True)
 
     @Slot()
     def _on_written(self) -> None:
@@ -145,7 +146,7 @@ class ChartSaving(QObject):
     def _is_empty(self) -> bool:
         if not self._chart.model.is_empty:
             return False
-        self._window.tell(translate("Chart", "There is no candle on the chart yet."), key=_NOTICE)
+        self._window.tell(translate("Chart", "There is no candle on the chart yet."), key=_NOTICE, is_answer=True)
         return True
 
     def _has_no_closed(self) -> bool:
@@ -163,7 +164,7 @@ class ChartSaving(QObject):
                 "There is no closed candle on the chart yet: the first one is still forming. "
                 "Export when it has closed.",
             )
-        self._window.tell(nothing, Severity.WARNING, key=_NOTICE)
+        self._window.tell(nothing, Severity.WARNING, key=_NOTICE, is_answer=True)
         return True
 
     def _suggested_name(self) -> str:
@@ -183,11 +184,11 @@ class ChartSaving(QObject):
 
     def _say_failed(self, path: Path, reason: str) -> None:
         sentence = translate("Chart", "{0} could not be written ({1}). Choose another place.").format(path.name, reason)
-        self._window.tell(sentence, Severity.WARNING, key=_NOTICE)
+        self._window.tell(sentence, Severity.WARNING, key=_NOTICE, is_answer=True)
 
     def _say_written(self, path: Path, what: str) -> None:
         self._folder = path.parent
-        self._window.tell(translate("Chart", "{0} went to {1}.").format(what, path), key=_NOTICE)
+        self._window.tell(translate("Chart", "{0} went to {1}.").format(what, path), key=_NOTICE, is_answer=True)
 
 
 def _png(image: QImage) -> bytes:

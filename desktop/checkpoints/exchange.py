@@ -222,7 +222,7 @@ class CheckpointExchange(QObject):
         self._tell(words.format(format_count(info.step), info.run_id))
 
     def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
-        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE)
+        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE, is_answer=True)
 
 
 def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:

@@ -96,7 +96,7 @@ class CheckpointPreviews(QObject):
             if is_restore
             else translate("Checkpoints", "Only a running trainer can say what a checkpoint would forecast.")
         )
-        self._window.tell(f"{what} {then}", Severity.ERROR, key=_KEY)
+        self._window.tell(f"{what} {then}", Severity.ERROR, key=_KEY, is_answer=True)
 
     def _ask_again(self) -> None:
         if self._asked:
@@ -106,7 +106,7 @@ class CheckpointPreviews(QObject):
         if event.checkpoint_id not in {info.checkpoint_id for info in self._asked}:
             return
         if event.forecast is None:
-            self._window.tell(event.why_not, Severity.WARNING, key=_KEY)
+            self._window.tell(event.why_not, Severity.WARNING, key=_KEY, is_answer=True)
             self._asked = tuple(info for info in self._asked if info.checkpoint_id != event.checkpoint_id)
             self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
         else:
@@ -134,7 +134,14 @@ class CheckpointPreviews(QObject):
         ).format(_label(info))
         restore = translate("Checkpoints", "Restore")
         self._window.banner.tell(
-            Notice(_KEY, Severity.INFO, text, action=restore, on_action=lambda: self._restore(info.checkpoint_id))
+            Notice(
+                _KEY,
+                Severity.INFO,
+                text,
+                action=restore,
+                on_action=lambda: self._restore(info.checkpoint_id),
+                is_answer=True,
+            )
         )
         self._window.banner.action.setFocus()
 

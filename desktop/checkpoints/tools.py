@@ -64,7 +64,7 @@ class CheckpointTools(QObject):
             run_ids = {each.info.run_id for each in kept}
             steps = {run_id: self._read_steps(run_id, STEPS_COMPARED) for run_id in run_ids}
         except StorageError as error:
-            self._window.tell(str(error), Severity.WARNING, key="compare")
+            self._window.tell(str(error), Severity.WARNING, key="compare", is_answer=True)
             return None
         palette = self._window.checkpoints.palette_now
         has_ghosts = self.previews.show_if_answered([each.info for each in kept])

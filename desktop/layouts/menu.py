@@ -67,7 +67,7 @@ class LayoutMenu(QObject):
             self._tell(
                 translate(
                     "Layouts",
-                    "The layout could not be written to the data folder; free space on its disk, or open its rights.",
+                    "The layout could not be written to the data folder; free some space, or allow writing to it.",
                 )
             )
 

@@ -22,7 +22,8 @@ _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 class Notice:
     """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
 
-    on_action: called by the button named `action`, which also takes the notice away.
+    on_action: called by the button named `action`, which also takes the notice away. is_answer: it answers what the
+    user has just asked for, so it stands before graver ones that were there already.
     """
 
     key: str
@@ -31,6 +32,7 @@ class Notice:
     details: str = ""
     action: str = ""
     on_action: Callable[[], object] | None = None
+    is_answer: bool = False
 
 
 class Banner(QWidget):
@@ -40,6 +42,7 @@ class Banner(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._notices: list[Notice] = []
+        self._answered: str | None = None
         self._icon = QLabel()
         self.text = QLabel()
         self.text.setWordWrap(True)
@@ -68,16 +71,24 @@ class Banner(QWidget):
     @property
     def shown(self) -> Notice | None:
         """The notice on the screen."""
-        return max(reversed(self._notices), key=lambda notice: _RANK[notice.severity], default=None)
+        answer = next((notice for notice in self._notices if notice.key == self._answered), None)
+        return answer or max(reversed(self._notices), key=lambda notice: _RANK[notice.severity], default=None)
 
     def tell(self, notice: Notice) -> None:
-        """Show a notice, or keep it until graver ones are dismissed."""
+        """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes."""
+        shown = self.shown
+        if notice.is_answer:
+            self._answered = notice.key
+        elif shown is not None and _RANK[notice.severity] > _RANK[shown.severity]:
+            self._answered = None
         self._notices = [each for each in self._notices if each.key != notice.key] + [notice]
         self._show()
 
     def withdraw(self, key: str) -> None:
         """Take a notice away: what it said no longer holds. An unknown key is no error."""
         self._notices = [notice for notice in self._notices if notice.key != key]
+        if key == self._answered:
+            self._answered = None
         self._show()
 
     def dismiss(self) -> None:

@@ -53,6 +53,21 @@ def test_the_gravest_is_shown_and_the_next_follows_when_it_is_dismissed(qtbot: Q
     assert banner.isHidden()
 
 
+def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) -> None:
+    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
+    banner.tell(Notice("answer", Severity.INFO, "Done as asked.", is_answer=True))
+    assert banner.text.text() == "Done as asked."
+    banner.tell(Notice("aside", Severity.INFO, "By the way."))
+    assert banner.text.text() == "Done as asked."
+    banner.tell(Notice("grave", Severity.ERROR, "Something broke."))
+    assert banner.text.text() == "Something broke."
+    banner.withdraw("grave")
+    assert banner.text.text() == "An old warning."
+    banner.tell(Notice("answer", Severity.INFO, "Done again.", is_answer=True))
+    banner.dismiss()
+    assert banner.text.text() == "An old warning."
+
+
 def test_the_same_key_replaces(banner: Banner) -> None:
     banner.tell(Notice("a", Severity.INFO, "Old."))
     banner.tell(Notice("a", Severity.INFO, "New."))
