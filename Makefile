@@ -1,18 +1,19 @@
 # Two commands do everything: `make run` and `make test`. Each sets up what it needs; the second time that takes no time.
 
-PYTHON ?= $(shell for name in python3.12 python3.13 python3.11 python3; do \
+PYTHON ?= $(shell for name in python3.12 python3.13 python3.11 python3 python; do \
 	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
 	&& echo $$name && break; done)
 VENV := .venv
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST := QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest
-FAST := not slow and not bundle
+PARALLEL := --numprocesses logical --maxprocesses 8 --dist
+FAST := not slow and not venue and not benchmark and not bundle
 BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-fast test-slow soak stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run test check lint test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -38,17 +39,25 @@ test: lint test-fast ## Lint, types, import contracts, tests
 lint: setup
 	$(BIN)/ruff check --no-cache .
 	$(BIN)/ruff format --check .
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/pre-commit validate-config
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 test-fast: setup
-	$(PYTEST) -m "$(FAST)"
+	$(PYTEST) $(PARALLEL) worksteal -m "$(FAST)"
 
-test-slow: setup ## The tests marked slow
-	$(PYTEST) -m "slow" --timeout 900
+test-slow: setup ## Real sockets, processes and seconds: the tests marked slow or venue
+	$(PYTEST) $(PARALLEL) loadgroup -m "slow or venue" --timeout 900
+
+bench: setup ## Speed, as ratios of times that one run measured; on an idle machine
+	$(PYTEST) -p no:randomly -m benchmark tests/benchmarks
 
 soak: setup ## Everything long, at full length
 	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation or venue" --timeout 7200
+
+hooks: setup ## Let git run ruff and mypy before each commit
+	$(BIN)/pre-commit install
 
 stranger: setup ## A stranger's list by mouse and keys: in the window on a screen of its own, where there is Xvfb
 	.ci/on_a_screen $(BIN)/python -m pytest -m stranger --timeout 700 tests/stranger

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import sys
 import threading
@@ -21,6 +22,8 @@ from pytestqt.qtbot import QtBot
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _GRACE_S = 10.0
+_FULL_COLLECTION_EVERY = 100
+"""Tests; one such collection takes about half a second."""
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""
 
@@ -64,12 +67,11 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left_running(request: pytest.FixtureRequest) -> Iterator[None]:
+def nothing_is_left_running() -> Iterator[None]:
     """No thread, child process, QTimer, QThread or top-level widget outlives the test that made it."""
     threads, children = set(threading.enumerate()), _children()
     widgets = {id(widget) for widget in _top_level_widgets()}
-    gc.freeze()  # what is there already is not looked through after each test: with torch that is a million objects
-    request.addfinalizer(gc.unfreeze)
+    _collect_what_fixtures_released()
     yield
     _let_qt_delete()
     leaked = _wait_until_gone(lambda: [thread.name for thread in _own_threads() if thread not in threads])
@@ -102,6 +104,21 @@ def pytest_report_header() -> str:
     seed = os.environ.get("PYTHONHASHSEED", "random")
     profile = "ci (derandomised)" if os.environ.get("CI") else "default"
     return f"hypothesis profile: {profile}; hash seed: {seed}; real data: {SHARED_DATA.is_dir()}"
+
+
+_tests_since_full_collection = itertools.count(1)
+
+
+def _collect_what_fixtures_released() -> None:
+    """Windows of the previous test are freed now: pytest lets go of its fixtures after their teardown, in cycles.
+
+    What is older is frozen, so that a collection after each test does not look through the million objects of torch.
+    A frozen object is never collected: now and then everything is looked through.
+    """
+    if next(_tests_since_full_collection) % _FULL_COLLECTION_EVERY == 0:
+        gc.unfreeze()
+    gc.collect()
+    gc.freeze()
 
 
 def _own_threads() -> list[threading.Thread]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 import subprocess
 import sys
@@ -20,7 +21,7 @@ HEAVY = ("torch", "ccxt", "pandas")
 
 TOP_LEVEL = {"core", "desktop", "docs", "models", "resources", "tests", "build.spec", "pyproject.toml"}
 TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "Makefile"}
-TOP_LEVEL |= {"requirements.lock", ".ci", ".gitignore"}
+TOP_LEVEL |= {"requirements.lock", ".ci", ".github", ".gitignore", ".pre-commit-config.yaml"}
 
 
 def sources(*packages: str) -> list[Path]:
@@ -42,6 +43,14 @@ def test_the_top_level_is_as_agreed() -> None:
     """Of what git tracks: what was asked for by name, and what people expect beside it."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert {line.split("/")[0] for line in listed.splitlines()} - TOP_LEVEL == set()
+
+
+def test_ci_and_docs_call_targets_that_make_has() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    callers = [*(ROOT / ".github" / "workflows").glob("*.yml"), ROOT / ".ci" / "run", *ROOT.glob("*.md")]
+    called = {name for path in callers for name in re.findall(r"(?:run: |^|`)make ([a-z-]+)", path.read_text(), re.M)}
+    assert called >= {"test", "test-slow", "bundle"}
+    assert called <= targets
 
 
 def test_no_import_is_relative() -> None:
