@@ -12,7 +12,7 @@ BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-fast test-slow soak stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run test lint test-fast test-slow sabotage soak stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -49,6 +49,9 @@ test-slow: setup ## The tests marked slow
 
 soak: setup ## Everything long, at full length
 	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation or venue" --timeout 7200
+
+sabotage: setup ## Break a copy of the program by one line at a time: which faults do the tests notice?
+	@$(BIN)/python -m tests.sabotage
 
 stranger: setup ## A stranger's list by mouse and keys: in the window on a screen of its own, where there is Xvfb
 	.ci/on_a_screen $(BIN)/python -m pytest -m stranger --timeout 700 tests/stranger
