@@ -12,7 +12,7 @@ BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test lint test-fast test-slow sabotage soak stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
+.PHONY: help setup run check test lint test-fast test-slow sabotage soak stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
 
 help: ## What there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -32,6 +32,9 @@ $(VENV)/.system: .ci/system_libraries.py $(VENV)/.installed
 
 run: setup ## Open the window (without a display: the same job in the terminal)
 	@$(BIN)/ghostcandle run
+
+check: setup ## While you work: lint, types, and the tests near what you changed
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.check
 
 test: lint test-fast ## Lint, types, import contracts, tests
 

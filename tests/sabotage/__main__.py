@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import signal
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from tests.sabotage.copies import copies_of
 from tests.sabotage.fault import Fault
 from tests.sabotage.faults import FAULTS
 from tests.sabotage.hunt import Hunt, Verdict
-from tests.support.touched import ROOT
+from tests.support.touched import ROOT, fast_marks
 
 _LEAST_SHARE = 0.95
 _COPIES = 2
@@ -31,20 +30,13 @@ def main() -> int:
     faults = [fault for fault in FAULTS if not arguments.names or fault.name in arguments.names]
     with (
         tempfile.TemporaryDirectory(prefix="sabotage-") as folder,
-        copies_of(ROOT, _COPIES, fast_marks(ROOT), Path(folder)) as copies,
+        copies_of(ROOT, _COPIES, fast_marks(), Path(folder)) as copies,
     ):
         hunt = Hunt(copies, arguments.limit, arguments.files)
         verdicts = hunt.nearby(faults)
         if not arguments.stage_one_only:
             verdicts |= hunt.everywhere([fault for fault in faults if not verdicts[fault.name].is_caught])
     return _told(faults, verdicts, arguments.out)
-
-
-def fast_marks(root: Path) -> str:
-    """The marker expression of `make test`."""
-    found = re.search(r"^FAST := (.+)$", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert found is not None, "the Makefile names the marks of the fast tests"
-    return found.group(1)
 
 
 def _arguments() -> argparse.Namespace:
@@ -85,4 +77,7 @@ def _told(faults: list[Fault], verdicts: dict[str, Verdict], out: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted: copies and child processes are gone")

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.sabotage.__main__ import fast_marks
 from tests.sabotage.fault import Fault
 from tests.sabotage.faults import FAULTS
-from tests.support.touched import ROOT, Touched
+from tests.support.touched import ROOT, Touched, fast_marks
 
 FEWEST = 80
 PACKAGES = ("core", "desktop", "models")
@@ -59,4 +58,4 @@ def test_each_has_tests_that_are_near() -> None:
 
 
 def test_the_marks_are_those_of_make_test() -> None:
-    assert "not slow" in fast_marks(ROOT)
+    assert "not slow" in fast_marks()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +72,13 @@ class Touched:
 
     def _size(self, path: str) -> int:
         return (self._root / path).stat().st_size
+
+
+def fast_marks(root: Path = ROOT) -> str:
+    """The marker expression of `make test`, which is said in the Makefile alone."""
+    found = re.search(r"^FAST := (.+)$", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None, "the Makefile names the marks of the fast tests"
+    return found.group(1)
 
 
 def _module_of(path: str) -> str:
