@@ -34,6 +34,9 @@ $(VENV)/.system: .ci/system_libraries.py $(VENV)/.installed
 run: setup ## Open the window (without a display: the same job in the terminal)
 	@$(BIN)/ghostcandle run
 
+check: setup ## While you work: lint, types, and the tests near what you changed
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.check
+
 test: lint test-fast ## Lint, types, import contracts, tests
 
 lint: setup
@@ -55,6 +58,9 @@ bench: setup ## Speed, as ratios of times that one run measured; on an idle mach
 
 soak: setup ## Everything long, at full length
 	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation or venue" --timeout 7200
+
+sabotage: setup ## Apply one-line faults to a copy and report which ones the tests catch
+	@$(BIN)/python -m tests.sabotage
 
 hooks: setup ## Let git run ruff and mypy before each commit
 	$(BIN)/pre-commit install

@@ -1,0 +1,15 @@
+"""All faults that `make sabotage` tries, chosen by reading the program, not the tests.
+
+To add one: a wrong line that a person might write, that still imports, that neither ruff nor mypy sees, and from which
+a user or a researcher would suffer.
+"""
+
+from __future__ import annotations
+
+from tests.sabotage import of_chart, of_forecasts, of_market, of_storage, of_training, of_window
+
+FAULTS = tuple(
+    fault
+    for module in (of_market, of_forecasts, of_storage, of_training, of_chart, of_window)
+    for fault in module.FAULTS
+)

@@ -1,0 +1,170 @@
+"""Faults in the forecast, in its score, and in what is read of checkpoints and reports."""
+
+from __future__ import annotations
+
+from tests.sabotage.fault import Fault
+
+FAULTS = (
+    Fault(
+        "calibration-step-of-the-wrong-side",
+        "core/forecast/calibrate.py",
+        "self._rate / horizon * (too_often + _SHARED * shared)",
+        "-self._rate / horizon * (too_often + _SHARED * shared)",
+    ),
+    Fault(
+        "bias-of-the-horizon-before",
+        "core/forecast/calibrate.py",
+        "self._bias[horizon - 1] = np.clip",
+        "self._bias[horizon - 2] = np.clip",
+    ),
+    Fault(
+        "expert-rewarded-for-losing",
+        "core/forecast/combine.py",
+        "slope * (mixture - quantiles) / unit",
+        "slope * (quantiles - mixture) / unit",
+    ),
+    Fault(
+        "quantiles-cross",
+        "core/forecast/combine.py",
+        "combined: FloatArray = np.sort((self._weights * quantiles).sum(axis=0), axis=-1)",
+        "combined: FloatArray = (self._weights * quantiles).sum(axis=0)",
+    ),
+    Fault(
+        "coarse-candle-in-its-own-units",
+        "core/forecast/coarse.py",
+        "before = max(row - size, 0)",
+        "before = row",
+    ),
+    Fault(
+        "leverage-of-rises",
+        "core/forecast/garch.py",
+        "self._fall_share if log_return < 0.0",
+        "self._fall_share if log_return > 0.0",
+    ),
+    Fault(
+        "ghost-wicks-swapped",
+        "core/forecast/ghosts.py",
+        "share = upper / (upper + lower)",
+        "share = lower / (upper + lower)",
+    ),
+    Fault(
+        "normalised-by-the-candle-itself",
+        "core/forecast/history.py",
+        "past = row - 1 if row else row",
+        "past = row",
+    ),
+    Fault(
+        "range-normalised-by-its-own-level",
+        "core/forecast/history.py",
+        '(now["log_range"] if range_before is None else range_before)',
+        'now["range_level"]',
+    ),
+    Fault(
+        "target-across-a-hole",
+        "core/forecast/history.py",
+        'same_segment = self.column("segment")[safe] ==',
+        'same_segment = self.column("segment")[safe] >=',
+    ),
+    Fault(
+        "targets-a-candle-early",
+        "core/forecast/history.py",
+        "np.arange(1, self.horizons + 1)",
+        "np.arange(self.horizons)",
+    ),
+    Fault(
+        "covariance-plus-the-mean",
+        "core/forecast/novelty.py",
+        "self._products / self._weight - np.outer(mean, mean)",
+        "self._products / self._weight + np.outer(mean, mean)",
+    ),
+    Fault(
+        "width-linear-in-the-horizon",
+        "core/forecast/quantities.py",
+        "root = np.sqrt(np.arange(1, horizons + 1, dtype=np.float64))",
+        "root = np.arange(1, horizons + 1, dtype=np.float64)",
+    ),
+    Fault(
+        "calm-called-volatile",
+        "core/forecast/regime.py",
+        "order = [calm, trending, volatile]",
+        "order = [volatile, trending, calm]",
+    ),
+    Fault(
+        "pinball-of-the-opposite-level",
+        "core/forecast/score.py",
+        "np.maximum(LEVELS * error, (LEVELS - 1.0) * error)",
+        "np.maximum((1.0 - LEVELS) * error, -LEVELS * error)",
+    ),
+    Fault(
+        "skill-of-too-few-candles",
+        "core/forecast/score.py",
+        "    if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:\n        return Estimate(None, None, None, n)\n    sums",
+        "    if total <= 0.0:\n        return Estimate(None, None, None, n)\n    sums",
+    ),
+    Fault(
+        "chain-transposed",
+        "core/forecast/switching.py",
+        "likely.append(likely[-1] @ chain)",
+        "likely.append(chain @ likely[-1])",
+    ),
+    Fault(
+        "one-time-of-day-too-many",
+        "core/forecast/seasons.py",
+        "open_time_ms // self._width_ms % buckets",
+        "open_time_ms // self._width_ms % (buckets + 1)",
+    ),
+    Fault(
+        "returns-across-a-hole",
+        "core/forecast/conditions.py",
+        "is_after_gap = row > 0 and bool(segment[row] != segment[row - 1])",
+        "is_after_gap = row > 0 and bool(segment[row] == segment[row - 1])",
+    ),
+    Fault(
+        "accuracy-counts-the-warm-up",
+        "core/accuracy/book.py",
+        'columns["target_open_time_ms"] >= self._from_ms',
+        'columns["target_open_time_ms"] >= 0',
+    ),
+    Fault(
+        "reliability-counts-exceedances",
+        "core/accuracy/assess.py",
+        "(outcome[:, None] <= quantiles).astype",
+        "(outcome[:, None] >= quantiles).astype",
+    ),
+    Fault(
+        "accuracy-loses-the-newest-when-full",
+        "core/accuracy/columns.py",
+        "first = self._size - kept",
+        "first = 0",
+    ),
+    Fault(
+        "unproven-checkpoint-is-best",
+        "core/checkpoints/catalog.py",
+        'skills = np.where(self.number("known_good") > 0.0, self.number("skill"), np.nan)',
+        'skills = self.number("skill")',
+    ),
+    Fault(
+        "not-equal-includes-the-unknown",
+        "core/checkpoints/catalog.py",
+        "(values != value) & ~np.isnan(values)",
+        "values != value",
+    ),
+    Fault(
+        "larger-loss-is-better",
+        "core/checkpoints/compare.py",
+        '"loss": -1.0',
+        '"loss": 1.0',
+    ),
+    Fault(
+        "package-with-a-pickle-accepted",
+        "core/checkpoints/package.py",
+        "if Path(name).suffix.lower() in PICKLE_SUFFIXES:",
+        "if Path(name).suffix in PICKLE_SUFFIXES:",
+    ),
+    Fault(
+        "table-cell-not-escaped",
+        "core/checkpoints/package.py",
+        'return " ".join(text.replace("|", "/").split())',
+        'return " ".join(text.split())',
+    ),
+)

@@ -1,0 +1,176 @@
+"""Faults in what is kept on disk, in reports and logs, and in what belongs to no package."""
+
+from __future__ import annotations
+
+from tests.sabotage.fault import Fault
+
+FAULTS = (
+    Fault(
+        "rollback-forgotten",
+        "core/storage/database.py",
+        "            db.rollback()\n            raise",
+        "            raise",
+    ),
+    Fault(
+        "busy-timeout-in-milliseconds",
+        "core/storage/database.py",
+        "timeout=busy_timeout_ms / 1000,",
+        "timeout=busy_timeout_ms,",
+    ),
+    Fault(
+        "columns-include-the-end",
+        "core/storage/candles.py",
+        "open_time_ms >= ? AND open_time_ms < ?",
+        "open_time_ms >= ? AND open_time_ms <= ?",
+    ),
+    Fault(
+        "candle-of-one-finite-number",
+        "core/storage/candles.py",
+        "if not all(map(isfinite, numbers)):",
+        "if not any(map(isfinite, numbers)):",
+    ),
+    Fault(
+        "fence-not-checked",
+        "core/storage/record.py",
+        "            self._check_fence()  # the",
+        "            # the",
+    ),
+    Fault(
+        "pinned-checkpoint-deleted",
+        "core/storage/record.py",
+        "{str(row[0]) for row in select(self._db, PINNED)}",
+        "{str(row) for row in select(self._db, PINNED)}",
+    ),
+    Fault(
+        "each-backup-its-own-lock",
+        "core/storage/backups.py",
+        'FileLock(backups / ".lock",',
+        'FileLock(backups / f".lock-{id(backups)}",',
+    ),
+    Fault(
+        "retention-hours-as-minutes",
+        "core/storage/retention.py",
+        "_HOUR_MS = 3_600_000",
+        "_HOUR_MS = 60_000",
+    ),
+    Fault(
+        "newest-backups-forgotten",
+        "core/storage/backups.py",
+        "known[:keep], known[keep:]",
+        "known[-keep:], known[:-keep]",
+    ),
+    Fault(
+        "backup-due-in-minutes",
+        "core/storage/backups.py",
+        "every_hours * 3_600_000",
+        "every_hours * 60_000",
+    ),
+    Fault(
+        "damaged-checkpoint-in-the-backup",
+        "core/storage/backups.py",
+        "if sha256_of(into / kept.kept_as) == kept.sha256:",
+        "if sha256_of(into / kept.kept_as):",
+    ),
+    Fault(
+        "owner-described-after-the-end",
+        "core/storage/ownership.py",
+        "            self._description.unlink(missing_ok=True)  # before",
+        "            # before",
+    ),
+    Fault(
+        "path-leads-out-of-the-folder",
+        "core/storage/folder.py",
+        "if not path.is_relative_to(root):",
+        "if not path.is_absolute():",
+    ),
+    Fault(
+        "checksum-not-compared",
+        "core/storage/weights.py",
+        "if sha256 is not None and hashlib",
+        "if sha256 is None and hashlib",
+    ),
+    Fault(
+        "file-not-synced",
+        "core/storage/durable.py",
+        "            os.fsync(file.fileno())\n        Path(temporary)",
+        "        Path(temporary)",
+    ),
+    Fault(
+        "outcome-of-the-first-version",
+        "core/storage/reader.py",
+        "score = versions[-1]",
+        "score = versions[0]",
+    ),
+    Fault(
+        "unmoved-close-counts-as-missed",
+        "core/storage/rows.py",
+        "None if hit is None else bool(hit)",
+        "bool(hit)",
+    ),
+    Fault(
+        "oldest-run-taken-up",
+        "core/storage/runs.py",
+        "fingerprint = ? ORDER BY sequence DESC LIMIT 1",
+        "fingerprint = ? ORDER BY sequence LIMIT 1",
+    ),
+    Fault(
+        "unprintable-file-name-in-the-report",
+        "core/report/page.py",
+        "{words.printable(summary['file'])}",
+        "{summary['file']}",
+    ),
+    Fault(
+        "spared-loss-with-the-wrong-sign",
+        "core/report/charts.py",
+        "np.cumsum(reference - losses) / reference.sum()",
+        "np.cumsum(losses - reference) / reference.sum()",
+    ),
+    Fault(
+        "log-times-in-seconds",
+        "core/logs/reading.py",
+        "round(at.timestamp() * 1000)",
+        "round(at.timestamp())",
+    ),
+    Fault(
+        "oldest-log-lines-kept",
+        "core/logs/book.py",
+        "[-ENTRIES_KEPT:]",
+        "[:ENTRIES_KEPT]",
+    ),
+    Fault(
+        "half-a-log-line-lost",
+        "core/logs/reading.py",
+        "self._place = (status.st_ino, start + length)",
+        "self._place = (status.st_ino, start + len(data))",
+    ),
+    Fault(
+        "heads-and-width-swapped",
+        "core/settings.py",
+        "if self.width % self.heads:",
+        "if self.heads % self.width:",
+    ),
+    Fault(
+        "sleep-in-milliseconds",
+        "core/clock.py",
+        "(wall_ms - self._wall_ms) / 1000.0",
+        "(wall_ms - self._wall_ms)",
+    ),
+    Fault(
+        "newest-crash-reports-removed",
+        "core/crashes.py",
+        "[:-_REPORTS_KEPT]",
+        "[_REPORTS_KEPT:]",
+    ),
+    Fault(
+        "free-memory-shown-as-used",
+        "core/machine.py",
+        "memory.total - memory.available",
+        "memory.available",
+    ),
+    Fault(
+        "failed-feed-is-no-failure",
+        "core/headless.py",
+        "if status.state is FeedState.FAILED:",
+        "if status.state is FeedState.ENDED:",
+    ),
+)

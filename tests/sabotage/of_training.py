@@ -1,0 +1,248 @@
+"""Faults in how the model learns, and in what watches over that; and in the model."""
+
+from __future__ import annotations
+
+from tests.sabotage.fault import Fault
+
+FAULTS = (
+    Fault(
+        "newest-origin-without-a-target",
+        "core/training/samples.py",
+        "newest = closed - 2",
+        "newest = closed - 1",
+    ),
+    Fault(
+        "trained-across-a-hole",
+        "core/training/samples.py",
+        "natural, _, usable = history.targets(origins)",
+        "natural, usable, _ = history.targets(origins)",
+    ),
+    Fault(
+        "twin-of-just-now",
+        "core/training/twin.py",
+        "candles - snapshot.candles >= self.age",
+        "candles - snapshot.candles <= self.age",
+    ),
+    Fault(
+        "drift-called-too-early",
+        "core/training/drift.py",
+        "(above - _RISE / 2.0)",
+        "(above + _RISE / 2.0)",
+    ),
+    Fault(
+        "time-left-of-the-whole",
+        "core/training/catch_up.py",
+        "/ done * behind if done",
+        "/ done * total if done",
+    ),
+    Fault(
+        "rest-in-milliseconds",
+        "core/training/pacing.py",
+        "duration_ms / 1000.0",
+        "duration_ms",
+    ),
+    Fault(
+        "corrections-beyond-the-page-lost",
+        "core/training/corrections.py",
+        "rows[-1][0] if self.has_more else newest",
+        "newest",
+    ),
+    Fault(
+        "judged-with-those-after-a-gap",
+        "core/training/judged.py",
+        " and score.after_gap == after_gap",
+        "",
+    ),
+    Fault(
+        "undo-in-milliseconds",
+        "core/training/keeper.py",
+        "self._settings.undo_minutes * _MINUTE_MS",
+        "self._settings.undo_minutes",
+    ),
+    Fault(
+        "back-to-a-state-that-is-not-good",
+        "core/training/keeper.py",
+        "key=lambda info: not info.is_known_good)",
+        "key=lambda info: info.is_known_good)",
+    ),
+    Fault(
+        "one-lucky-look-proves-an-edge",
+        "core/training/ledger.py",
+        "is_above and self._was_above",
+        "is_above or self._was_above",
+    ),
+    Fault(
+        "model-remembered-in-another-row",
+        "core/training/forecaster.py",
+        "said[1 + MODEL] = quantiles",
+        "said[MODEL] = quantiles",
+    ),
+    Fault(
+        "hole-of-the-first-horizon-only",
+        "core/training/session.py",
+        "not bool(usable[0, horizon - 1])",
+        "not bool(usable[0, 0])",
+    ),
+    Fault(
+        "late-forecast-counts-as-live",
+        "core/training/session.py",
+        "_judged(mode, made_at_ms - target_opens_ms,",
+        "_judged(mode, target_opens_ms - made_at_ms,",
+    ),
+    Fault(
+        "forecast-not-committed",
+        "core/training/session.py",
+        "            self._record.add_forecasts(forecast.rows())\n",
+        "            forecast.rows()\n",
+    ),
+    Fault(
+        "pretrained-candles-count-as-own",
+        "core/training/session.py",
+        "target_opens_ms < self.seen_until_ms",
+        "target_opens_ms > self.seen_until_ms",
+    ),
+    Fault(
+        "budget-that-is-never-spent",
+        "core/training/recovery/budget.py",
+        "self._steps[0] <= step - self._window",
+        "self._steps[0] >= step - self._window",
+    ),
+    Fault(
+        "rate-doubled-after-a-rollback",
+        "core/training/recovery/ladder.py",
+        "factor * _RATE_AFTER_ROLLBACK",
+        "factor / _RATE_AFTER_ROLLBACK",
+    ),
+    Fault(
+        "skipped-spikes-not-remembered",
+        "core/training/recovery/spikes.py",
+        "result.is_spike and result.loss is None",
+        "result.is_spike and result.loss is not None",
+    ),
+    Fault(
+        "overflow-put-up-with-for-ever",
+        "core/training/recovery/overflow.py",
+        "return self._in_a_row <= _FREE_IN_A_ROW",
+        "return self._in_a_row >= _FREE_IN_A_ROW",
+    ),
+    Fault(
+        "batch-with-nan-in-the-reference",
+        "core/training/recovery/quarantine.py",
+        '        "reference": reference,\n    }\n    return',
+        "    }\n    return",
+    ),
+    Fault(
+        "small-gradients-made-large",
+        "core/training/engine/clipping.py",
+        "torch.clamp(threshold / (norm + _EPSILON), max=1.0)",
+        "torch.clamp(threshold / (norm + _EPSILON), min=1.0)",
+    ),
+    Fault(
+        "guard-of-either-number",
+        "core/training/engine/engine.py",
+        "~(torch.isfinite(loss) & torch.isfinite(norm))",
+        "~(torch.isfinite(loss) | torch.isfinite(norm))",
+    ),
+    Fault(
+        "gradients-of-the-step-before",
+        "core/training/engine/engine.py",
+        "        self._flat.clear()\n        self._train_mode()\n        rate",
+        "        self._train_mode()\n        rate",
+    ),
+    Fault(
+        "average-of-the-newest",
+        "core/training/engine/averaging.py",
+        "1.0 - self._decay",
+        "self._decay",
+    ),
+    Fault(
+        "rate-halved-where-learning-helps",
+        "core/training/engine/adaptive.py",
+        "if mean < 0.0 else",
+        "if mean > 0.0 else",
+    ),
+    Fault(
+        "warm-up-off-by-a-step",
+        "core/training/engine/schedule.py",
+        "(self._done + 1) / (self._warmup + 1)",
+        "self._done / (self._warmup + 1)",
+    ),
+    Fault(
+        "micro-batch-weighed-as-the-whole",
+        "core/training/engine/objective.py",
+        "self._levels), batch.weights, total_weight)",
+        "self._levels), batch.weights, batch.weights.sum())",
+    ),
+    Fault(
+        "share-of-norms-below",
+        "core/training/doctor/evidence.py",
+        'float(norms.size - np.searchsorted(norms, level, "right"))',
+        'float(np.searchsorted(norms, level, "right"))',
+    ),
+    Fault(
+        "trend-with-the-wrong-sign",
+        "core/training/doctor/trend.py",
+        "(medians[second] - medians[first])",
+        "(medians[first] - medians[second])",
+    ),
+    Fault(
+        "rate-raised-against-large-updates",
+        "core/training/doctor/remedies.py",
+        "factor = _SOUND_UPDATE / ratio",
+        "factor = ratio / _SOUND_UPDATE",
+    ),
+    Fault(
+        "validation-in-the-training-set",
+        "core/training/pretraining/dataset.py",
+        "np.arange(max(0, source.cut - horizons), dtype=np.int64)",
+        "np.arange(max(0, source.cut), dtype=np.int64)",
+    ),
+    Fault(
+        "reference-of-the-future",
+        "core/training/pretraining/references.py",
+        "slice(0, max(0, row + 1 - horizon))",
+        "slice(0, row + 1)",
+    ),
+    Fault(
+        "worst-epoch-kept",
+        "core/training/pretraining/loop.py",
+        "skill > best",
+        "skill < best",
+    ),
+    Fault(
+        "breaker-never-opens",
+        "core/training/supervision/restarts.py",
+        "newest - oldest < _BREAKER_WINDOW_S",
+        "newest - oldest > _BREAKER_WINDOW_S",
+    ),
+    Fault(
+        "suspended-machine-counts-as-silence",
+        "core/training/supervision/watchdog.py",
+        "min(now_s - self._looked_at_s, waited_s + _SLACK_S)",
+        "max(now_s - self._looked_at_s, waited_s + _SLACK_S)",
+    ),
+    Fault(
+        "probe-that-hangs-is-waited-for",
+        "core/training/supervision/probe.py",
+        "now_s < self._next_s + _LONGEST_S",
+        "now_s > self._next_s - _LONGEST_S",
+    ),
+    Fault(
+        "attends-to-the-future",
+        "models/transformer.py",
+        "dtype=torch.bool).tril()",
+        "dtype=torch.bool).triu()",
+    ),
+    Fault(
+        "padding-is-attended-to",
+        "models/transformer.py",
+        "(causal & is_real[:, None, :]) | same",
+        "causal | same",
+    ),
+    Fault(
+        "weights-from-the-global-generator",
+        "models/registry.py",
+        "        torch.manual_seed(seed)\n",
+        "        torch.random.seed()\n",
+    ),
+)
