@@ -54,7 +54,7 @@ def stored(root: Path) -> list[Candle]:
         db.close()
 
 
-@pytest.mark.parametrize("host", ["thread", "process"])
+@pytest.mark.parametrize("host", ["thread", pytest.param("process", marks=pytest.mark.slow)])
 def test_a_corrected_candle_is_stored_and_scored_again(tmp_path: Path, host: str) -> None:
     training = dataclasses.replace(rigs.SMALL.training, host=host)
     settings: Settings = dataclasses.replace(rigs.SMALL, training=training)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -20,10 +22,11 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.ownership import own
 from core.storage.recovering import open_or_recover
 from core.storage.soundness import pages_of, tables_of
 from tests.core.storage.samples import MARKET, candle, create_run
-from tests.hostile.windows import TRACEBACK, run, settle, window
+from tests.hostile.windows import TRACEBACK, window
 from tests.support import commands
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
@@ -37,7 +40,7 @@ def pattern(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
     """A folder whose newest backup lacks the last hundred candles."""
     folder = DataFolder(tmp_path_factory.mktemp("pattern"))
     folder.ensure()
-    settle(folder.root)
+    commands.settle(folder.root)
     with closing(open_database(folder.database)) as db:
         create_run(db)
         CandleStore(db).save(MARKET, [candle(number) for number in range(BACKED_UP)])
@@ -165,16 +168,16 @@ def test_no_flipped_byte_brings_a_start_down(
     shutil.rmtree(root)
 
 
-@pytest.mark.slow
 def test_a_command_says_it_and_goes_on(folder: DataFolder) -> None:
     SPOILERS["flipped pages"](folder.database)
-    done = run("headless", "--feed", "simulate", "--candles", "20", "--data-dir", str(folder.root))
+    done = commands.invoke("headless", "--feed", "simulate", "--candles", "8", "--data-dir", str(folder.root))
     assert done.returncode == 0 and TRACEBACK not in done.stderr, done.stderr
     told = " ".join(done.stderr.split())
     assert "is damaged" in told and "took its place" in told and "is missing from it" in told
     assert counted(folder) == BACKED_UP
 
 
+@pytest.mark.slow
 def test_a_window_says_it_and_goes_on(folder: DataFolder) -> None:
     SPOILERS["header gone"](folder.database)
     with window(folder.root, "--feed", "simulate") as opened:
@@ -185,30 +188,44 @@ def test_a_window_says_it_and_goes_on(folder: DataFolder) -> None:
     assert counted(folder) == BACKED_UP
 
 
-def test_a_window_backs_up_while_it_runs_and_says_when_it_cannot(folder: DataFolder, tmp_path: Path) -> None:
-    """Two starts: what the first has backed up is what the second finds, after the database was destroyed."""
-    done = run("backups", "make", "--json", "--data-dir", str(folder.root))
+def backups(folder: DataFolder, *arguments: str) -> CompletedProcess[str]:
+    done = commands.invoke("backups", *arguments, "--data-dir", str(folder.root))
+    assert TRACEBACK not in done.stderr
+    return done
+
+
+def test_a_backup_is_made_verified_and_put_in_the_place_of_what_was_destroyed(folder: DataFolder) -> None:
+    done = backups(folder, "make", "--json")
     assert done.returncode == 0 and len(list_backups(folder.backups)) == 2
     SPOILERS["a text"](folder.database)
-    again = run("backups", "make", "--data-dir", str(folder.root))
-    assert again.returncode == 1 and TRACEBACK not in again.stderr and "former backups stay" in again.stderr
-    verified = run("backups", "verify", "--data-dir", str(folder.root))
+    again = backups(folder, "make")
+    assert again.returncode == 1 and "former backups stay" in again.stderr
+    verified = backups(folder, "verify")
     assert verified.returncode == 0 and "2 of 2" in verified.stdout
-    restored = run("backups", "restore", "--data-dir", str(folder.root))
-    assert restored.returncode == 0 and counted(folder) == STORED
-    missing = run("backups", "restore", "../..", "--data-dir", str(folder.root))
+    assert backups(folder, "restore").returncode == 0 and counted(folder) == STORED
+    missing = backups(folder, "restore", "../..")
     assert missing.returncode == 1 and "no backup '../..'" in missing.stderr
 
 
-@pytest.mark.slow
-def test_a_restore_waits_for_no_window(folder: DataFolder) -> None:
-    with window(folder.root, "--feed", "simulate") as opened:
-        opened.wait_for(lambda said: said.get("step", 0) > 0, "training")
-        refused = run("backups", "restore", "--data-dir", str(folder.root))
-        assert refused.returncode == 1 and "in use by a window" in refused.stderr
-        made = run("backups", "make", "--data-dir", str(folder.root))
-        assert made.returncode == 0, made.stderr
-        assert opened.close() == 0
+def test_an_older_backup_is_restored_by_its_name(folder: DataFolder) -> None:
+    (older,) = list_backups(folder.backups)
+    assert backups(folder, "make").returncode == 0
+    restored = json.loads(backups(folder, "restore", older.name, "--json").stdout)
+    assert restored["restored"] == older.name and counted(folder) == BACKED_UP
+
+
+def test_a_spoiled_backup_is_named_and_the_exit_code(folder: DataFolder) -> None:
+    (only,) = list_backups(folder.backups)
+    write_at(only.database, 5_000, b"spoiled")
+    done = backups(folder, "verify", "--json")
+    assert done.returncode == 1 and list(json.loads(done.stdout)["problems"]) == [only.name]
+
+
+def test_while_a_window_has_the_folder_a_backup_is_made_and_none_restored(folder: DataFolder) -> None:
+    with own(folder, "window"):
+        refused = backups(folder, "restore")
+        assert refused.returncode == 1 and "in use by a window" in refused.stderr and counted(folder) == STORED
+        assert backups(folder, "make").returncode == 0
 
 
 def test_what_is_killed_between_two_steps_of_a_recovery_is_done_by_the_next_start(folder: DataFolder) -> None:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,8 @@ from core.storage.folder import DataFolder
 from core.storage.importing_checkpoints import take_in
 from core.training.service import TrainingService
 from tests.core.training import rigs
-from tests.hostile.windows import TRACEBACK, run
+from tests.hostile.windows import TRACEBACK
+from tests.support import commands
 from tests.support.candles import random_walk
 
 pytestmark = pytest.mark.hostile
@@ -215,10 +216,31 @@ SECRETLY_BAD: dict[str, Callable[[Given], object]] = {
 """Weights that are sound, beside a state that is not: the import cannot know, the trainer must."""
 
 
-def taken_in(root: Path, given: Given) -> str:
-    folder = DataFolder(root)
-    with closing(open_database(folder.database)) as db:
-        return take_in(db, folder, package.read(given.folder), 1_000).checkpoint_id
+@dataclass
+class Trainer:
+    """One that learns from whatever comes between two attacks."""
+
+    root: Path
+    session: TrainingService
+    learned: int = 0
+
+    def learn(self, count: int) -> None:
+        rigs.feed(self.session, CANDLES[self.learned : self.learned + count])
+        self.learned += count
+
+    def take_in(self, given: Given) -> str:
+        folder = DataFolder(self.root)
+        with closing(open_database(folder.database)) as db:
+            return take_in(db, folder, package.read(given.folder), 1_000).checkpoint_id
+
+
+@pytest.fixture(scope="module")
+def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainer]:
+    root = tmp_path_factory.mktemp("attacked") / "data"
+    found = Trainer(root, rigs.service(root))
+    found.learn(40)
+    yield found
+    found.session.close()
 
 
 def state_of(session: TrainingService) -> str:
@@ -233,21 +255,18 @@ def state_of(session: TrainingService) -> str:
 
 @pytest.mark.parametrize("attack", SECRETLY_BAD)
 def test_a_state_that_was_tampered_with_is_refused_by_the_trainer_which_goes_on(
-    given_one: Given, tmp_path: Path, attack: str
+    given_one: Given, trainer: Trainer, attack: str
 ) -> None:
     SECRETLY_BAD[attack](given_one)
-    session = rigs.service(tmp_path / "data")
-    rigs.feed(session, CANDLES[:40])
-    checkpoint_id = taken_in(tmp_path / "data", given_one)
+    checkpoint_id, session = trainer.take_in(given_one), trainer.session
     before = state_of(session)
     shown, done = session.handle(ForecastWith((checkpoint_id,))), session.handle(RestoreCheckpoint(checkpoint_id))
     (previewed,) = (event for event in shown if isinstance(event, CheckpointForecast))
     (incident,) = (event for event in done if isinstance(event, Incident))
     assert incident.kind == "restore refused" and state_of(session) == before, "nothing of it was taken"
     assert previewed.forecast is None or attack == "a generator of three bytes"
-    rigs.feed(session, CANDLES[40:60])
-    assert session.status().step == 59
-    session.close()
+    trainer.learn(5)
+    assert session.status().step == trainer.learned - 1
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -312,15 +331,6 @@ def test_whatever_lies_in_a_candle_file_is_candles_or_a_sentence(
 def test_a_pipe_is_no_candle_file(tmp_path: Path) -> None:
     """Reading it would wait for ever."""
     os.mkfifo(tmp_path / "candles.csv")
-    done = run(
-        "import",
-        str(tmp_path / "candles.csv"),
-        "--venue",
-        "file",
-        "--symbol",
-        "A/B",
-        "--data-dir",
-        str(tmp_path / "data"),
-        timeout_s=60,
-    )
+    named = ("--venue", "file", "--symbol", "A/B", "--data-dir", str(tmp_path / "data"))
+    done = commands.invoke("import", str(tmp_path / "candles.csv"), *named)
     assert done.returncode != 0 and TRACEBACK not in done.stderr and "pipe" in done.stderr + done.stdout

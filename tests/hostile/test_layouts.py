@@ -22,7 +22,8 @@ from desktop.layouts.store import LAYOUT_VERSION, LayoutStore
 from tests.desktop.conftest import Bench, MakeBench
 from tests.hostile.spied import MOVE
 from tests.hostile.test_settings import PYDANTICS
-from tests.hostile.windows import TRACEBACK, settle, window
+from tests.hostile.windows import TRACEBACK, window
+from tests.support import commands
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(240)]
 
@@ -99,7 +100,7 @@ def screens(folder: Path, *of: dict[str, object]) -> str:
 def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_path: Path) -> None:
     """A hand drags it onto the second screen; the start after it finds the first alone."""
     folder = DataFolder(tmp_path / "data")
-    settle(folder.root)
+    commands.settle(folder.root)
     both = screens(tmp_path, LEFT, RIGHT)
     with window(folder.root, "--feed", "simulate", platform=both, **{MOVE: "1350,40"}) as opened:
         opened.wait_for(lambda said: bool(said.get("window")) and said["place"][0] >= 1350, "a window that was dragged")
@@ -111,9 +112,10 @@ def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_pat
         assert opened.close() == 0 and TRACEBACK not in opened.errors
 
 
+@pytest.mark.slow
 def test_a_window_opens_on_a_broken_layout_says_so_and_keeps_it(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
-    settle(folder.root)
+    commands.settle(folder.root)
     folder.layout.write_bytes(b"\x00\xff" * 900)
     with window(folder.root, "--feed", "simulate") as opened:
         said = opened.wait_for(lambda said: bool(said.get("banner")), "word of the layout")

@@ -9,10 +9,12 @@ import psutil
 import pytest
 
 from core.storage.folder import DataFolder
-from tests.hostile.windows import TRACEBACK, run, settle, window
+from tests.hostile.windows import TRACEBACK, window
+from tests.support import commands
 
 pytestmark = [
     pytest.mark.hostile,
+    pytest.mark.slow,
     pytest.mark.timeout(300),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
 ]
@@ -20,39 +22,31 @@ pytestmark = [
 
 @pytest.fixture
 def folder(tmp_path: Path) -> DataFolder:
-    settle(tmp_path / "data")
+    commands.settle(tmp_path / "data")
     return DataFolder(tmp_path / "data")
 
 
-def test_a_second_start_raises_the_first_and_ends_and_a_command_is_told_who_has_the_folder(folder: DataFolder) -> None:
+def test_a_second_start_raises_the_first_and_ends_unless_that_hangs_and_a_command_names_it(folder: DataFolder) -> None:
     with window(folder.root, "--feed", "simulate") as first:
         first.wait_for(lambda said: bool(said.get("title")) and said["feed"] == "simulated", "a window that runs")
         with window(folder.root, "--feed", "simulate") as second:
             assert second.end() == 0
             assert "brought to the front" in second.errors and TRACEBACK not in second.errors
             assert not any(said["window"] for said in second.has_said)
-        refused = run("headless", "--data-dir", str(folder.root))
+        refused = commands.run("headless", "--data-dir", str(folder.root))
         assert refused.returncode == 1 and TRACEBACK not in refused.stderr
         assert f"in use by a window (process {first.process.pid})" in refused.stderr
-        assert first.close() == 0
-
-
-@pytest.mark.slow
-def test_a_window_that_hangs_is_told_from_none(folder: DataFolder) -> None:
-    with window(folder.root, "--feed", "simulate") as first:
-        first.wait_for(lambda said: bool(said.get("window")), "a window")
         stopped = psutil.Process(first.process.pid)
         stopped.suspend()
         try:
-            with window(folder.root) as second:
-                assert second.end() == 1
-                assert "does not answer" in second.errors and TRACEBACK not in second.errors
+            with window(folder.root) as third:
+                assert third.end() == 1
+                assert "does not answer" in third.errors and TRACEBACK not in third.errors
         finally:
             stopped.resume()
         assert first.close() == 0
 
 
-@pytest.mark.slow
 def test_a_killed_window_leaves_lock_socket_and_log_and_the_next_start_goes_on(folder: DataFolder) -> None:
     with window(folder.root, "--feed", "simulate") as first:
         reached = first.wait_for(lambda said: said.get("step", 0) > 2, "training")["step"]

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from core.settings import Settings, from_dict, load, save, to_dict
 from core.storage.folder import DataFolder
-from tests.hostile.windows import SMALL, TRACEBACK, run, window
+from tests.hostile.windows import TRACEBACK, window
+from tests.support import commands
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
 
@@ -86,11 +87,12 @@ def test_any_value_in_any_place_gives_settings_that_can_be_stored(
     assert load(path) == (found, ()) and "NaN" not in path.read_text() and "Infinity" not in path.read_text()
 
 
+@pytest.mark.slow
 def test_a_window_opens_on_a_broken_file_says_so_and_keeps_it(tmp_path: Path) -> None:
     """What is dropped would be gone with the next change of a setting: so the file is kept as it was."""
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
-    broken = json.dumps({**SMALL, "appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}).encode()
+    broken = json.dumps({**commands.TINY, "appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}).encode()
     folder.settings.write_bytes(broken)
     with window(folder.root, "--feed", "simulate") as opened:
         said = opened.wait_for(lambda said: bool(said.get("banner")), "word of the settings")
@@ -105,6 +107,8 @@ def test_a_command_works_beside_a_broken_file(tmp_path: Path, what: str) -> None
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
     folder.settings.write_bytes(BROKEN[what][0])
-    done = run("backups", "list", "--data-dir", str(folder.root))
+    done = commands.invoke("backups", "list", "--data-dir", str(folder.root))
     assert done.returncode == 0 and TRACEBACK not in done.stderr and "settings" in done.stderr.lower()
     assert "\x1b" not in done.stderr, "a file paints no terminal"
+    (kept,) = folder.quarantine.glob("settings-*.json")
+    assert kept.read_bytes() == BROKEN[what][0]

@@ -15,12 +15,6 @@ from typing import Any
 
 from tests.support import commands
 
-SMALL = {
-    "model": {"width": 8, "layers": 1, "heads": 2, "context": 8, "horizons": 3},
-    "training": {"seed": 1, "replay_samples": 3, "device": "cpu", "host": "thread"},
-    "market": {"catch_up_candles": 40, "feed": "simulate"},
-}
-"""Settings of a run that is quick to begin."""
 TRACEBACK = "Traceback (most recent call last)"
 _PATIENCE_S = 120.0
 
@@ -109,12 +103,6 @@ def window(
             opened.kill()
         else:
             opened.end()
-
-
-def settle(data: Path, settings: object = SMALL) -> None:
-    """A data folder with these settings."""
-    data.mkdir(parents=True, exist_ok=True)
-    (data / "settings.json").write_text(json.dumps(settings))
 
 
 def run(*arguments: str, before: Sequence[str] = (), timeout_s: float = 120.0) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""`bench browser` as a process, over a few checkpoints."""
+"""`bench browser` over a few checkpoints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.support import commands
 
 
 def test_every_filter_and_sort_is_measured(tmp_path: Path) -> None:
-    answer = commands.run_json("bench", "browser", "--rows", "1200", "--data-dir", str(tmp_path))
+    answer = commands.invoke_json("bench", "browser", "--rows", "1200", "--data-dir", str(tmp_path))
     assert answer["rows"] == 1_200
     for kind in ("filter_ms", "sort_ms"):
         assert len(answer[kind]) >= 4

@@ -1,48 +1,80 @@
-"""`bench chart` as a process: the object that it prints, the words, and what is wrong with its options."""
+"""`bench chart` and `bench train`: what they measure by their options, what they print, and what is refused."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PySide6.QtWidgets import QApplication
 
+from desktop.benchmark import run as chart_bench
+from desktop.benchmark.run import HOSTS
 from tests.support import commands
 
-SMALL = ("bench", "chart", "--sizes", "500,2000", "--repeats", "20", "--no-while-training")
+SMALL = ("bench", "chart", "--sizes", "500,2000", "--repeats", "20")
+FIGURE = {"p50": 1.0, "p99": 2.0, "closed_paints": 0.0}
 
 
-def test_the_object_has_what_was_promised(tmp_path: Path) -> None:
-    answer = commands.run_json(*SMALL, "--data-dir", str(tmp_path))
+@pytest.fixture(autouse=True)
+def measured(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """What is asked to be measured. Measuring itself has its own tests in tests/desktop/benchmark."""
+    asked: list[tuple[Any, ...]] = []
+
+    def sizes(
+        wanted: tuple[int, ...], repeats: int, say: object, *, with_everything: bool = False
+    ) -> dict[str, dict[str, Any]]:
+        asked.append((wanted, repeats, with_everything))
+        names = ("tick_ms", "cursor_ms", "pan_ms", "all_ms", "append_ms", "tick_all_ms", "append_all_ms")
+        return {str(size): {"in_view": 500, **dict.fromkeys(names, FIGURE)} for size in wanted}
+
+    def frames(host: str, seconds: float, settings: object, say: object) -> dict[str, Any]:
+        asked.append((host, seconds))
+        return {"frame_ms": {"p50": 5.0, "p99": 9.0, "max": 11.0}, "steps_per_s": 10.0, "ticks_per_s": 60.0}
+
+    monkeypatch.setattr(chart_bench, "measure_sizes", sizes)
+    monkeypatch.setattr(chart_bench, "_frames", frames)
+    return asked
+
+
+def test_the_sizes_and_then_the_largest_with_everything_are_measured(
+    tmp_path: Path, measured: list[tuple[Any, ...]]
+) -> None:
+    answer = commands.invoke_json(*SMALL, "--no-while-training", "--data-dir", str(tmp_path))
+    assert measured == [((500, 2000), 20, False), ((2000,), 20, True)]
     assert set(answer["sizes"]) == {"500", "2000"}
-    for figures in answer["sizes"].values():
-        for name in ("tick_ms", "pan_ms", "all_ms", "append_ms", "cursor_ms"):
-            assert {"p50", "p99"} <= set(figures[name])
-    everything = answer["with_everything"]
-    assert everything["size"] == 2_000 and everything["loading"] is None
-    for name in ("tick_ms", "pan_ms", "all_ms", "append_ms", "cursor_ms", "tick_all_ms", "append_all_ms"):
-        assert {"p50", "p99"} <= set(everything[name])
+    assert answer["with_everything"]["size"] == 2_000 and answer["with_everything"]["loading"] is None
     assert answer["machine"]["platform"] == "offscreen" and answer["machine"]["cpus"] >= 1
     assert answer["tick_ratio_1e6_to_1e3"] is None and answer["peers"] == {} and answer["while_training"] == {}
-    assert {bar["is_met"] for bar in answer["bars"]} == {None, True}
 
 
-def test_the_words_name_each_bar(tmp_path: Path) -> None:
-    done = commands.run(*SMALL, "--data-dir", str(tmp_path))
+def test_frames_are_measured_beside_each_kind_of_trainer(tmp_path: Path, measured: list[tuple[Any, ...]]) -> None:
+    answer = commands.invoke_json(*SMALL, "--seconds", "3", "--data-dir", str(tmp_path))
+    assert set(answer["while_training"]) == set(HOSTS) and measured[2:] == [(host, 3.0) for host in HOSTS]
+
+
+def test_for_people_it_is_a_table(tmp_path: Path) -> None:
+    done = commands.invoke(*SMALL, "--no-while-training", "--data-dir", str(tmp_path))
     assert done.returncode == 0, done.stderr
-    assert "2,000" in done.stdout and "not measured" in done.stdout and "met" in done.stdout
+    assert "2,000" in done.stdout and "not measured" in done.stdout
 
 
 @pytest.mark.parametrize("sizes", ["many", "500,", "3", "1000,99999999999"])
 def test_sizes_that_cannot_be_are_a_sentence(tmp_path: Path, sizes: str) -> None:
-    done = commands.run("bench", "chart", "--sizes", sizes, "--json", "--data-dir", str(tmp_path))
+    done = commands.invoke("bench", "chart", "--sizes", sizes, "--json", "--data-dir", str(tmp_path))
     assert done.returncode == 2
     assert "sizes" in json.loads(done.stdout)["error"]
 
 
-def test_frames_beside_a_trainers_process_are_those_of_a_window_without_torch(tmp_path: Path) -> None:
-    arguments = ("--seconds", "1.5", "--device", "cpu", "--seed", "1", "--data-dir", str(tmp_path))
-    answer = commands.run_json("bench", "frames", "--host", "process", *arguments)
-    assert answer["has_torch"] is False
-    assert answer["steps_per_s"] > 0 and answer["ticks_per_s"] > 30 and answer["frames"] >= 20
-    assert 0.0 < answer["frame_ms"]["p50"] <= answer["frame_ms"]["p99"] <= answer["frame_ms"]["max"]
+def test_bench_train_prints_its_ratio(tmp_path: Path) -> None:
+    commands.settle(tmp_path)
+    measured = commands.invoke_json("bench", "train", "--steps", "10", "--data-dir", str(tmp_path))
+    assert measured["ratio_to_bare_loop"]["median"] > 0.0 and measured["cases"]["default"]["steps"] == 10
+
+
+def test_bench_train_on_a_device_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    done = commands.invoke("bench", "train", "--steps", "10", "--device", "cuda", "--data-dir", str(tmp_path))
+    assert done.returncode == 1 and "CUDA cannot be used" in done.stderr
+    assert "mistake" not in done.stderr and "Traceback" not in done.stderr

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -12,18 +10,6 @@ import pytest
 
 from desktop.commands import cli, options
 from tests.support import commands
-
-
-@pytest.fixture
-def own_log() -> Iterator[logging.Logger]:
-    """The program's logger, as it was before a command added its handlers."""
-    logger = logging.getLogger("ghostcandle")
-    before, level = list(logger.handlers), logger.level
-    yield logger
-    for handler in [handler for handler in logger.handlers if handler not in before]:
-        logger.removeHandler(handler)
-        handler.close()
-    logger.setLevel(level)
 
 
 @pytest.mark.parametrize(
@@ -36,24 +22,20 @@ def own_log() -> Iterator[logging.Logger]:
     ],
 )
 def test_a_wrong_option_is_one_object_too(arguments: tuple[str, ...], words: str) -> None:
-    done = commands.run(*arguments, "--json")
+    done = commands.invoke(*arguments, "--json")
     assert done.returncode == 2
     assert words in json.loads(done.stdout)["error"]
 
 
 def test_without_json_a_wrong_option_leaves_stdout_empty() -> None:
-    done = commands.run("headless", "--speed", "fast")
+    done = commands.invoke("headless", "--speed", "fast")
     assert done.returncode == 2 and done.stdout == ""
     assert "--speed" in done.stderr and "Usage" in done.stderr
 
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_mistake_of_ours_is_a_sentence_and_its_traceback_is_in_the_log(
-    data_dir: Path,
-    own_log: logging.Logger,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    as_json: bool,
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
     @click.command()
     @options.common_options
@@ -63,12 +45,11 @@ def test_a_mistake_of_ours_is_a_sentence_and_its_traceback_is_in_the_log(
 
     monkeypatch.setitem(cli.ghostcandle.commands, "broken", broken)
     monkeypatch.setattr(cli.LazyGroup, "get_command", lambda self, ctx, name: self.commands.get(name))
-    code = cli.run_command_line(["broken", "--data-dir", str(data_dir), *(["--json"] if as_json else [])])
-    shown = capsys.readouterr()
-    sentence = json.loads(shown.out)["error"] if as_json else shown.err
-    assert code == 1
+    done = commands.invoke("broken", "--data-dir", str(data_dir), *(["--json"] if as_json else []))
+    sentence = json.loads(done.stdout)["error"] if as_json else done.stderr
+    assert done.returncode == 1
     assert "a name that no one gave" in sentence and "ghostcandle.log" in sentence
-    assert "Traceback" not in shown.out + shown.err
+    assert "Traceback" not in done.stdout + done.stderr
     assert "Traceback" in (data_dir / "logs" / "ghostcandle.log").read_text()
 
 

@@ -1,71 +1,123 @@
-"""The command line, as processes: one JSON object on stdout, sentences instead of tracebacks, exit codes."""
+"""headless, metrics, checkpoints, evaluate: one JSON object on stdout, sentences for tracebacks, exit codes."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import resources
+from core.events import EventBatch, ForecastScored
+from desktop.commands.progress import TerminalProgress
 from tests.support import commands
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
-REPLAY = ("--feed", "replay", "--file", str(SAMPLE), "--candles", "40", "--seed", "3", "--device", "cpu")
+REPLAY = ("--feed", "replay", "--file", str(SAMPLE), "--candles", "20", "--seed", "3", "--device", "cpu")
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with a finished run of 40 candles."""
-    folder = tmp_path_factory.mktemp("data")
-    summary = commands.run_json("headless", *REPLAY, "--data-dir", str(folder))
-    assert summary["candles"] == 40 and summary["scored"] == 39 and summary["steps"] == 39
-    return folder
+    """A data folder for tests that only read what a headless run has left in it."""
+    return commands.settle(tmp_path_factory.mktemp("data"))
 
 
-def test_headless_says_all_that_was_promised(data: Path) -> None:
-    summary = commands.run_json("headless", *REPLAY, "--data-dir", str(data))
+@pytest.fixture(scope="module")
+def summary(data: Path) -> dict[str, Any]:
+    """What a headless run of 20 candles has printed."""
+    return commands.invoke_json("headless", *REPLAY, "--data-dir", str(data))
+
+
+def test_headless_prints_its_whole_summary_and_the_next_start_resumes_the_run(
+    data: Path, summary: dict[str, Any], tmp_path: Path
+) -> None:
+    assert (summary["candles"], summary["scored"], summary["steps"]) == (20, 19, 19)
     promised = "run_id candles scored steps steps_per_s device loss accuracy skill checkpoints incidents wall_s"
     assert {*promised.split(), "forecasts_sha256"} <= set(summary)
     assert {"current", "best", "trend"} <= set(summary["loss"])
     assert {"saved", "kept", "best"} <= set(summary["checkpoints"])
-    assert summary["steps"] == 39, "a second start goes on with the same run, which is at its end"
+    shutil.copytree(data, tmp_path / "data")
+    again = commands.invoke_json("headless", *REPLAY, "--data-dir", str(tmp_path / "data"))
+    assert again["run_id"] == summary["run_id"] and again["steps"] == 19, "it was at its end"
 
 
-def test_a_simulation_goes_on_with_its_market_at_the_next_start(tmp_path: Path) -> None:
-    simulate = ("headless", "--feed", "simulate", "--device", "cpu", "--data-dir", str(tmp_path))
-    first = commands.run_json(*simulate, "--candles", "30")
-    second = commands.run_json(*simulate, "--candles", "45")
+def test_a_simulation_continues_with_its_market_at_the_next_start(tmp_path: Path) -> None:
+    commands.settle(tmp_path)
+    simulate = ("headless", "--feed", "simulate", "--data-dir", str(tmp_path))
+    first = commands.invoke_json(*simulate, "--candles", "10")
+    second = commands.invoke_json(*simulate, "--candles", "15")
     assert (second["market"], second["run_id"]) == (first["market"], first["run_id"])
-    assert (first["candles"], second["candles"], second["steps"]) == (30, 45, 44), "each candle once"
-    other = commands.run_json(*simulate, "--candles", "3", "--seed", "7")
+    assert (first["candles"], second["candles"], second["steps"]) == (10, 15, 14), "each candle once"
+    other = commands.invoke_json(*simulate, "--candles", "3", "--seed", "7")
     assert "SIM-7" in other["market"] and other["market"] != first["market"]
 
 
-def test_metrics_reads_the_same_from_the_database(data: Path) -> None:
-    metrics = commands.run_json("metrics", "--data-dir", str(data))
-    assert metrics["steps"] == 39 and metrics["checkpoints"]["kept"] > 0
-    text = commands.run("metrics", "--data-dir", str(data))
+def send_after_the_first_score(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """A signal, at a moment that no clock chose."""
+    passed_on, sent = TerminalProgress.take_batch, []
+
+    def take(progress: TerminalProgress, batch: EventBatch) -> None:
+        passed_on(progress, batch)
+        if not sent and any(isinstance(event, ForecastScored) for event in batch.events):
+            sent.append(number)
+            os.kill(os.getpid(), number)
+
+    monkeypatch.setattr(TerminalProgress, "take_batch", take)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_ends_a_run_with_a_summary_and_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    commands.settle(tmp_path)
+    send_after_the_first_score(monkeypatch, getattr(signal, name))
+    simulate = ("headless", "--feed", "simulate", "--candles", "5000", "--data-dir", str(tmp_path))
+    summary = commands.invoke_json(*simulate)
+    assert 0 < summary["steps"] < 4999 and summary["checkpoints"]["kept"] > 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupted_evaluation_judges_nothing_and_writes_no_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commands.settle(tmp_path)
+    send_after_the_first_score(monkeypatch, signal.SIGINT)
+    report = ("--report", str(tmp_path / "out.html"))
+    done = commands.invoke("evaluate", str(SAMPLE), *report, "--json", "--data-dir", str(tmp_path))
+    assert done.returncode == 130 and "nothing was judged" in json.loads(done.stdout)["error"]
+    assert not (tmp_path / "out.html").exists()
+
+
+def test_metrics_reads_the_same_from_the_database(data: Path, summary: dict[str, Any]) -> None:
+    metrics = commands.invoke_json("metrics", "--data-dir", str(data))
+    assert metrics.items() <= summary.items() and metrics["checkpoints"]["kept"] > 0
+    text = commands.invoke("metrics", "--data-dir", str(data))
     assert text.returncode == 0 and "Verdict" in text.stdout
 
 
-def test_checkpoints_list_show_verify(data: Path) -> None:
-    known = commands.run_json("checkpoints", "list", "--data-dir", str(data))["checkpoints"]
-    assert known and known[0]["step"] == 39
-    shown = commands.run_json("checkpoints", "show", known[0]["checkpoint_id"], "--data-dir", str(data))
+def test_checkpoints_list_show_verify(data: Path, summary: dict[str, Any]) -> None:
+    known = commands.invoke_json("checkpoints", "list", "--data-dir", str(data))["checkpoints"]
+    assert len(known) == summary["checkpoints"]["kept"] and known[0]["step"] == 19
+    shown = commands.invoke_json("checkpoints", "show", known[0]["checkpoint_id"], "--data-dir", str(data))
     assert shown == known[0]
-    assert commands.run_json("checkpoints", "verify", "--data-dir", str(data)) == {
+    assert commands.invoke_json("checkpoints", "verify", "--data-dir", str(data)) == {
         "ok": True,
         "checked": len(known),
         "problems": {},
     }
 
 
+@pytest.mark.usefixtures("summary")
 def test_an_altered_checkpoint_is_found(data: Path) -> None:
     file = next((data / "models").rglob("*.safetensors"))
     whole = file.read_bytes()
     file.write_bytes(whole[:-9] + b"tampered!")
-    done = commands.run("checkpoints", "verify", "--json", "--data-dir", str(data))
+    done = commands.invoke("checkpoints", "verify", "--json", "--data-dir", str(data))
     file.write_bytes(whole)
     assert done.returncode == 1
     answer = json.loads(done.stdout)
@@ -73,13 +125,22 @@ def test_an_altered_checkpoint_is_found(data: Path) -> None:
 
 
 def test_evaluate_leaves_nothing_in_the_data_folder(tmp_path: Path) -> None:
-    summary = commands.run_json("evaluate", str(SAMPLE), "--candles", "40", "--data-dir", str(tmp_path / "empty"))
-    assert summary["scored"] == 39 and summary["file"] == SAMPLE.name and summary["seed"] == 0
+    folder = commands.settle(tmp_path / "empty")
+    summary = commands.invoke_json("evaluate", str(SAMPLE), "--candles", "40", "--data-dir", str(folder))
+    assert summary["scored"] == summary["judged"] == 39 and summary["file"] == SAMPLE.name
     wanted = {"pinball", "horizons", "direction", "coverage", "diebold_mariano_p", "candles_per_s", "device"}
-    assert wanted <= set(summary)
-    assert summary["judged"] == 39 and summary["pinball"]["close"]["skill"] is not None
-    assert summary["candles_per_s"] > 0.0 and set(summary["horizons"]) == {str(horizon) for horizon in range(1, 9)}
-    assert not (tmp_path / "empty" / "ghostcandle.sqlite3").exists()
+    assert wanted <= set(summary) and summary["pinball"]["close"]["skill"] is not None
+    assert summary["candles_per_s"] > 0.0 and set(summary["horizons"]) == {"1", "2", "3"}
+    assert not (folder / "ghostcandle.sqlite3").exists()
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, 0), (5, 5)])
+def test_evaluations_agree_without_a_seed(tmp_path: Path, given: int | None, used: int) -> None:
+    """Without one in the settings it is 0."""
+    training = {**commands.TINY["training"], "seed": given}
+    commands.settle(tmp_path, {**commands.TINY, "training": training})
+    summary = commands.invoke_json("evaluate", str(SAMPLE), "--candles", "3", "--data-dir", str(tmp_path))
+    assert summary["seed"] == used
 
 
 @pytest.mark.parametrize(
@@ -92,42 +153,24 @@ def test_evaluate_leaves_nothing_in_the_data_folder(tmp_path: Path) -> None:
         (("checkpoints", "list"), "database"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_object(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = commands.run(*arguments, "--json", "--data-dir", str(tmp_path))
+def test_what_is_wrong_is_one_object(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = commands.invoke(*arguments, "--json", "--data-dir", str(commands.settle(tmp_path)))
     assert done.returncode != 0
     assert words in json.loads(done.stdout)["error"]
     assert "Traceback" not in done.stderr
 
 
 def test_cuda_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    done = commands.run("headless", *REPLAY[:-1], "cuda", "--json", "--data-dir", str(tmp_path))
+    commands.settle(tmp_path)
+    done = commands.invoke("headless", *REPLAY[:-1], "cuda", "--json", "--data-dir", str(tmp_path))
     if done.returncode == 0:
         pytest.skip("this machine has CUDA")
     assert "CUDA cannot be used" in json.loads(done.stdout)["error"]
 
 
 def test_broken_settings_never_stop_a_start(tmp_path: Path) -> None:
-    (tmp_path / "settings.json").write_text('{"training": {"learning_rate": "much"}, "from_the_future": 1}')
-    done = commands.run("headless", *REPLAY, "--json", "--data-dir", str(tmp_path))
-    assert done.returncode == 0 and json.loads(done.stdout)["steps"] == 39
+    training = {**commands.TINY["training"], "learning_rate": "much"}
+    commands.settle(tmp_path, {**commands.TINY, "training": training, "from_the_future": 1})
+    done = commands.invoke("headless", *REPLAY, "--json", "--data-dir", str(tmp_path))
+    assert done.returncode == 0 and json.loads(done.stdout)["steps"] == 19
     assert "training.learning_rate" in done.stderr and "from_the_future" in done.stderr
-
-
-def test_help_names_every_command_and_loads_nothing_heavy() -> None:
-    done = commands.run("--help", timeout_s=20.0)
-    assert done.returncode == 0
-    for name in ("run", "headless", "evaluate", "metrics", "checkpoints", "doctor", "selftest"):
-        assert name in done.stdout
-
-
-def test_bench_train_prints_its_ratio(tmp_path: Path) -> None:
-    measured = commands.run_json("bench", "train", "--steps", "10", "--device", "cpu", "--data-dir", str(tmp_path))
-    assert measured["ratio_to_bare_loop"]["median"] > 0.0 and measured["cases"]["default"]["steps"] == 10
-
-
-def test_bench_train_on_a_device_that_is_not_there_says_so(tmp_path: Path) -> None:
-    done = commands.run(
-        "bench", "train", "--steps", "10", "--device", "cuda", "--data-dir", str(tmp_path), CUDA_VISIBLE_DEVICES=""
-    )
-    assert done.returncode == 1 and "CUDA cannot be used" in done.stderr
-    assert "mistake" not in done.stderr and "Traceback" not in done.stderr

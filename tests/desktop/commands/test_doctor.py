@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,32 +11,23 @@ import pytest
 
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from desktop.commands import doctor
 from desktop.commands.doctor import Finding, State, collect
 from tests.support import commands
 
-ALL = "Python Qt Display Fonts torch ccxt Database"
+CPU = {"version": "2.13.0+cpu", "cuda": None, "device": None}
+GPU = {"version": "2.13.0+cu130", "cuda": "13.0", "device": "NVIDIA H100"}
 
 
-def finding(name: str, data_dir: Path) -> Finding:
-    return next(found for found in collect(DataFolder(data_dir)) if found.name == name)
+@pytest.fixture(autouse=True)
+def torch_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Torch is asked in a process of its own, which takes seconds: what it answers is known here."""
+    monkeypatch.setattr(doctor, "_asked_in_a_child", lambda: CPU)
+    monkeypatch.setattr("shutil.which", lambda name: None)
 
 
-def test_this_machine_is_well(data_dir: Path) -> None:
-    answer = commands.run_json("doctor", "--data-dir", str(data_dir))
-    findings = {found["name"]: found for found in answer["findings"]}
-    assert answer["ok"] and {*ALL.split(), "System libraries", "Data folder"} <= set(findings)
-    assert "build" in findings["torch"]["what"] and "offscreen" in findings["Qt"]["what"]
-
-
-def test_whoever_asks_stays_without_torch(data_dir: Path) -> None:
-    code = (
-        "import sys; from pathlib import Path; from core.storage.folder import DataFolder;"
-        "from desktop.commands.doctor import collect; collect(DataFolder(Path(sys.argv[1])));"
-        "print('torch' in sys.modules)"
-    )
-    command = [sys.executable, "-c", code, str(data_dir)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=commands.ROOT)
-    assert done.stdout.strip() == "False"
+def finding(name: str, data_dir: Path, device: str | None = None) -> Finding:
+    return next(found for found in collect(DataFolder(data_dir), device) if found.name == name)
 
 
 def test_a_whole_database_is_told_apart_from_a_damaged_one(data_dir: Path) -> None:
@@ -51,12 +41,6 @@ def test_a_whole_database_is_told_apart_from_a_damaged_one(data_dir: Path) -> No
     assert found.state is State.BAD and found.advice
 
 
-def test_a_data_folder_that_is_a_file_is_bad(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("a file")
-    found = finding("Data folder", tmp_path / "taken")
-    assert found.state is State.BAD and "--data-dir" in found.advice
-
-
 def test_a_platform_that_qt_lacks_is_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "carrierpigeon")
     found = finding("Qt", data_dir)
@@ -64,30 +48,49 @@ def test_a_platform_that_qt_lacks_is_named(data_dir: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="fontconfig is how Linux finds fonts")
-def test_no_font_is_bad(tmp_path: Path) -> None:
+def test_no_font_is_bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert finding("Fonts", tmp_path / "data").state is State.OK
     empty = tmp_path / "fonts.conf"
     empty.write_text('<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd"><fontconfig></fontconfig>')
-    done = commands.run("doctor", "--json", "--data-dir", str(tmp_path / "data"), FONTCONFIG_FILE=os.fspath(empty))
-    fonts = next(found for found in json.loads(done.stdout)["findings"] if found["name"] == "Fonts")
-    assert done.returncode == 1 and fonts["state"] == "bad"
+    monkeypatch.setenv("FONTCONFIG_FILE", os.fspath(empty))
+    assert finding("Fonts", tmp_path / "data").state is State.BAD
 
 
-def test_a_folder_that_cannot_be_written_is_one_finding_among_all(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_one_finding_among_all_and_the_exit_code(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
-    done = commands.run("doctor", "--json", "--data-dir", str(tmp_path / "taken"))
-    findings = {found["name"]: found["state"] for found in json.loads(done.stdout)["findings"]}
-    assert done.returncode == 1 and findings["Data folder"] == "bad" and findings["Python"] == "ok"
+    done = commands.invoke("doctor", "--json", "--data-dir", str(tmp_path / "taken"))
+    answer = json.loads(done.stdout)
+    findings = {found["name"]: found for found in answer["findings"]}
+    assert done.returncode == 1 and not answer["ok"]
+    assert findings["Data folder"]["state"] == "bad" and "--data-dir" in findings["Data folder"]["advice"]
+    assert findings["Python"]["state"] == "ok"
 
 
 def test_dropped_settings_are_named(data_dir: Path) -> None:
-    data_dir.mkdir()
-    (data_dir / "settings.json").write_text('{"gradients": {"clip_norm": -1}}')
+    commands.settle(data_dir, {"gradients": {"clip_norm": -1}})
     found = finding("Settings", data_dir)
     assert found.state is State.WARN and "gradients.clip_norm" in found.what and found.advice
 
 
-def test_cuda_that_is_asked_for_and_not_there_is_bad(data_dir: Path) -> None:
-    found = next(found for found in collect(DataFolder(data_dir), "cuda") if found.name == "torch")
-    if "no CUDA device" not in found.what:
-        pytest.skip("this machine has CUDA")
-    assert found.state is State.BAD and "--device" in found.advice
+@pytest.mark.parametrize(
+    ("answer", "device", "has_driver", "state", "words"),
+    [
+        (CPU, "auto", False, State.OK, "CPU build"),
+        (CPU, "cuda", False, State.BAD, "--device"),
+        (CPU, "auto", True, State.WARN, "GPU that torch cannot use"),
+        (GPU, "cuda", True, State.OK, "H100"),
+    ],
+)
+def test_what_torch_can_use_is_held_against_what_is_wanted(
+    data_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    answer: dict[str, str],
+    device: str,
+    has_driver: bool,
+    state: State,
+    words: str,
+) -> None:
+    monkeypatch.setattr(doctor, "_asked_in_a_child", lambda: answer)
+    monkeypatch.setattr("shutil.which", lambda name: "nvidia-smi" if has_driver else None)
+    found = finding("torch", data_dir, device)
+    assert found.state is state and words in found.what + found.advice

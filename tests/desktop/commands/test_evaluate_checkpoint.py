@@ -1,9 +1,7 @@
-"""`ghostcandle evaluate --checkpoint`, and how a program that started a command is told and ends it."""
+"""`ghostcandle evaluate --checkpoint`."""
 
 from __future__ import annotations
 
-import json
-import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -39,7 +37,8 @@ def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_i
     before = {path.name: path.read_bytes() for path in place.iterdir()}
     later = write(tmp_path / "later.csv", 50, info.candle_open_time_ms + MINUTE.duration_ms)
     report = tmp_path / "out.html"
-    told = commands.run_json(
+    commands.settle(tmp_path / "elsewhere")
+    told = commands.invoke_json(
         *("evaluate", str(later), "--checkpoint", str(place), "--frozen", "--report", str(report)),
         *("--data-dir", str(tmp_path / "elsewhere"), "--device", "cpu"),
     )
@@ -94,29 +93,5 @@ def test_a_damaged_one_and_one_that_is_not_there_are_refused_in_a_sentence(tmp_p
 
 
 def test_options_of_a_checkpoint_want_one(tmp_path: Path) -> None:
-    done = commands.run("evaluate", "none.csv", "--frozen", "--data-dir", str(tmp_path))
+    done = commands.invoke("evaluate", "none.csv", "--frozen", "--data-dir", str(tmp_path))
     assert done.returncode == 2 and "--checkpoint" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_a_program_is_told_in_lines_and_ends_the_command_by_closing_its_stdin(tmp_path: Path) -> None:
-    file = write(tmp_path / "walk.csv", 5_000, 1_700_000_040_000)
-    arguments = ("evaluate", str(file), "--json", "--progress-lines", "--report", str(tmp_path / "out.html"))
-    with subprocess.Popen(
-        commands.command(*arguments, "--data-dir", str(tmp_path / "data")),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=commands.ROOT,
-    ) as process:
-        try:
-            assert process.stderr is not None and process.stdin is not None and process.stdout is not None
-            told = next(json.loads(line) for line in process.stderr if line.startswith('{"progress"'))
-            process.stdin.close()
-            rest = process.stderr.read()
-            answer = json.loads(process.stdout.read())
-            assert process.wait(timeout=60.0) == 130, rest
-        finally:
-            process.kill()
-    assert set(told["progress"]) == {"title", "done", "total", "seconds_left"}
-    assert "nothing was judged" in answer["error"] and not (tmp_path / "out.html").exists()

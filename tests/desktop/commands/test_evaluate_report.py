@@ -14,9 +14,10 @@ SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 
 def test_evaluate_prints_a_table_and_writes_the_page(tmp_path: Path) -> None:
     report = tmp_path / "out.html"
+    commands.settle(tmp_path)
     candles = tmp_path / "[bold]<b>&.csv"
     candles.write_bytes(SAMPLE.read_bytes())
-    done = commands.run(
+    done = commands.invoke(
         "evaluate", str(candles), "--candles", "40", "--report", str(report), "--data-dir", str(tmp_path)
     )
     assert done.returncode == 0, done.stderr
@@ -34,13 +35,13 @@ def test_evaluate_prints_a_table_and_writes_the_page(tmp_path: Path) -> None:
 )
 def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path, report: str, words: str) -> None:
     options = ("--report", str(tmp_path / report), "--data-dir", str(tmp_path))
-    done = commands.run("evaluate", str(SAMPLE), *options)
+    done = commands.invoke("evaluate", str(SAMPLE), *options)
     assert done.returncode == 2 and words in done.stderr.replace("\n", " ") and "Traceback" not in done.stderr
 
 
 def test_the_candles_are_not_overwritten(tmp_path: Path) -> None:
     candles = tmp_path / "candles.html"
     candles.write_bytes(SAMPLE.read_bytes())
-    done = commands.run("evaluate", str(candles), "--report", str(candles), "--data-dir", str(tmp_path))
+    done = commands.invoke("evaluate", str(candles), "--report", str(candles), "--data-dir", str(tmp_path))
     assert done.returncode == 2 and "candle file itself" in done.stderr.replace("\n", " ")
     assert candles.read_bytes() == SAMPLE.read_bytes()

@@ -17,7 +17,7 @@ from tests.core.training.rigs import newest_run
 from tests.support import commands
 from tests.support.candles import random_walk
 
-COUNT = 64
+CANDLES = random_walk(64, seed=12)
 
 
 def written(path: Path, candles: list[Candle]) -> Path:
@@ -62,18 +62,24 @@ def said_until(root: Path, end_ms: int) -> dict[str, list[object]]:
         db.close()
 
 
+def recorded(folder: Path, name: str, candles: list[Candle]) -> Path:
+    """A data folder in which all of them were learned from, by a model of the usual size."""
+    root = commands.settle(folder / name, {"training": {"seed": 4, "device": "cpu", "host": "thread"}})
+    file = written(folder / f"{name}.csv", candles)
+    commands.invoke_json("headless", "--file", str(file), "--interval", "1m", "--data-dir", str(root))
+    return root
+
+
+@pytest.fixture(scope="module")
+def true_market(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return recorded(tmp_path_factory.mktemp("true"), "true", CANDLES)
+
+
 @pytest.mark.parametrize("moment", [37, 55])
-def test_no_forecast_depends_on_what_stands_later_in_the_file(tmp_path: Path, moment: int) -> None:
-    candles = random_walk(COUNT, seed=12)
-    told = {}
-    for name, given in (("true", candles), ("corrupted", corrupted(candles, moment))):
-        file, root = written(tmp_path / f"{name}.csv", given), tmp_path / name
-        market = ("--feed", "replay", "--file", str(file), "--interval", "1m", "--speed", "0")
-        commands.run_json(
-            "headless", *market, "--seed", "4", "--device", "cpu", "--data-dir", str(root), timeout_s=400.0
-        )
-        told[name] = said_until(root, candles[moment].open_time_ms), said_until(root, candles[-1].open_time_ms)
-    (honest, whole), (other, of_another_market) = told["true"], told["corrupted"]
+def test_no_forecast_depends_on_what_stands_later_in_the_file(true_market: Path, tmp_path: Path, moment: int) -> None:
+    other_market = recorded(tmp_path, "corrupted", corrupted(CANDLES, moment))
+    honest, other = (said_until(root, CANDLES[moment].open_time_ms) for root in (true_market, other_market))
     assert len(honest["origins"]) == moment + 1 and len(honest["quantiles"]) == 8 * (moment + 1)
     assert honest == other
+    whole, of_another_market = (said_until(root, CANDLES[-1].open_time_ms) for root in (true_market, other_market))
     assert whole["quantiles"] != of_another_market["quantiles"]

@@ -1,0 +1,175 @@
+"""The commands as a user starts them: processes of their own, with their real streams, signals and children.
+
+What they do is shown in the files beside this one, in the tests' own process; here one of each kind is tried whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import resources
+from core.market.candle import Market
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from tests.core.training.pretraining.rigs import reverting, write
+from tests.support import commands
+from tests.support.candles import MINUTE
+from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
+from tests.support.tape import generated_tape
+
+SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
+IN_A_CHILD = {**commands.TINY, "training": {**commands.TINY["training"], "host": "process"}}
+HEAVY = ("torch", "ccxt", "pandas", "numpy", "PySide6")
+
+
+def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        commands.command(*arguments, "--json"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=commands.ROOT,
+        env={**os.environ, **environment},
+    )
+
+
+def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    until_s = time.monotonic() + 120.0
+    while not condition():
+        assert process.poll() is None and time.monotonic() < until_s
+        time.sleep(0.02)
+
+
+def test_help_names_every_command_and_loads_nothing_heavy() -> None:
+    done = commands.run("--help", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0
+    for name in ("run", "headless", "evaluate", "metrics", "checkpoints", "doctor", "selftest"):
+        assert name in done.stdout
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    assert "desktop" in loaded and not loaded & set(HEAVY)
+
+
+def test_a_run_trains_in_a_child_of_its_own(tmp_path: Path) -> None:
+    commands.settle(tmp_path, IN_A_CHILD)
+    summary = commands.run_json("headless", "--feed", "simulate", "--candles", "15", "--data-dir", str(tmp_path))
+    assert (summary["candles"], summary["steps"]) == (15, 14)
+    log = (tmp_path / "logs" / "trainer.log").read_text(encoding="utf-8")
+    assert "step 14:" in log, "the child has its log beside the command's"
+
+
+@pytest.mark.slow
+def test_the_doctor_finds_this_machine_well_and_stays_without_torch(tmp_path: Path) -> None:
+    done = commands.run("doctor", "--json", "--data-dir", str(tmp_path), PYTHONPROFILEIMPORTTIME="1")
+    answer = json.loads(done.stdout)
+    findings = {found["name"]: found for found in answer["findings"]}
+    wanted = {"Python", "Qt", "Display", "System libraries", "Fonts", "torch", "ccxt", "Data folder", "Database"}
+    assert answer["ok"] and wanted <= set(findings)
+    assert "build" in findings["torch"]["what"] and "offscreen" in findings["Qt"]["what"]
+    assert not any(line.endswith(" torch") for line in done.stderr.splitlines())
+
+
+@pytest.mark.slow
+def test_an_evaluation_ends_when_its_stdin_is_closed(tmp_path: Path) -> None:
+    commands.settle(tmp_path, IN_A_CHILD)
+    where = ("--progress-lines", "--data-dir", str(tmp_path))
+    with start("evaluate", str(SAMPLE), *where) as process:
+        try:
+            assert process.stderr is not None and process.stdin is not None and process.stdout is not None
+            next(line for line in process.stderr if line.startswith('{"progress"'))
+            process.stdin.close()
+            rest = process.stderr.read()
+            assert "nothing was judged" in json.loads(process.stdout.read())["error"]
+            assert process.wait(timeout=60.0) == 130, rest
+        finally:
+            process.kill()
+
+
+@pytest.mark.slow
+def test_an_interrupted_pretraining_keeps_the_best_so_far(tmp_path: Path) -> None:
+    commands.settle(tmp_path)
+    candles = write(tmp_path / "reverting.csv", reverting(400))
+    endless = ("--epochs", "100000", "--patience", "100000", "--data-dir", str(tmp_path))
+    with start("pretrain", str(candles), *endless) as process:
+        try:
+            wait_for(lambda: bool(list(tmp_path.rglob("pretrained-*.json"))), process)
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=120.0)
+        finally:
+            process.kill()
+    told = json.loads(out)
+    assert process.returncode == 0 and told["interrupted"], err
+    assert (tmp_path / told["checkpoint"]["file"]).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("alone")
+def test_the_chart_is_measured_also_beside_a_trainers_process(tmp_path: Path) -> None:
+    where = ("--device", "cpu", "--seed", "1", "--data-dir", str(tmp_path))
+    measured = commands.run_json("bench", "chart", "--sizes", "500", "--repeats", "20", "--no-while-training", *where)
+    for figures in (measured["sizes"]["500"], measured["with_everything"]):
+        for name in ("tick_ms", "pan_ms", "all_ms", "append_ms", "cursor_ms"):
+            assert {"p50", "p99"} <= set(figures[name])
+    beside = commands.run_json("bench", "frames", "--host", "process", "--seconds", "1", *where)
+    assert beside["has_torch"] is False and beside["steps_per_s"] > 0 and beside["frames"] > 0
+    assert 0.0 < beside["frame_ms"]["p50"] <= beside["frame_ms"]["p99"] <= beside["frame_ms"]["max"]
+
+
+MARKET = Market("binance", "BTC/USDT", MINUTE)
+NOW_MS = 1_700_000_000_000 - 1_700_000_000_000 % 60_000 + 30_000
+HISTORY = 12_000
+
+
+@pytest.fixture
+def exchange() -> Iterator[LoopbackExchange]:
+    served = LoopbackExchange(generated_tape(MINUTE, NOW_MS, HISTORY, 10), lambda: NOW_MS)
+    with loopback_thread(served):
+        yield served
+
+
+@pytest.mark.venue
+def test_a_backfill_that_is_interrupted_and_killed_continues_and_leaves_no_hole(
+    exchange: LoopbackExchange, tmp_path: Path
+) -> None:
+    """By Ctrl+C, then by SIGKILL at a moment that nobody chose, then to the end."""
+    closed = list(exchange.tape.candles[:HISTORY])
+    exchange.hidden = {closed[n].open_time_ms for n in (3_000, 3_001, 9_999)}
+    expected = [candle for candle in closed if candle.open_time_ms not in exchange.hidden]
+    urls = json.dumps({"public": exchange.urls.public, "ws": exchange.urls.ws})
+    since = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(closed[0].open_time_ms / 1000))
+    named = ("--venue", "binance", "--symbol", "BTC/USDT", "--interval", "1m", "--since", since)
+
+    def begin() -> subprocess.Popen[str]:
+        return start("backfill", *named, "--data-dir", str(tmp_path), GHOSTCANDLE_EXCHANGE_URLS=urls)
+
+    def pages() -> int:
+        return sum("/klines" in request for request in exchange.requests)
+
+    def stored() -> list[object]:
+        with open_database(DataFolder(tmp_path).database, readonly=True) as db:
+            return list(CandleStore(db).load(MARKET))
+
+    for number in (signal.SIGINT, signal.SIGKILL):
+        before = pages()
+        process = begin()
+        wait_for(lambda before=before: pages() >= before + 2, process)  # type: ignore[misc]
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=60)
+        if number == signal.SIGINT:
+            assert process.returncode == 130 and "goes on from there" in json.loads(out)["error"]
+    so_far = stored()
+    assert 0 < len(so_far) < len(expected) and so_far == expected[: len(so_far)]
+    out, err = begin().communicate(timeout=60)
+    told = json.loads(out)
+    assert told["stored"] == len(expected) - len(so_far), err
+    assert (told["all_absent"], told["left"]) == (3, 0)
+    assert stored() == expected

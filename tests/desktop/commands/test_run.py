@@ -1,0 +1,133 @@
+"""`ghostcandle run` up to the window: on which folder, with which settings, and when none opens."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core.settings import GradientSettings, Settings
+from core.storage import folder as storage_folder
+from core.storage.folder import DataFolder
+from core.storage.ownership import own
+from desktop import app
+from desktop.commands.options import Context
+from desktop.single_instance import Claim, SingleInstance
+from tests.support import commands
+
+
+class Opened:
+    """What the window would have been opened with; it opens in the tests of the whole program."""
+
+    def __init__(self) -> None:
+        self.contexts: list[Context] = []
+        self.how: dict[str, Any] = {}
+        self.files: list[str] = []
+
+    def __call__(self, context: Context, qt: object, door: object, **how: Any) -> int:
+        self.contexts.append(context)
+        self.how = how
+        self.files = [path.name for path in context.folder.root.iterdir()]
+        return 7
+
+
+@pytest.fixture
+def opened(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
+    names = qapp.applicationName(), qapp.desktopFileName()
+    window = Opened()
+    monkeypatch.setattr(app, "run_application", window)
+    yield window
+    qapp.setApplicationName(names[0])
+    qapp.setDesktopFileName(names[1])
+
+
+def test_the_window_owns_the_folder_and_its_exit_code_is_the_commands(opened: Opened, tmp_path: Path) -> None:
+    done = commands.invoke("run", "--data-dir", str(tmp_path), "--feed", "simulate")
+    (context,) = opened.contexts
+    assert done.returncode == 7 and context.settings.market.feed == "simulate" and opened.how["left_behind"] is None
+    assert "owner.json" in opened.files and not DataFolder(tmp_path).owner.exists()
+    assert not context.is_first_start, "nobody would answer a question on this platform"
+
+
+def test_an_owner_that_never_tidied_up_is_passed_on(opened: Opened, tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    folder.owner.write_text(json.dumps({"pid": 2**22, "role": "window", "since_ms": 5}), encoding="utf-8")
+    commands.invoke("run", "--data-dir", str(tmp_path))
+    assert opened.how["left_behind"].since_ms == 5
+
+
+def test_a_folder_that_is_in_use_opens_no_window(opened: Opened, tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    with own(folder, "headless"):
+        done = commands.invoke("run", "--data-dir", str(tmp_path))
+    assert done.returncode == 1 and f"in use by a headless (process {os.getpid()})" in done.stderr
+    assert opened.contexts == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "code", "words"),
+    [(Claim.RAISED_OTHER, 0, "brought to the front"), (Claim.NO_ANSWER, 1, "does not answer")],
+)
+def test_a_second_start_opens_no_window(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: Claim, code: int, words: str
+) -> None:
+    monkeypatch.setattr(SingleInstance, "claim", lambda door: claim)
+    done = commands.invoke("run", "--data-dir", str(tmp_path))
+    assert done.returncode == code and words in done.stderr and opened.contexts == []
+
+
+@pytest.mark.parametrize("reason", [errno.EROFS, errno.ENOSPC])
+def test_on_a_disk_that_cannot_be_written_it_opens_on_a_temporary_folder_with_the_settings_of_that(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: int
+) -> None:
+    folder = DataFolder(commands.settle(tmp_path))
+    wanted = folder.settings.read_bytes()
+
+    def prove(place: Path) -> None:
+        if place.is_relative_to(tmp_path):
+            raise OSError(reason, os.strerror(reason))
+
+    monkeypatch.setattr(storage_folder, "_prove_writable", prove)
+    refused = commands.invoke("headless", "--data-dir", str(tmp_path))
+    assert refused.returncode == 1 and f"cannot be written ({os.strerror(reason)})" in refused.stderr
+    assert commands.invoke("run", "--data-dir", str(tmp_path)).returncode == 7
+    (context,) = opened.contexts
+    assert not context.folder.root.is_relative_to(tmp_path) and not context.folder.root.exists(), "it is gone"
+    assert context.settings.model.width == commands.TINY["model"]["width"]  # type: ignore[index]
+    assert context.folder_notice is not None and str(tmp_path) in context.folder_notice
+    assert "temporary folder" in context.folder_notice and folder.settings.read_bytes() == wanted
+
+
+def test_safe_mode_keeps_the_market_and_takes_the_defaults_for_the_rest(opened: Opened, tmp_path: Path) -> None:
+    commands.settle(tmp_path, {"market": {"symbol": "ETH/USDT"}, "gradients": {"clip_norm": 0.25}})
+    commands.invoke("run", "--safe-mode", "--data-dir", str(tmp_path))
+    (context,) = opened.contexts
+    assert context.is_safe_mode and context.settings.gradients == GradientSettings()
+    assert context.settings.market.symbol == "ETH/USDT" and context.settings.training.device == "cpu"
+
+
+def test_what_was_wrong_in_the_settings_is_handed_on_and_the_file_is_kept(opened: Opened, tmp_path: Path) -> None:
+    """What is dropped would be gone with the next change of a setting."""
+    folder = DataFolder(commands.settle(tmp_path, {"appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}))
+    broken = folder.settings.read_bytes()
+    commands.invoke("run", "--data-dir", str(tmp_path))
+    (context,) = opened.contexts
+    (kept,) = folder.quarantine.glob("settings-*.json")
+    assert len(context.warnings) == 2 and str(kept) in context.warnings[0] and kept.read_bytes() == broken
+
+
+def test_without_a_display_the_window_is_not_shown(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("sys.platform", "linux")
+    done = commands.invoke("run", "--data-dir", str(tmp_path))
+    assert opened.how["is_visible"] is False and "no display here" in done.stderr
+    assert opened.contexts[0].settings == Settings()
