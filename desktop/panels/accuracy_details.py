@@ -44,7 +44,8 @@ class AccuracyDetails(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.pages: dict[str, Page] = {name: page(theme) for name, page in PAGES.items()}
+        self._theme = theme
+        self._pages: dict[str, Page] = {}
         self.horizon, self.group = QComboBox(), QComboBox()
         self._n, self._waiting = QLabel(), QLabel(translate("Panels", _WAITING))
         self._stack = QStackedWidget()
@@ -52,18 +53,25 @@ class AccuracyDetails(QWidget):
         self._build()
         self.horizon.currentIndexChanged.connect(self._on_chosen)
         self.group.currentIndexChanged.connect(self._on_chosen)
-        horizons = self.pages["Ahead"]
-        assert isinstance(horizons, HorizonsPage)
-        horizons.chosen.connect(self._choose_horizon)
 
     @property
     def request(self) -> Request:
         """What the user looks at."""
         return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL)
 
+    def page(self, name: str) -> Page:
+        """By its English name. Made when it is first asked for: the plots of all five cost a third of the window."""
+        if name not in self._pages:
+            self._pages[name] = page = PAGES[name](self._theme)
+            if isinstance(page, HorizonsPage):
+                page.chosen.connect(self._choose_horizon)
+            page.apply_palette(self._theme.palette)
+            self._stack.addWidget(page)
+        return self._pages[name]
+
     def open_page(self, name: str) -> None:
         """Bring a page to the front. name: the English one."""
-        self._stack.setCurrentWidget(self.pages[name])
+        self._stack.setCurrentWidget(self.page(name))
         self._shown = None
 
     def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
@@ -79,7 +87,7 @@ class AccuracyDetails(QWidget):
 
     def apply_palette(self, palette: Palette) -> None:
         self._shown = None
-        for page in self.pages.values():
+        for page in self._pages.values():
             page.apply_palette(palette)
         for label in (self._n, self._waiting):
             colour_text(label, palette.muted_text)
@@ -149,8 +157,6 @@ class AccuracyDetails(QWidget):
         top.addWidget(self.group)
         top.addStretch(1)
         top.addWidget(self._n)
-        for page in self.pages.values():
-            self._stack.addWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)

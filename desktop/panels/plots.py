@@ -114,11 +114,10 @@ def plot_widget(
 ) -> pg.PlotWidget:
     """A plot that shows what it is told to: it neither zooms nor moves by itself, and takes no keys. name: what a
     screen reader calls it; left, bottom: the axes' classes."""
-    plot = plot_type(axisItems={"left": left("left"), "bottom": bottom("bottom")})
+    plot = plot_type(axisItems={"left": left("left"), "bottom": bottom("bottom")}, enableMenu=False)
     plot.setAccessibleName(name)
     for part in (plot, plot.viewport()):
         part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    plot.setMenuEnabled(False)
     plot.setMouseEnabled(x=False, y=False)
     plot.hideButtons()
     plot.disableAutoRange()

@@ -92,7 +92,8 @@ def fill(bench: Bench, candles: Sequence[Candle] | None = None) -> None:
     series.extend(candles)
     bench.chart.set_series(series, "BTC/USDT · 1m · Binance")
     bench.state.apply(scenario.ready())
-    for event in (*scenario.steps(), *scenario.incidents(), scenario.status()):
+    bench.state.add_steps(scenario.steps())
+    for event in (*scenario.incidents(), scenario.status()):
         bench.state.apply(event)
     made = scenario.forecast(candles)
     bench.state.apply(made)

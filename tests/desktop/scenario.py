@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -56,6 +57,11 @@ LAYERS = (
 
 def market(count: int = 1_200, seed: int = 11) -> list[Candle]:
     """Candles whose volatility clusters, ending just before `NOW_MS`."""
+    return list(_market(count, seed))
+
+
+@functools.lru_cache(maxsize=16)
+def _market(count: int, seed: int) -> tuple[Candle, ...]:
     generator = np.random.default_rng(seed)
     start_ms = MINUTE.open_time_ms(NOW_MS) - count * MINUTE.duration_ms
     candles, price, sigma = [], 64_250.0, 6e-4
@@ -67,11 +73,20 @@ def market(count: int = 1_200, seed: int = 11) -> list[Candle]:
         numbers = (round(each, 2) for each in (price, high, low, close))
         candles.append(Candle(start_ms + index * MINUTE.duration_ms, *numbers, volume))
         price = round(close, 2)
-    return candles
+    return tuple(candles)
 
 
 def steps(count: int = 800, first: int = 11_541, seed: int = 3) -> Iterator[StepDone]:
     """A loss that falls slowly through noise; one step was skipped, and those of a norm above 1 were clipped."""
+    return iter(_steps(count, first, seed))
+
+
+@functools.lru_cache(maxsize=16)
+def _steps(count: int, first: int, seed: int) -> tuple[StepDone, ...]:
+    return tuple(_each_step(count, first, seed))
+
+
+def _each_step(count: int, first: int, seed: int) -> Iterator[StepDone]:
     generator, of_layers = np.random.default_rng(seed), np.random.default_rng(seed + 1)
     for index in range(count):
         is_skipped = index == count // 2

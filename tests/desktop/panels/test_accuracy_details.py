@@ -20,7 +20,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.panels.accuracy import AccuracyPanel
-from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.panels.accuracy_details import PAGES, AccuracyDetails
 from desktop.panels.accuracy_experts import ExpertsPage
 from desktop.panels.accuracy_pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
@@ -69,7 +69,7 @@ class Dock:
     details: AccuracyDetails
 
     def page(self, name: str) -> object:
-        return self.details.pages[name]
+        return self.details.page(name)
 
 
 @contextmanager
@@ -214,7 +214,7 @@ def test_coverage_and_reliability_are_drawn_where_there_is_enough(dock: Dock, qt
 def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, qtbot: QtBot, mode: Mode) -> None:
     """Higher than usual: what does not fit the height is scrolled."""
     with watched(run, state, Theme(mode), qtbot, (388, 640)) as dock:
-        for name in dock.details.pages:
+        for name in PAGES:
             open_tab(qtbot, dock, name)
             QApplication.sendPostedEvents()
             keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
@@ -244,6 +244,7 @@ def test_few_candles_after_gaps_further_ahead_are_not_cut_either(theme: Theme, q
     details = AccuracyDetails(theme)
     qtbot.addWidget(details)
     details.resize(368, 640)
+    details.open_page("Skill")
     details.show()
     details.show_found(found, None, None)
     for box, wanted in ((details.horizon, request.horizon), (details.group, request.group)):
@@ -251,7 +252,7 @@ def test_few_candles_after_gaps_further_ahead_are_not_cut_either(theme: Theme, q
         QApplication.sendPostedEvents()
         assert room_for_text(box) >= box.fontMetrics().horizontalAdvance(box.currentText())
     assert details.request == request and details.group.currentText() == "After a gap"
-    skill = details.pages["Skill"]
+    skill = details.page("Skill")
     assert isinstance(skill, SkillPage)
     assert "no proof" in skill.cells["Against “no change”"][0][2].text()
     assert cut_texts(details) == []

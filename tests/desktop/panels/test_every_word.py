@@ -21,7 +21,7 @@ from core.market.venue_names import venue_name
 from core.regimes import Regime
 from core.training.ledger import _GROUP_NAMES
 from desktop.panels import accuracy_names
-from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.panels.accuracy_details import PAGES, AccuracyDetails
 from desktop.panels.accuracy_experts import ExpertsPage
 from desktop.panels.feed import FeedPanel
 from desktop.panels.feed_words import state_within, state_word
@@ -76,11 +76,11 @@ def test_each_name_of_core_has_a_word_of_its_own(name_of: Callable[[object], str
 def test_the_details_of_the_accuracy_are_translated(n: int, theme: Theme, qtbot: QtBot) -> None:
     details = AccuracyDetails(theme)
     shown_panel(qtbot, details, 400, 640)
-    for name in details.pages:
+    for name in PAGES:
         details.open_page(name)
         details.show_found(_found(n), None, _shares())
         assert not left_english(details, frozenset(CALLED_BY_LETTERS))
-    experts = details.pages["Experts"]
+    experts = details.page("Experts")
     assert isinstance(experts, ExpertsPage)
     tables = (experts.weights, experts.losses)
     painted = [text for table in tables for name, cells in table.rows for text in (name, *(c.tooltip for c in cells))]
