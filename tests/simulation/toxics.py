@@ -27,9 +27,11 @@ KINDS = (
     "sleep",
     "clock set",
     "shutdown",
+    "busy",
 )
 _STATUSES = (429, 418, 403, 500, 502, 503)
 _LONGEST_SLEEP_MS = 2_400_000
+_LONGEST_BUSY_S = 25.0
 _DURATIONS_MS = (2_000, 20_000, 90_000, 300_000)
 _LONG_MS = 1_800_000
 """Only where hours are simulated."""
@@ -37,7 +39,7 @@ LIES = frozenset({"corrupt", "corrupt list", "older copy"})
 """What comes may be wrong in a way that nobody can see. Over hours they are short: a lie that is told in both
 comparisons of a candle is believed, and after a long break the second follows the first at once."""
 _HOUR_MS = 3_600_000
-_MOMENTS = frozenset({"disconnect", "sleep", "clock set", "shutdown"})
+_MOMENTS = frozenset({"disconnect", "sleep", "clock set", "shutdown", "busy"})
 """They happen once; the others last."""
 
 
@@ -55,6 +57,11 @@ class Toxic:
     def asleep_ms(self) -> int:
         """How long the computer sleeps by it."""
         return round(self.strength**2 * _LONGEST_SLEEP_MS) if self.kind == "sleep" else 0
+
+    @property
+    def busy_s(self) -> float:
+        """How long the computer has no time for the feed: its loop wakes up so late, and then all comes at once."""
+        return self.strength**2 * _LONGEST_BUSY_S if self.kind == "busy" else 0.0
 
     @property
     def is_moment(self) -> bool:

@@ -24,7 +24,7 @@ _PUSH_MS = 10_000
 _REQUEST_S = 10.0
 PAGE_ROWS = 200
 _LOST_AFTER_MS = 1_500
-"""A message that should have gone out so long ago went to a computer that slept."""
+"""A message that should have gone out so long ago went to a computer that slept, if it did; else it was busy."""
 Message = Kline | Trade | Refused
 
 
@@ -66,6 +66,8 @@ class SimulatedExchange:
                     self.venues[-1].cut()
                 case "shutdown":
                     self.venues[-1].announce_the_end()
+                case "busy":
+                    self.time.loop.stay_busy(toxic.busy_s)
 
 
 class SimulatedVenue:
@@ -188,7 +190,7 @@ class SimulatedVenue:
         """The stream, for as long as it stands."""
         time = self._exchange.time
         async for at_ms, message in self._messages():
-            if time.true_ms() - at_ms <= _LOST_AFTER_MS:
+            if at_ms >= time.woke_ms or time.true_ms() - at_ms <= _LOST_AFTER_MS:
                 self._send(message)
 
     async def _messages(self) -> AsyncIterator[tuple[int, Message]]:

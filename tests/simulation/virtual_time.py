@@ -47,6 +47,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     ) -> asyncio.TimerHandle:
         return super().call_later(max(delay, _LEAST_S), callback, *args, context=context)
 
+    def stay_busy(self, seconds: float) -> None:
+        """Let a callback take so long: all that was due meanwhile comes late, and at once."""
+        self._jump(seconds)
+
     def _jump(self, seconds: float) -> None:
         self._now_s += max(seconds, _LEAST_S)
 
@@ -67,6 +71,8 @@ class VirtualTime:
     epoch_ms: int
     wall_offset_ms: int = 0
     slept_ms: int = 0
+    woke_ms: int = 0
+    """When it woke up last, in true time."""
 
     def true_ms(self) -> int:
         return self.epoch_ms + self.slept_ms + int(self.loop.time() * 1000.0)
@@ -84,3 +90,4 @@ class VirtualTime:
     def fall_asleep(self, milliseconds: int) -> None:
         """The computer sleeps for so long."""
         self.slept_ms += milliseconds
+        self.woke_ms = self.true_ms()

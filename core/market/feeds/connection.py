@@ -221,6 +221,9 @@ class Connection:
         ):  # the socket outlived a long sleep
             async for event in self.back_fill(is_first=False):
                 yield event
+        if over_ms <= self._ledger.position_ms:  # fetched with the rest, and closed in the exchange's own list
+            self._due_ms = self._ledger.position_ms + self._step_ms
+            return
         page = await self._settler.settle(over_ms, self._ledger.position_ms, forming)
         for event in self._closed_by_request(page, over_ms, forming):
             yield event

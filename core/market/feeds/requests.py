@@ -55,7 +55,6 @@ class Requests:
         self._server = server
         self._times = times
         self._tally = tally
-        self._asked_s = 0.0
 
     @property
     def held(self) -> HeldError | None:
@@ -72,19 +71,21 @@ class Requests:
         told_ms = await self._hold.ask(self._venue.server_ms)
         self._server.set(told_ms, asked_s)
 
-    async def candles(self, since_ms: int) -> list[Candle]:
-        """One page from `since_ms` on, ascending, as it came; the last may be unfinished."""
+    async def _rows(self, since_ms: int) -> tuple[list[Candle], int]:
+        """One page from `since_ms` on, ascending, as it came, and the least time that it was there when it was asked
+        for. That is all that is sure of the answer's age: it may be long on its way, other requests may be made
+        meanwhile, and the clock may be set by them."""
         if self._server.age_s > self._times.sync_s:
             await self.sync()
-        self._asked_s = self._clock.monotonic_s()
+        asked_s, asked_ms = self._clock.monotonic_s(), self._server.surely_ms()
         rows = await self._hold.ask(lambda: self._venue.candles(since_ms))
-        self._tally.request_ms = self._since_asked_ms()
-        return rows
+        self._tally.request_ms = (self._clock.monotonic_s() - asked_s) * 1000.0
+        return rows, asked_ms
 
     async def page(self, since_ms: int, interval: Interval) -> Page:
-        """The same, checked, without the row that may be unfinished: the last, unless its time was well over when it
-        was asked for. An answer may be long on its way."""
-        rows = await self.candles(since_ms)
+        """One page from `since_ms` on, checked, without the row that may be unfinished: the last, unless its time was
+        well over when it was asked for."""
+        rows, asked_ms = await self._rows(since_ms)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
         sound, refused = self._sifted(rows, interval)
@@ -93,17 +94,15 @@ class Requests:
             return Page([], None, refused)
         newest_ms = sound[-1].open_time_ms
         final_from_ms = newest_ms + interval.duration_ms + self._times.grace_s * 1000.0
-        is_final = self._server.surely_ms() - self._since_asked_ms() >= final_from_ms
+        is_final = asked_ms >= final_from_ms
         is_cut = is_cut_list(rows, since_ms, self._venue.listed_rows, interval)
         return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)
 
     async def open_candle(self, interval: Interval) -> list[Candle]:
         """The candle that is open now, where it has trades."""
-        sound, _ = self._sifted(await self.candles(self._server.forming_ms()), interval)
+        rows, _ = await self._rows(self._server.forming_ms())
+        sound, _ = self._sifted(rows, interval)
         return sound
-
-    def _since_asked_ms(self) -> float:
-        return (self._clock.monotonic_s() - self._asked_s) * 1000.0
 
     def _sifted(self, rows: list[Candle], interval: Interval) -> tuple[list[Candle], list[Refused]]:
         sound, refused = [], []

@@ -1,0 +1,101 @@
+"""The newest row of an answer counts as closed only where it was, for sure, when it was asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from core.clock import ManualClock
+from core.market.candle import Candle
+from core.market.feeds.holds import VenueHold
+from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.requests import Page, Requests
+from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.tally import Tally
+from tests.support.candles import MINUTE, START_MS
+
+CLOSED = Candle(START_MS - MINUTE.duration_ms, 1.0, 2.0, 0.5, 1.5, 8.0)
+HALF = Candle(START_MS, 1.5, 1.6, 1.4, 1.6, 3.0)
+"""As it stood in its middle."""
+TIMES = ExchangeTimes()
+
+
+@dataclass
+class _Slow:
+    """A venue that answers when it is let. Only what `Requests` asks for."""
+
+    clock: ManualClock
+    listed_rows = None
+    ahead_ms = 0
+    waiting: deque[asyncio.Future[list[Candle]]] = field(default_factory=deque)
+
+    async def server_ms(self) -> int:
+        return self.clock.now_ms() + self.ahead_ms
+
+    async def candles(self, since_ms: int) -> list[Candle]:
+        self.waiting.append(asyncio.get_running_loop().create_future())
+        return await self.waiting[-1]
+
+
+Meanwhile = Callable[[Requests, _Slow], Awaitable[object]]
+
+
+def page_after(meanwhile: Meanwhile) -> Page:
+    """An answer that was written in the middle of a candle, and comes when all this has happened."""
+
+    async def scenario() -> Page:
+        clock = ManualClock(START_MS + 30_000)
+        venue = _Slow(clock)
+        server = ServerClock(clock, MINUTE)
+        requests = Requests(venue, VenueHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
+        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+        await asyncio.sleep(0)
+        other = await meanwhile(requests, venue)
+        venue.waiting.popleft().set_result([CLOSED, HALF])
+        page = await asked
+        if isinstance(other, asyncio.Task):
+            other.cancel()
+        return page
+
+    return asyncio.run(scenario())
+
+
+async def time_passes(_: Requests, venue: _Slow) -> None:
+    venue.clock.advance_ms(40_000)
+
+
+async def another_asks(requests: Requests, venue: _Slow) -> asyncio.Task[Page]:
+    venue.clock.advance_ms(40_000)
+    task = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+    await asyncio.sleep(0)
+    return task
+
+
+async def it_sleeps_and_another_takes_the_time(requests: Requests, venue: _Slow) -> None:
+    venue.ahead_ms = 3_600_000
+    await requests.sync()
+
+
+@pytest.mark.parametrize("meanwhile", [time_passes, another_asks, it_sleeps_and_another_takes_the_time])
+def test_whatever_happens_before_an_answer_comes_it_is_as_old_as_its_question(meanwhile: Meanwhile) -> None:
+    page = page_after(meanwhile)
+    assert page.closed == [CLOSED] and page.newest_ms == HALF.open_time_ms
+
+
+def test_a_newest_row_whose_time_was_well_over_when_it_was_asked_for_is_closed() -> None:
+    async def scenario(late_ms: int) -> Page:
+        clock = ManualClock(START_MS + MINUTE.duration_ms + late_ms)
+        venue, server = _Slow(clock), ServerClock(clock, MINUTE)
+        requests = Requests(venue, VenueHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
+        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+        await asyncio.sleep(0)
+        venue.waiting.popleft().set_result([CLOSED, HALF])
+        return await asked
+
+    grace_ms = round(1000.0 * TIMES.grace_s)
+    assert asyncio.run(scenario(grace_ms - 1)).closed == [CLOSED]
+    assert asyncio.run(scenario(grace_ms)).closed == [CLOSED, HALF]
