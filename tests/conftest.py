@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt
+for _library in ("OMP", "OPENBLAS", "MKL"):  # before anything imports NumPy or torch, and for xdist's workers
+    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")  # a worker a core: more threads would wait for each other
 
 import psutil
 import pytest
