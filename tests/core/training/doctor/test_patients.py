@@ -5,31 +5,27 @@ Its thresholds were tuned on seeds 1000 to 1199 of each family; the seeds here w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sized
 
 import pytest
-import torch
 
 from core.diagnosis import Disease
 from core.training.doctor.doctor import GradientDoctor
 from tests.core.training.doctor import patients
 from tests.core.training.doctor.training import RUN_ID, Patient, diagnose, train
 
-UNSEEN = range(20)
-FEWEST_NAMED = 19
-HEALTHY_FAST = range(5000, 5040)
+SEEDS = [range(3), pytest.param(range(3, 23), marks=pytest.mark.slow)]
+"""Few, each of which must be named; and 20, of which one may be missed."""
+HEALTHY_FEW = range(5000, 5008)
 SHORT_STEPS = 130
 HEALTHY_ALL = range(5000, 5200)
 
 
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
+def is_rare(wrong: Sized, seeds: range) -> bool:
+    return len(wrong) <= len(seeds) // 20
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize(
     ("build", "disease"),
     [
@@ -45,12 +41,15 @@ def one_thread() -> Iterator[None]:
         (patients.exploding_now_and_then, Disease.EXPLODING),
     ],
 )
-def test_networks_built_with_a_disease_are_named(build: Callable[[int], Patient], disease: Disease) -> None:
-    found = {seed: diagnose(build(seed)) for seed in UNSEEN}
+def test_networks_built_with_a_disease_are_named(
+    build: Callable[[int], Patient], disease: Disease, seeds: range
+) -> None:
+    found = {seed: diagnose(build(seed)) for seed in seeds}
     missed = {seed: one.evidence for seed, one in found.items() if one.disease is not disease}
-    assert len(missed) <= len(UNSEEN) - FEWEST_NAMED, missed
+    assert is_rare(missed, seeds), missed
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize(
     ("build", "origin"),
     [
@@ -60,26 +59,31 @@ def test_networks_built_with_a_disease_are_named(build: Callable[[int], Patient]
         (patients.nan_in_parameters, "in the parameters"),
     ],
 )
-def test_a_number_that_is_not_finite_is_traced_to_its_origin(build: Callable[[int], Patient], origin: str) -> None:
-    found = {seed: diagnose(build(seed)) for seed in UNSEEN}
-    named = [seed for seed, one in found.items() if one.disease is Disease.NOT_FINITE and origin in one.evidence]
-    assert len(named) >= FEWEST_NAMED, found
+def test_a_number_that_is_not_finite_is_traced_to_its_origin(
+    build: Callable[[int], Patient], origin: str, seeds: range
+) -> None:
+    found = {seed: diagnose(build(seed)) for seed in seeds}
+    missed = {s: one for s, one in found.items() if one.disease is not Disease.NOT_FINITE or origin not in one.evidence}
+    assert is_rare(missed, seeds), missed
 
 
 def test_healthy_networks_are_left_alone() -> None:
     accused = {}
-    for seed in HEALTHY_FAST:
+    for seed in HEALTHY_FEW:
         patient = patients.healthy(seed)
         patient.steps = min(patient.steps, SHORT_STEPS)
         if (found := diagnose(patient)).disease is not Disease.HEALTHY:
             accused[seed] = found
-    assert len(accused) <= 1, accused
+    assert not accused
 
 
+@pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize("build", [patients.nearly_always_clipping, patients.nearly_never_clipping])
-def test_thresholds_on_the_healthy_side_of_the_rules_are_left_alone(build: Callable[[int], Patient]) -> None:
-    accused = {seed: found for seed in UNSEEN if (found := diagnose(build(seed))).disease is not Disease.HEALTHY}
-    assert len(accused) <= 1, accused
+def test_thresholds_on_the_healthy_side_of_the_rules_are_left_alone(
+    build: Callable[[int], Patient], seeds: range
+) -> None:
+    accused = {seed: found for seed in seeds if (found := diagnose(build(seed))).disease is not Disease.HEALTHY}
+    assert is_rare(accused, seeds), accused
 
 
 @pytest.mark.slow
@@ -91,7 +95,7 @@ def test_of_200_healthy_runs_at_most_one_is_accused_at_any_time() -> None:
 
 def test_a_head_that_starts_at_zero_is_no_disease_at_any_step() -> None:
     """The body's gradients are exactly zero at the first step, and tiny while the rate warms up."""
-    for seed in range(3):
+    for seed in range(2):
         patient = patients.transformer(patients.Draw(seed))
         patient.rate, patient.steps = 1e-6, 150
         first = next(train(patient))
