@@ -17,7 +17,7 @@ from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.training.service import TrainingService
 from core.training.spec import SessionSpec
-from tests.support.candles import MARKET
+from tests.support.candles import MARKET, random_walk
 
 SMALL = Settings(
     model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
@@ -25,6 +25,7 @@ SMALL = Settings(
     online=OnlineSettings(twin_age=20),
     checkpoints=CheckpointSettings(every_steps=10),
 )
+CANDLES = random_walk(140)
 
 
 def spec(root: Path, settings: Settings = SMALL, market: Market = MARKET) -> SessionSpec:
@@ -43,6 +44,12 @@ def feed(
     for candle in candles:
         events.extend(session.handle(ObserveCandle(candle, mode)))
     return events
+
+
+def after(session: TrainingService, count: int = len(CANDLES)) -> list[Candle]:
+    """Those of the first CANDLES that the session has not taken yet."""
+    position = session.status().position_ms
+    return [candle for candle in CANDLES[:count] if position is None or candle.open_time_ms > position]
 
 
 def digest(root: Path, run_id: str) -> str:

@@ -100,19 +100,6 @@ def test_a_block_of_conditions_ends_before_the_time_that_was_asked_for(tmp_path:
     assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
 
 
-@pytest.mark.parametrize("stop", [1, 9, 25])
-def test_a_session_that_was_cut_off_finds_the_same_conditions(tmp_path: Path, stop: int) -> None:
-    """Closed without a last checkpoint, as a kill does."""
-    _, undisturbed = run_over(tmp_path / "whole", CANDLES)
-    root = tmp_path / "cut"
-    run_id, _ = run_over(root, CANDLES[:stop])
-    again, _ = run_over(root, CANDLES)
-    assert again == run_id
-    stored, scores = recorded(root, run_id)
-    assert stored == undisturbed
-    assert len(scores) == 59 and all(score.regime is not None for score in scores)
-
-
 def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path) -> None:
     """Its state is made from the candles that it holds: all of them here, so nothing differs."""
     _, undisturbed = run_over(tmp_path / "whole", CANDLES)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from core.clock import ManualClock
-from core.commands import ObserveCandle, SaveCheckpoint, SetLearningRate, SetPaused, StepOnce, StopSession
+from core.commands import KeepBy, ObserveCandle, SaveCheckpoint, SetLearningRate, SetPaused, StepOnce, StopSession
 from core.diagnosis import Diagnosis, Disease, NonFiniteOrigin
 from core.events import (
     CheckpointsChanged,
@@ -34,33 +34,68 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.record import Fenced
+from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
 from core.training.service import TrainingService
 from tests.core.training import rigs
-from tests.support.candles import MINUTE, random_walk, without
+from tests.core.training.conftest import Grow
+from tests.support.candles import MINUTE, without
 
-CANDLES = random_walk(60)
+CANDLES = rigs.CANDLES[:41]
 
 
-def run_over(root: Path, candles: list[Candle]) -> tuple[str, str]:
-    """Run id and digest of a session over these candles."""
+@dataclasses.dataclass(frozen=True)
+class Record:
+    """What must be the same in two runs: all but the times at which it was written."""
+
+    digest: str
+    forecasts: list[tuple[int, int, bytes, bytes, object]]
+    """Origin, horizon, quantiles of what was shown and of the experts, conditions."""
+    scores: list[StoredScore]
+    """One step ahead, with what the frozen twin lost."""
+
+
+def record_of(root: Path, run_id: str) -> Record:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        reader = RecordReader(db, run_id)
+        forecasts = [
+            (row.origin_open_time_ms, row.horizon, row.quantiles.tobytes(), row.experts.tobytes(), conditions)
+            for origin in reader.origins()[0]
+            for conditions in [reader.conditions_of(int(origin))]
+            for row in reader.forecasts_of(int(origin))
+        ]
+        scores = [dataclasses.replace(score, scored_at_ms=0) for score in reader.scores()]
+        return Record(reader.forecasts_sha256(), forecasts, scores)
+    finally:
+        db.close()
+
+
+def run_over(root: Path, candles: list[Candle]) -> Record:
+    """What a session over these candles leaves."""
     session = rigs.service(root)
     rigs.feed(session, candles)
     run_id = session.status().run_id
     session.close()
-    return run_id, rigs.digest(root, run_id)
+    return record_of(root, run_id)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Record:
+    """Of a run over all CANDLES that nobody disturbs."""
+    return run_over(tmp_path_factory.mktemp("whole"), CANDLES)
 
 
 def test_each_candle_is_scored_trained_on_and_forecast_from(tmp_path: Path) -> None:
     session = rigs.service(tmp_path)
-    events = rigs.feed(session, CANDLES)
+    events = rigs.feed(session, CANDLES[:20])
     status = session.status()
     session.close()
-    assert sum(isinstance(event, ForecastMade) for event in events) == 60
-    assert sum(isinstance(event, StepDone) for event in events) == 59
+    assert sum(isinstance(event, ForecastMade) for event in events) == 20
+    assert sum(isinstance(event, StepDone) for event in events) == 19
     one_step = [event for event in events if isinstance(event, ForecastScored) and event.horizon == 1]
-    assert [event.target_open_time_ms for event in one_step] == [candle.open_time_ms for candle in CANDLES[1:]]
-    assert status.accuracy.scored == 59 and status.step == 59 and status.candles == 60
+    assert [event.target_open_time_ms for event in one_step] == [candle.open_time_ms for candle in CANDLES[1:20]]
+    assert status.accuracy.scored == 19 and status.step == 19 and status.candles == 20
     horizon_3 = [event for event in events if isinstance(event, ForecastScored) and event.horizon == 3]
     assert horizon_3[0].origin_open_time_ms == CANDLES[0].open_time_ms
     assert horizon_3[0].target_open_time_ms == CANDLES[3].open_time_ms
@@ -81,75 +116,56 @@ def test_a_forecast_is_durable_before_its_target_is_looked_at(tmp_path: Path) ->
     session.close()
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(moment=st.integers(5, 52), factor=st.floats(0.8, 1.2).filter(lambda factor: factor != 1.0))
-def test_nothing_later_changes_a_forecast(tmp_path_factory: pytest.TempPathFactory, moment: int, factor: float) -> None:
+@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(moment=st.integers(5, 34), factor=st.floats(0.8, 1.2).filter(lambda factor: factor != 1.0))
+def test_nothing_later_changes_a_forecast(
+    tmp_path_factory: pytest.TempPathFactory, whole: Record, moment: int, factor: float
+) -> None:
     """Corrupt every candle after a moment: of all that was forecast until then nothing is another, also afterwards."""
     changed = [
         candle if index <= moment else dataclasses.replace(candle, **_raised(candle, factor), volume=7.0)
         for index, candle in enumerate(CANDLES)
     ]
-    said = []
-    for candles in (CANDLES, changed):
-        root = tmp_path_factory.mktemp("run")
-        run_id, _ = run_over(root, candles)
-        said.append(said_of(root, run_id))
-    last_ms = CANDLES[moment].open_time_ms
-    honest, corrupted = ([each for each in run if each[0] <= last_ms] for run in said)
-    assert len(honest) == 3 * (moment + 1) and honest == corrupted
-    assert said[0] != said[1]
+    corrupted = run_over(tmp_path_factory.mktemp("run"), changed)
+    count = 3 * (moment + 1)
+    assert whole.forecasts[count - 1][:2] == (CANDLES[moment].open_time_ms, 3)
+    assert whole.forecasts[:count] == corrupted.forecasts[:count]
+    assert whole.forecasts != corrupted.forecasts
 
 
-def said_of(root: Path, run_id: str) -> list[tuple[int, int, bytes, bytes, object]]:
-    """Origin, horizon, quantiles of what was shown and of the experts, conditions: of all that is in the record."""
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
-        reader = RecordReader(db, run_id)
-        return [
-            (row.origin_open_time_ms, row.horizon, row.quantiles.tobytes(), row.experts.tobytes(), conditions)
-            for origin in reader.origins()[0]
-            for conditions in [reader.conditions_of(int(origin))]
-            for row in reader.forecasts_of(int(origin))
-        ]
-    finally:
-        db.close()
-
-
-def test_a_candle_twice_or_an_old_one_changes_nothing(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+def test_a_candle_twice_or_an_old_one_changes_nothing(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 21)
     before = session.status().step, rigs.digest(tmp_path, session.status().run_id)
-    assert [event for event in rigs.feed(session, [CANDLES[19], CANDLES[3]]) if isinstance(event, StepDone)] == []
+    assert [event for event in rigs.feed(session, [CANDLES[20], CANDLES[3]]) if isinstance(event, StepDone)] == []
     assert before == (session.status().step, rigs.digest(tmp_path, session.status().run_id))
     session.close()
 
 
-def test_same_seed_same_candles_same_bytes(tmp_path: Path) -> None:
-    first, second = (run_over(tmp_path / name, CANDLES) for name in ("first", "second"))
-    assert first[1] == second[1]
+def test_same_seed_same_candles_same_bytes(tmp_path: Path, whole: Record) -> None:
+    assert run_over(tmp_path, CANDLES) == whole
 
 
-@pytest.mark.parametrize("stop", [1, 2, 9, 10, 11, 25, 59])
-def test_a_session_that_was_cut_off_goes_on_to_the_same_bytes(tmp_path: Path, stop: int) -> None:
-    """Closed without a last checkpoint, as a kill does: the record runs ahead of the model, and stays as it is."""
-    _, undisturbed = run_over(tmp_path / "whole", CANDLES)
-    root = tmp_path / "cut"
-    session = rigs.service(root)
-    rigs.feed(session, CANDLES[:stop])
+@pytest.mark.parametrize(("stop", "is_killed"), [(1, True), (11, True), (33, True), (17, False)])
+def test_a_session_that_was_cut_off_goes_on_to_the_same_bytes(
+    tmp_path: Path, grow: Grow, whole: Record, stop: int, is_killed: bool
+) -> None:
+    """Killed, that is closed without a last checkpoint: the record runs ahead of the model, and stays as it is."""
+    session = grow(tmp_path, stop)
+    if not is_killed:
+        session.handle(StopSession())
     session.close()
-    resumed = rigs.service(root)
-    position = resumed.status().position_ms
-    rest = [candle for candle in CANDLES if position is None or candle.open_time_ms > position]
-    rigs.feed(resumed, rest)
+    resumed = rigs.service(tmp_path)
+    rigs.feed(resumed, rigs.after(resumed, len(CANDLES)))
     status = resumed.status()
     resumed.close()
-    assert rigs.digest(root, status.run_id) == undisturbed
-    assert status.accuracy.scored == 59 and status.step == 59
+    assert record_of(tmp_path, status.run_id) == whole
+    assert whole.scores[0].twin_loss is None and whole.scores[-1].twin_loss is not None
+    assert whole.scores[-1].regime is not None
+    assert status.accuracy.scored == 40 and status.step == 40
 
 
-def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:33])
+def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 33)
     session.handle(StopSession())
     before = session.status()
     session.close()
@@ -157,33 +173,32 @@ def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path) -> None:
     again = after.status()
     after.close()
     assert (again.run_id, again.step, again.position_ms) == (before.run_id, before.step, before.position_ms)
-    assert again.accuracy == before.accuracy and again.loss == before.loss
+    assert again.accuracy == before.accuracy and again.loss == before.loss and again.online == before.online
 
 
-def test_what_stands_in_the_record_is_never_rewritten(tmp_path: Path) -> None:
+def test_what_stands_in_the_record_is_never_rewritten(tmp_path: Path, grow: Grow) -> None:
     """A second trainer forecasts otherwise (another learning rate): what was committed stays and is what is scored."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:35])
+    session = grow(tmp_path, 26)
     run_id = session.status().run_id
     session.close()
     before = rigs.digest(tmp_path, run_id)
     training = dataclasses.replace(rigs.SMALL.training, learning_rate=0.5)
     resumed = rigs.service(tmp_path, dataclasses.replace(rigs.SMALL, training=training))
-    assert resumed.status().run_id == run_id and resumed.status().step < 34
-    made = [event for event in rigs.feed(resumed, CANDLES[:35]) if isinstance(event, ForecastMade)]
+    assert resumed.status().run_id == run_id and resumed.status().step < 25
+    made = [event for event in rigs.feed(resumed, CANDLES[:26]) if isinstance(event, ForecastMade)]
     assert made and rigs.digest(tmp_path, run_id) == before
     resumed.close()
 
 
 def test_a_hole_is_neither_scored_as_the_runs_own_nor_trained_on(tmp_path: Path) -> None:
     session = rigs.service(tmp_path)
-    events = rigs.feed(session, without(CANDLES, 40))
+    events = rigs.feed(session, without(CANDLES[:25], 15))
     scored = {
         (event.origin_open_time_ms, event.horizon): event for event in events if isinstance(event, ForecastScored)
     }
-    after = scored[(CANDLES[39].open_time_ms, 1)]
-    assert after.after_gap and after.target_open_time_ms == CANDLES[41].open_time_ms
-    assert not scored[(CANDLES[41].open_time_ms, 1)].after_gap
+    after = scored[(CANDLES[14].open_time_ms, 1)]
+    assert after.after_gap and after.target_open_time_ms == CANDLES[16].open_time_ms
+    assert not scored[(CANDLES[16].open_time_ms, 1)].after_gap
     assert session.status().accuracy.skill_close.n == session.status().accuracy.scored - 1
     session.close()
 
@@ -197,27 +212,25 @@ def test_a_forecast_committed_too_late_is_not_live(tmp_path: Path, late_ms: int,
     assert [event.mode for event in made] == [ForecastMode(expected)]
 
 
-def test_a_paused_session_scores_and_forecasts_but_does_not_train(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+def test_a_paused_session_scores_and_forecasts_but_does_not_train(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 21)
     session.handle(SetPaused(True))
-    events = rigs.feed(session, CANDLES[20:25])
+    events = rigs.feed(session, CANDLES[21:26])
     assert not any(isinstance(event, StepDone) for event in events)
     assert sum(isinstance(event, ForecastScored) and event.horizon == 1 for event in events) == 5
     assert next(type(event) for event in session.handle(StepOnce())) is StepDone
     session.handle(SetPaused(False))
-    assert any(isinstance(event, StepDone) for event in rigs.feed(session, CANDLES[25:26]))
+    assert any(isinstance(event, StepDone) for event in rigs.feed(session, CANDLES[26:27]))
     session.close()
 
 
-def test_a_late_trainer_is_fenced_off(tmp_path: Path) -> None:
-    late = rigs.service(tmp_path)
-    rigs.feed(late, CANDLES[:15])
+def test_a_late_trainer_is_fenced_off(tmp_path: Path, grow: Grow) -> None:
+    late = grow(tmp_path, 11)
     new = rigs.service(tmp_path)
     with pytest.raises(Fenced):
-        late.handle(ObserveCandle(CANDLES[15], ForecastMode.REPLAY))
+        late.handle(ObserveCandle(CANDLES[11], ForecastMode.REPLAY))
     late.close()
-    rigs.feed(new, CANDLES[:16])
+    rigs.feed(new, CANDLES[11:12])
     new.close()
 
 
@@ -230,25 +243,24 @@ def test_each_step_leaves_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixt
 
 
 def test_a_market_that_never_moves_is_no_trouble(tmp_path: Path) -> None:
-    flat = [Candle(60_000 * index, 5.0, 5.0, 5.0, 5.0, 0.0) for index in range(40)]
+    flat = [Candle(60_000 * index, 5.0, 5.0, 5.0, 5.0, 0.0) for index in range(20)]
     session = rigs.service(tmp_path)
     events = rigs.feed(session, flat)
     losses = [event.loss for event in events if isinstance(event, StepDone)]
-    assert len(losses) == 39 and all(loss is not None and np.isfinite(loss) for loss in losses)
+    assert len(losses) == 19 and all(loss is not None and np.isfinite(loss) for loss in losses)
     assert session.status().accuracy.direction.n == 0
     session.close()
 
 
-def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(tmp_path: Path) -> None:
+def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(tmp_path: Path, grow: Grow) -> None:
     """Between two candles of a slow market a window that was opened again must not wait for the next one."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:30])
+    session = grow(tmp_path, 31)
     session.handle(StopSession())
     session.close()
     again = rigs.service(tmp_path)
     status = next(event for event in again.opening_events() if isinstance(event, TrainerStatus))
     again.close()
-    assert status.state is TrainerState.TRAINING and status.step == 29
+    assert status.state is TrainerState.TRAINING and status.step == 30
 
 
 def spoil(engine: TrainingEngine) -> None:
@@ -257,13 +269,12 @@ def spoil(engine: TrainingEngine) -> None:
 
 
 @pytest.mark.faults
-def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(tmp_path: Path) -> None:
+def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(tmp_path: Path, grow: Grow) -> None:
     """Nothing trains, so no step notices: the forecast does."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+    session = grow(tmp_path, 21)
     session.handle(SetPaused(True))
     spoil(session._session.engine)
-    events = rigs.feed(session, CANDLES[20:22])
+    events = rigs.feed(session, CANDLES[21:23])
     assert [event.kind for event in events if isinstance(event, Incident)] == ["rolled back"]
     assert sum(isinstance(event, ForecastMade) for event in events) == 2
     assert session._session.engine.is_finite()
@@ -289,12 +300,11 @@ def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: P
     assert verdict.disease is Disease.NOT_FINITE
 
 
-def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(tmp_path: Path) -> None:
+def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(tmp_path: Path, grow: Grow) -> None:
     """It froze the weights without a word: no step was skipped, and no checkpoint could be written any more."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:35])
+    session = grow(tmp_path, 31)
     next(iter(session._session.engine.optimizer.state.values()))["exp_avg_sq"].fill_(torch.inf)
-    events = rigs.feed(session, CANDLES[35:])
+    events = rigs.feed(session, rigs.CANDLES[31:51])
     kinds = [event.kind for event in events if isinstance(event, Incident)]
     assert [kind for kind in kinds if kind != "gradient doctor"] == ["rolled back"]
     saved = [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
@@ -342,14 +352,13 @@ def told(events: list[TrainerEvent]) -> list[str]:
     ("strike", "kinds"), [(out_of_memory, ["out of memory"]), (raises, ["forecast failed"]), (nan, ["rolled back"])]
 )
 def test_a_forecast_that_fails_once_is_made_once_more(
-    tmp_path: Path, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str]
+    tmp_path: Path, grow: Grow, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str]
 ) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+    session = grow(tmp_path, 21)
     InForecasts(session, strike, 1)
-    events = rigs.feed(session, CANDLES[20:24])
+    events = rigs.feed(session, CANDLES[21:25])
     assert told(events) == kinds and session.status().state is TrainerState.TRAINING
-    model, reference = experts_of(tmp_path, session, CANDLES[20])
+    model, reference = experts_of(tmp_path, session, CANDLES[21])
     assert np.abs(model - reference).max() > 0.0, "the model's own"
     session.close()
 
@@ -364,34 +373,32 @@ def test_a_forecast_that_fails_once_is_made_once_more(
     ],
 )
 def test_where_the_model_cannot_forecast_the_reference_does_and_it_is_told_once(
-    tmp_path: Path, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str], is_paused: bool
+    tmp_path: Path, grow: Grow, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str], is_paused: bool
 ) -> None:
     """A forecast that is not finite was stored as it was, and its score broke the database's rules a candle later."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+    session = grow(tmp_path, 21)
     fault = InForecasts(session, strike, np.inf)
-    events = rigs.feed(session, CANDLES[20:26])
+    events = rigs.feed(session, CANDLES[21:27])
     assert told(events) == kinds
     assert (session.status().state is TrainerState.PAUSED) is is_paused
     assert any(isinstance(event, StepDone) for event in events[-6:]) is not is_paused
-    for candle in CANDLES[20:26]:
+    for candle in CANDLES[21:27]:
         model, reference = experts_of(tmp_path, session, candle)
         np.testing.assert_array_equal(model, reference)
         assert np.isfinite(model).all()
     assert sum(isinstance(event, ForecastScored) and event.horizon == 1 for event in events) == 6
     fault.end()
     session.handle(SetPaused(False))
-    assert told(rigs.feed(session, CANDLES[26:30])) == []
-    model, reference = experts_of(tmp_path, session, CANDLES[28])
+    assert told(rigs.feed(session, CANDLES[27:31])) == []
+    model, reference = experts_of(tmp_path, session, CANDLES[29])
     assert np.abs(model - reference).max() > 0.0
-    assert session.status().accuracy.scored == 29
+    assert session.status().accuracy.scored == 30
     session.close()
 
 
 @pytest.mark.faults
-def test_a_device_that_is_spoiled_in_a_forecast_ends_the_process(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+def test_a_device_that_is_spoiled_in_a_forecast_ends_the_process(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 21)
     error = torch.AcceleratorError("CUDA error")
     error.error_code = 700  # type: ignore[attr-defined]
 
@@ -400,7 +407,7 @@ def test_a_device_that_is_spoiled_in_a_forecast_ends_the_process(tmp_path: Path)
 
     InForecasts(session, strike, 1)
     with pytest.raises(torch.AcceleratorError):
-        rigs.feed(session, CANDLES[20:21])
+        rigs.feed(session, CANDLES[21:22])
     session.close()
 
 
@@ -415,13 +422,12 @@ def experts_of(root: Path, session: TrainingService, candle: Candle) -> tuple[np
 
 
 @pytest.mark.faults
-def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path) -> None:
+def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path, grow: Grow) -> None:
     """A parameter that keeps going bad: rollbacks, then a pause; candles are forecast and scored all the same."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+    session = grow(tmp_path, 21)
     engine = session._session.engine
     events = []
-    for candle in CANDLES[20:30]:
+    for candle in CANDLES[21:31]:
         if session.status().state is not TrainerState.PAUSED:
             spoil(engine)
         events += rigs.feed(session, [candle])
@@ -441,19 +447,18 @@ def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path
     assert checkpoint is not None and checkpoint.reason == "pause" and checkpoint.is_known_good
     db.close()
     session.handle(SetPaused(False))
-    resumed = rigs.feed(session, CANDLES[30:40])
+    resumed = rigs.feed(session, CANDLES[31:41])
     assert all(step.loss is not None for step in resumed if isinstance(step, StepDone))
     assert session._session.engine.is_finite()
     session.close()
 
 
 @pytest.mark.faults
-def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path) -> None:
+def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path, grow: Grow) -> None:
     """What the doctor advises is lower than what is in use, and is in use at the step after it was taken."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:20])
+    session = grow(tmp_path, 21)
     verdicts: list[Diagnosis] = []
-    for candle in CANDLES[20:24]:
+    for candle in CANDLES[21:25]:
         spoil(session._session.engine)
         verdicts += [event for event in rigs.feed(session, [candle]) if isinstance(event, Diagnosis)]
     in_force = rigs.SMALL.training.learning_rate / 8
@@ -464,30 +469,29 @@ def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path)
     assert in_force / 20 < change.value < in_force / 5
     session.handle(SetLearningRate(change.value))
     session.handle(SetPaused(False))
-    steps = [event for event in rigs.feed(session, CANDLES[24:26]) if isinstance(event, StepDone)]
+    steps = [event for event in rigs.feed(session, CANDLES[25:27]) if isinstance(event, StepDone)]
     assert [step.learning_rate for step in steps] == [change.value] * 2
     assert session.status().learning_rate == change.value
     session.close()
 
 
-def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:15])
+def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 15)
+    session.handle(KeepBy(dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_every_steps=0)))
     session.handle(SaveCheckpoint())
-    rigs.feed(session, random_walk(260)[15:])
+    rigs.feed(session, rigs.CANDLES[15:51])
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     kept = CheckpointRows(db).list(session.status().run_id)
     db.close()
     session.close()
-    assert [info.step for info in kept if info.reason == "manual"] == [14]
-    assert len(kept) < 15
+    assert [(info.step, info.reason) for info in kept] == [(50, "periodic"), (40, "periodic"), (14, "manual")]
 
 
-def test_what_lies_across_a_hole_teaches_nothing(tmp_path: Path) -> None:
+def test_what_lies_across_a_hole_teaches_nothing(tmp_path: Path, grow: Grow) -> None:
     """A move of 30 % while nothing was recorded: scales, reference and the loss curve are as without it."""
-    jump = [dataclasses.replace(candle, **_raised(candle, 1.3)) for candle in CANDLES[34:]]
-    session = rigs.service(tmp_path)
-    before = rigs.feed(session, CANDLES[:30])
+    jump = [dataclasses.replace(candle, **_raised(candle, 1.3)) for candle in CANDLES[27:30]]
+    session = grow(tmp_path, 21)
+    before = rigs.feed(session, CANDLES[21:23])
     scale = session._session.history.column("scale")[-1]
     after = rigs.feed(session, jump[:1])
     assert session._session.history.column("scale")[-1] < 1.5 * scale

@@ -92,24 +92,6 @@ def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path) -> None:
     assert not list((tmp_path / "without").rglob("twins"))
 
 
-@pytest.mark.parametrize("cut", [17, 33])
-def test_it_survives_a_restart_and_a_kill(tmp_path: Path, cut: int) -> None:
-    run(tmp_path / "calm", 60)
-    run(tmp_path / "stopped", cut)
-    killed = rigs.service(tmp_path / "killed")
-    rigs.feed(killed, CANDLES[:cut])
-    killed.close()  # nothing is saved: as after SIGKILL, the newest checkpoint is some candles old
-    for root in (tmp_path / "stopped", tmp_path / "killed"):
-        service = rigs.service(root)
-        position = service._session.position_ms
-        rest = [candle for candle in CANDLES[:60] if position is None or candle.open_time_ms > position]
-        rigs.feed(service, rest)
-        service.close()
-        assert [replace(score, scored_at_ms=0) for score in scores_of(root)] == [
-            replace(score, scored_at_ms=0) for score in scores_of(tmp_path / "calm")
-        ]
-
-
 def test_few_snapshots_are_kept(tmp_path: Path) -> None:
     run(tmp_path, 90)
     files = sorted(path.name for path in tmp_path.rglob("twins/*"))
@@ -183,18 +165,6 @@ def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path) ->
     assert late.close.n == len(scores)
     spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
     assert late.close.value == pytest.approx(spared)
-
-
-def test_the_status_after_a_restart_is_that_of_before(tmp_path: Path) -> None:
-    events = run(tmp_path, 70)
-    before = [event for event in events if isinstance(event, TrainerStatus)]
-    service = rigs.service(tmp_path)
-    after = service.status().online
-    service.close()
-    assert before and after is not None and after.gain.value is not None
-    again = rigs.service(tmp_path)
-    assert again.status().online == after
-    again.close()
 
 
 def test_evaluate_says_the_same_as_the_scores(tmp_path: Path) -> None:
