@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,25 +17,23 @@ from core.storage.runs import RunStore
 from core.training.course import course_of
 from core.training.evaluation import evaluate_run
 from tests.core.accuracy.rigs import HORIZONS, database, read_all
-from tests.core.training import rigs
 from tests.support.candles import random_walk, without
-
-SETTINGS = replace(
-    rigs.SMALL,
-    training=replace(rigs.SMALL.training, learning_rate=1e-3),
-    checkpoints=replace(rigs.SMALL.checkpoints, every_steps=1000),
-)
+from tests.support.made_up_run import MadeUpRun, made_up
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """A run of 1,500 candles with a hole."""
     root = tmp_path_factory.mktemp("run")
-    session = rigs.service(root, SETTINGS)
-    rigs.feed(session, without(random_walk(1500, seed=4), 1200, 1201))
-    run_id = session.status().run_id
-    session.close()
-    return root, run_id
+    return root, made_up(root, without(random_walk(1500, seed=4), 1200, 1201))
+
+
+@pytest.fixture(scope="module")
+def evaluated(run: tuple[Path, str]) -> dict[str, Any]:
+    """What `evaluate` says of it."""
+    root, run_id = run
+    with database(root) as db:
+        return evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
 
 
 def interval(estimate: Estimate) -> list[float] | None:
@@ -59,10 +56,9 @@ def as_evaluated(of: QuantityAccuracy) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("horizon", range(1, HORIZONS + 1))
-def test_it_says_what_evaluate_says(run: tuple[Path, str], horizon: int) -> None:
+def test_it_says_what_evaluate_says(run: tuple[Path, str], evaluated: dict[str, Any], horizon: int) -> None:
     root, run_id = run
     with database(root) as db:
-        evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
         found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(horizon))
         course = course_of(db, RunStore(db).get(run_id), HORIZONS)
     chosen, row = found.chosen, found.horizons[horizon - 1]
@@ -88,10 +84,10 @@ def test_it_says_what_evaluate_says(run: tuple[Path, str], horizon: int) -> None
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
 
 
-def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str]) -> None:
+def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
     root, run_id = run
+    regimes = evaluated["regimes"]
     with database(root) as db:
-        regimes = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["regimes"]
         book = AccuracyBook(db, run_id, HORIZONS)
         groups = [group for group in read_all(book).groups[1:] if group != AFTER_GAP]
         found = {group: book.find(Request(1, group)).chosen for group in groups}
@@ -107,10 +103,7 @@ def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str]) -> Non
 
 
 def test_candles_after_a_gap_are_told_apart_as_evaluate_does_and_count_nowhere_else(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path, SETTINGS)
-    rigs.feed(session, without(random_walk(240, seed=6), *range(4, 236, 6)))
-    run_id = session.status().run_id
-    session.close()
+    run_id = made_up(tmp_path, without(random_walk(240, seed=6), *range(4, 236, 6)))
     with database(tmp_path) as db:
         evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
         book = AccuracyBook(db, run_id, HORIZONS)
@@ -131,10 +124,7 @@ def test_candles_after_a_gap_are_told_apart_as_evaluate_does_and_count_nowhere_e
 
 
 def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, random_walk(50))
-    run_id = session.status().run_id
-    session.close()
+    run_id = made_up(tmp_path, random_walk(50))
     with database(tmp_path) as db:
         assert AFTER_GAP not in read_all(AccuracyBook(db, run_id, HORIZONS)).groups
         assert evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["after_gap"]["n"] == 0
@@ -142,40 +132,33 @@ def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
 
 def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
     candles = random_walk(140, seed=2)
-    session = rigs.service(tmp_path)
-    rigs.feed(session, candles[:60])
-    run_id = session.status().run_id
+    run = MadeUpRun(tmp_path)
+    run.write(candles[:60])
     with database(tmp_path) as db:
-        book = AccuracyBook(db, run_id, HORIZONS)
+        book = AccuracyBook(db, run.run_id, HORIZONS)
         early = read_all(book)
         assert early.chosen.n == 59 and early.left_out == 0
         for first in range(60, 140, 7):
-            rigs.feed(session, candles[first : first + 7])
+            run.write(candles[first : first + 7])
             later = read_all(book)
-        whole = read_all(AccuracyBook(db, run_id, HORIZONS))
-    session.close()
+        whole = read_all(AccuracyBook(db, run.run_id, HORIZONS))
+    run.close()
     assert later.chosen.n == 139 and later.horizons == whole.horizons
     assert later.chosen.experts == whole.chosen.experts and later.chosen.reliability == whole.chosen.reliability
     np.testing.assert_array_equal(later.chosen.error_curve.values, whole.chosen.error_curve.values)
 
 
 def test_only_the_newest_are_looked_at_and_memory_is_bounded(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, random_walk(150, seed=2))
-    run_id = session.status().run_id
+    run_id = made_up(tmp_path, random_walk(150, seed=2))
     with database(tmp_path) as db:
         found = read_all(AccuracyBook(db, run_id, HORIZONS, most=40))
-    session.close()
     assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
 
 
 def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, random_walk(12))
-    run_id = session.status().run_id
+    run_id = made_up(tmp_path, random_walk(12))
     with database(tmp_path) as db:
         chosen = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
-    session.close()
     assert chosen.n == 11
     estimates = (chosen.direction, chosen.coverage_90, chosen.close.skill, chosen.range.model_gain, *chosen.reliability)
     assert all(each.value is None and each.low is None for each in estimates)
@@ -184,11 +167,9 @@ def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
 
 
 def test_a_run_without_scores_is_no_trouble(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    run_id = session.status().run_id
+    run_id = made_up(tmp_path, [])
     with database(tmp_path) as db:
         found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(2))
-    session.close()
     assert found.chosen.n == 0 and found.groups == (OVERALL,) and [row.n for row in found.horizons] == [0, 0, 0]
 
 
@@ -209,10 +190,7 @@ def test_the_error_is_that_of_the_median_against_the_close_that_came(run: tuple[
 
 
 def test_scores_are_grouped_by_the_regime_that_was_likeliest_where_they_were_made(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, random_walk(100, seed=6))
-    run_id = session.status().run_id
-    session.close()
+    run_id = made_up(tmp_path, random_walk(100, seed=6))
     db = open_database(DataFolder(tmp_path).database)
     _give_regimes(db, run_id)
     book = AccuracyBook(db, run_id, HORIZONS)
@@ -245,10 +223,7 @@ def _give_regimes(db: Any, run_id: str) -> None:
 
 
 def test_a_corrected_score_counts_once_in_its_newest_version(run: tuple[Path, str], tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, random_walk(60, seed=3))
-    run_id = session.status().run_id
-    session.close()
+    run_id = made_up(tmp_path, random_walk(60, seed=3))
     db = open_database(DataFolder(tmp_path).database)
     before = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
     names = ", ".join(column.name for column in db["scores"].columns if column.name not in ("version", "loss"))

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.commands import StopSession
 from core.events import ForecastMade
-from core.market.candle import Candle
 from core.regimes import MarketConditions, Regime, RegimeProbabilities
 from core.report import words
 from core.storage.database import open_database
@@ -20,12 +18,11 @@ from core.storage.runs import RunStore
 from core.storage.weights import read_weights, write_weights
 from core.training.by_regime import UNKNOWN, by_regime
 from core.training.evaluation import evaluate_run
-from tests.core.forecast.markets import market, stretches
 from tests.core.storage.samples import score
 from tests.core.training import rigs
+from tests.core.training.conftest import Grow
 from tests.support.candles import random_walk
-
-CANDLES = random_walk(60)
+from tests.support.made_up_run import made_up
 
 
 def of(regime: Regime) -> RegimeProbabilities:
@@ -64,57 +61,49 @@ def test_without_scores_of_before_there_is_no_row_for_them() -> None:
     assert [each.n for each in by_regime([])] == [0, 0, 0]
 
 
-def recorded(root: Path, run_id: str) -> tuple[list[MarketConditions | None], list[StoredScore]]:
-    db = open_database(DataFolder(root).database, readonly=True)
-    try:
-        reader = RecordReader(db, run_id)
-        return [reader.conditions_of(candle.open_time_ms) for candle in CANDLES], reader.scores()
-    finally:
-        db.close()
-
-
-def run_over(root: Path, candles: list[Candle]) -> tuple[str, list[MarketConditions | None]]:
-    session = rigs.service(root)
-    events = rigs.feed(session, candles)
+def test_conditions_are_told_stored_read_in_blocks_and_stand_beside_scores(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    events = rigs.feed(session, rigs.CANDLES[:30])
     run_id = session.status().run_id
     session.close()
-    return run_id, [event.conditions for event in events if isinstance(event, ForecastMade)]
-
-
-def test_what_a_forecast_was_made_in_is_told_stored_and_stands_beside_its_score(tmp_path: Path) -> None:
-    run_id, told = run_over(tmp_path, CANDLES)
-    stored, scores = recorded(tmp_path, run_id)
-    assert all(each is not None for each in told) and stored == told
-    assert [score.regime for score in scores] == [each.regime for each in told[:-1] if each is not None]
-
-
-def test_a_block_of_conditions_ends_before_the_time_that_was_asked_for(tmp_path: Path) -> None:
-    run_id, told = run_over(tmp_path, CANDLES)
+    told = [event.conditions for event in events if isinstance(event, ForecastMade) and event.conditions is not None]
+    assert len(told) == 30
     db = open_database(DataFolder(tmp_path).database, readonly=True)
-    rows = RecordReader(db, run_id).conditions(CANDLES[50].open_time_ms, 20)
-    nothing = RecordReader(db, run_id).conditions(CANDLES[0].open_time_ms, 20)
+    reader = RecordReader(db, run_id)
+    stored = [reader.conditions_of(candle.open_time_ms) for candle in rigs.CANDLES[:30]]
+    block = reader.conditions(rigs.CANDLES[25].open_time_ms, 20)
+    nothing = reader.conditions(rigs.CANDLES[0].open_time_ms, 20)
+    scores = reader.scores()
     db.close()
-    assert rows.open_time_ms.tolist() == [candle.open_time_ms for candle in CANDLES[30:50]]
-    known = [each.regime for each in told[30:50] if each is not None]
-    assert rows.regimes.tolist() == [[each.of(regime) for regime in Regime] for each in known]
+    assert stored == told
+    assert [score.regime for score in scores] == [each.regime for each in told[:-1]]
+    assert block.open_time_ms.tolist() == [candle.open_time_ms for candle in rigs.CANDLES[5:25]]
+    assert block.regimes.tolist() == [[each.regime.of(regime) for regime in Regime] for each in told[5:25]]
     assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
 
 
-def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path) -> None:
+def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path, grow: Grow) -> None:
     """Its state is made from the candles that it holds: all of them here, so nothing differs."""
-    _, undisturbed = run_over(tmp_path / "whole", CANDLES)
-    root = tmp_path / "older"
-    session = rigs.service(root)
-    rigs.feed(session, CANDLES[:40])
-    session.handle(StopSession())
-    run_id = session.status().run_id
+    whole, older = grow(tmp_path / "whole", 46), grow(tmp_path / "older", 41)
+    run_id = older.status().run_id
+    for session in (whole, older):
+        session.close()
+    strip_conditions(tmp_path / "older", run_id)
+    session = rigs.service(tmp_path / "older")
+    assert session.status().position_ms == rigs.CANDLES[40].open_time_ms, "the checkpoint was taken"
+    rigs.feed(session, rigs.CANDLES[41:46])
     session.close()
-    strip_conditions(root, run_id)
-    session = rigs.service(root)
-    assert session.status().position_ms == CANDLES[39].open_time_ms, "the checkpoint was taken"
-    rigs.feed(session, CANDLES[40:])
-    session.close()
-    assert recorded(root, run_id)[0] == undisturbed
+    undisturbed, found = (conditions_in(tmp_path / name) for name in ("whole", "older"))
+    assert found == undisturbed and None not in found
+
+
+def conditions_in(root: Path) -> list[MarketConditions | None]:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        reader = RecordReader(db, rigs.newest_run(db))
+        return [reader.conditions_of(candle.open_time_ms) for candle in rigs.CANDLES[:46]]
+    finally:
+        db.close()
 
 
 def strip_conditions(root: Path, run_id: str) -> None:
@@ -133,11 +122,7 @@ def strip_conditions(root: Path, run_id: str) -> None:
 
 
 def test_evaluate_parts_the_scores_by_regime(tmp_path: Path) -> None:
-    candles = market(stretches(*Regime, length=120), 1)
-    session = rigs.service(tmp_path)
-    rigs.feed(session, candles)
-    run_id = session.status().run_id
-    session.close()
+    run_id = made_up(tmp_path, random_walk(300))
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     found = evaluate_run(db, RunStore(db).get(run_id), 3)
     reader = RecordReader(db, run_id)

@@ -27,7 +27,8 @@ from core.events import (
     TrainerState,
     TrainerStatus,
 )
-from core.forecast.experts import MODEL, REFERENCE
+from core.forecast.experts import EXPERTS, MODEL, REFERENCE, SPEAKS
+from core.forecast.quantities import QUANTITIES
 from core.market.candle import Candle
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -99,6 +100,22 @@ def test_each_candle_is_scored_trained_on_and_forecast_from(tmp_path: Path) -> N
     horizon_3 = [event for event in events if isinstance(event, ForecastScored) and event.horizon == 3]
     assert horizon_3[0].origin_open_time_ms == CANDLES[0].open_time_ms
     assert horizon_3[0].target_open_time_ms == CANDLES[3].open_time_ms
+
+
+def test_it_tells_how_the_forecast_is_mixed(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    before = session.status().shares
+    told = [event for event in rigs.feed(session, CANDLES[:15]) if isinstance(event, TrainerStatus)]
+    shares, weight = session.status().shares, session.status().accuracy.model_weight
+    session.close()
+    assert before is not None and shares is not None and told[-1].shares is not None
+    assert shares.experts == EXPERTS and len(shares.quantities) == QUANTITIES and len(shares.shares) == 3
+    for of_horizon in shares.shares:
+        for quantity, of_quantity in enumerate(of_horizon):
+            assert sum(of_quantity) == pytest.approx(1.0)
+            assert [share == 0.0 for share in of_quantity] == (~SPEAKS[:, quantity]).tolist()
+    assert shares.shares[0][0][0] == weight
+    assert shares != before
 
 
 def test_a_forecast_is_durable_before_its_target_is_looked_at(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from core.commands import SetPaused, StopSession
-from core.events import ForecastMode, TrainerEvent, TrainerStatus
+from core.events import ForecastMode, TrainerEvent
 from core.settings import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

@@ -1,0 +1,139 @@
+"""The record of a run that never was: forecasts, scores and conditions that fit each other and their candles.
+
+For tests of who reads a record. A session that writes as much takes a hundred times as long.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS, pack_losses
+from core.forecast.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
+from core.market.candle import Candle
+from core.regimes import MarketConditions, RegimeProbabilities
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record import TrainingRecord
+from core.storage.records import StoredForecast, StoredScore
+from core.storage.runs import RunStore
+from core.training.spec import own_mode_of
+from tests.support.candles import MARKET, MINUTE
+
+MADE_AFTER_MS = 250
+_ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
+
+
+class MadeUpRun:
+    """Its forecasts are a little better than the reference's. What is written does not depend on how many at once."""
+
+    def __init__(self, root: Path, horizons: int = 3, seed: int = 0) -> None:
+        DataFolder(root).ensure()
+        self._db = open_database(DataFolder(root).database)
+        runs = RunStore(self._db)
+        run = runs.create(
+            MARKET, "made up", created_at_ms=1, seed=0, is_seeded=True, settings_json="{}", device="CPU", parameters=1
+        )
+        self.run_id = run.run_id
+        self._record = TrainingRecord(self._db, run.run_id, runs.take_fence(run.run_id))
+        self._mode = own_mode_of(MARKET)
+        self._horizons, self._seed = horizons, seed
+        self._forecasts: list[list[StoredForecast]] = []
+        self._conditions: list[MarketConditions] = []
+
+    def write(self, candles: Sequence[Candle]) -> None:
+        """These candles come after those that were written before."""
+        with self._record.write() as record:
+            for candle in candles:
+                forecasts, conditions = self._forecast(candle), self._condition(candle)
+                record.add_forecasts(forecasts)
+                record.add_conditions(candle.open_time_ms, conditions)
+                record.add_scores(self._scores(candle))
+                self._forecasts.append(forecasts)
+                self._conditions.append(conditions)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _draw(self, candle: Candle, *what: int) -> np.random.Generator:
+        return np.random.default_rng((self._seed, candle.open_time_ms, *what))
+
+    def _condition(self, candle: Candle) -> MarketConditions:
+        return MarketConditions(RegimeProbabilities(*self._draw(candle).dirichlet((1.0, 1.0, 1.0)).tolist()))
+
+    def _forecast(self, candle: Candle) -> list[StoredForecast]:
+        found = []
+        for horizon in range(1, self._horizons + 1):
+            middle = self._draw(candle, horizon).normal(0.0, 2e-4, (QUANTITIES, 1))
+            shown = middle + 1.2e-3 * math.sqrt(horizon) * np.log(LEVELS / (1.0 - LEVELS)) / 1.7
+            closed_ms = MINUTE.close_time_ms(candle.open_time_ms)
+            found.append(
+                StoredForecast(
+                    origin_open_time_ms=candle.open_time_ms,
+                    horizon=horizon,
+                    inputs_until_ms=closed_ms,
+                    made_at_ms=closed_ms + MADE_AFTER_MS,
+                    mode=self._mode,
+                    step=len(self._forecasts),
+                    checkpoint_id=None,
+                    origin_close=candle.close,
+                    scale=1e-3,
+                    quantiles=shown,
+                    experts=np.stack([shown, shown - middle]),
+                )
+            )
+        return found
+
+    def _scores(self, target: Candle) -> list[StoredScore]:
+        known = range(1, min(self._horizons, len(self._forecasts)) + 1)
+        return [self._score(self._forecasts[-horizon][horizon - 1], horizon, target) for horizon in known]
+
+    def _score(self, of: StoredForecast, horizon: int, target: Candle) -> StoredScore:
+        outcome, said = math.log(target.close / of.origin_close), of.quantiles[Quantity.CLOSE]
+        losses, combined, twin = self._losses(target, horizon)
+        model, reference = losses[_ROW[EXPERTS[MODEL]]], losses[_ROW[EXPERTS[REFERENCE]]]
+        return StoredScore(
+            origin_open_time_ms=of.origin_open_time_ms,
+            horizon=horizon,
+            target_open_time_ms=target.open_time_ms,
+            mode=of.mode,
+            after_gap=target.open_time_ms != of.origin_open_time_ms + horizon * MINUTE.duration_ms,
+            loss=combined[Quantity.CLOSE],
+            model_loss=model[Quantity.CLOSE],
+            reference_loss=reference[Quantity.CLOSE],
+            range_loss=combined[Quantity.RANGE],
+            range_model_loss=model[Quantity.RANGE],
+            range_reference_loss=reference[Quantity.RANGE],
+            inside_50=bool(said[BAND_50[0]] <= outcome <= said[BAND_50[1]]),
+            inside_90=bool(said[BAND_90[0]] <= outcome <= said[BAND_90[1]]),
+            direction_hit=None if outcome == 0.0 else (outcome > 0.0) == bool(said[MEDIAN] > 0.0),
+            overlap=0.5,
+            reference_overlap=0.4,
+            scored_at_ms=MINUTE.close_time_ms(target.open_time_ms) + MADE_AFTER_MS,
+            expert_losses=pack_losses(losses),
+            regime=self._conditions[-horizon].regime,
+            twin_loss=twin[Quantity.CLOSE],
+            range_twin_loss=twin[Quantity.RANGE],
+        )
+
+    def _losses(self, target: Candle, horizon: int) -> tuple[FloatArray, list[float], list[float]]:
+        """Of everyone [len(LOSS_ROWS), Q], of what was shown, and of the frozen twin."""
+        draw = self._draw(target, horizon, 1)
+        luck = draw.gamma(4.0, 2.5e-4, QUANTITIES)
+        losses = luck * draw.normal(1.0, 0.1, (len(LOSS_ROWS), QUANTITIES)).clip(0.5)
+        # As stored, so that what is read back is what the other columns say.
+        losses = losses.astype(np.float32).astype(np.float64)
+        losses[1:] = np.where(SPEAKS, losses[1:], losses[1 + REFERENCE])
+        shown, twin = luck * draw.normal([[0.95], [1.0]], 0.1, (2, QUANTITIES))
+        return losses, shown.tolist(), twin.tolist()
+
+
+def made_up(root: Path, candles: Sequence[Candle], horizons: int = 3, seed: int = 0) -> str:
+    """Write one over these candles; its run id."""
+    run = MadeUpRun(root, horizons, seed)
+    run.write(candles)
+    run.close()
+    return run.run_id
