@@ -34,9 +34,9 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError, read_weights, verify_weights, write_weights
 from tests.core.training import rigs
-from tests.support.candles import random_walk
+from tests.core.training.conftest import Grow
 
-CANDLES = random_walk(140)
+CANDLES = rigs.CANDLES
 
 
 def files(root: Path) -> list[Path]:
@@ -54,20 +54,19 @@ def rows(root: Path, run_id: str) -> list:
 
 def test_every_ten_steps_and_every_row_has_its_file(tmp_path: Path) -> None:
     session = rigs.service(tmp_path)
-    events = rigs.feed(session, CANDLES)
+    events = rigs.feed(session, CANDLES[:71])
     run_id = session.status().run_id
     session.close()
     saved = [event.saved.step for event in events if isinstance(event, CheckpointsChanged) and event.saved]
-    assert saved == list(range(10, 140, 10))
+    assert saved == list(range(10, 80, 10))
     kept = rows(tmp_path, run_id)
     assert {tmp_path / info.file for info in kept} == set(files(tmp_path))
     assert len(kept) < len(saved), "old ones are cleaned up"
     assert all(verify_weights(tmp_path / info.file, info.sha256) is None for info in kept)
 
 
-def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES)
+def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 121)
     run_id = session.status().run_id
     session.close()
     kept = rows(tmp_path, run_id)
@@ -79,17 +78,17 @@ def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path) -> None:
 @pytest.mark.faults
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_skill_that_is_not_finite_is_never_best_nor_stored(
-    tmp_path: Path, value: float, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, grow: Grow, value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:95])  # no best yet
+    session = grow(tmp_path, 91)  # no best yet
+    rigs.feed(session, CANDLES[91:92])
     scores = session._session.scores
     monkeypatch.setattr(scores, "checkpoint_skill", lambda: Estimate(value, value, value, 100))
     (asked,) = saved(session.handle(SaveCheckpoint()))
     monkeypatch.undo()
     assert not asked.is_best and (asked.skill, asked.skill_low, asked.skill_high) == (None, None, None)
     assert asked.scored == 100
-    later = saved(rigs.feed(session, CANDLES[95:121]))
+    later = saved(rigs.feed(session, CANDLES[92:101]))
     session.close()
     first_best = next(info for info in later if info.is_best)
     assert first_best.skill is not None and first_best.skill == next(info.skill for info in later if info.skill)
@@ -99,9 +98,8 @@ def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
     return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
 
 
-def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:45])
+def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 41)
     session.close()
     newest = max(files(tmp_path), key=lambda path: path.name)
     newest.write_bytes(newest.read_bytes()[:-100])
@@ -114,14 +112,13 @@ def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path
     assert ready.step == 30
 
 
-def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:30])
+def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 31)
     session.handle(SaveCheckpoint())
     run_id = session.status().run_id
     wanted = rows(tmp_path, run_id)[0]
     before = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
-    rigs.feed(session, CANDLES[30:50])
+    rigs.feed(session, CANDLES[31:51])
     digest = rigs.digest(tmp_path, run_id)
     position = session.status().position_ms
     session.handle(RestoreCheckpoint(wanted.checkpoint_id))
@@ -131,14 +128,13 @@ def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Pa
     session.close()
 
 
-def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(tmp_path: Path) -> None:
+def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(tmp_path: Path, grow: Grow) -> None:
     """Paused, taken back, closed: neither step nor position has moved, and yet the state is another."""
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:30])
+    session = grow(tmp_path, 31)
     session.handle(SaveCheckpoint())
     wanted = rows(tmp_path, session.status().run_id)[0]
     kept = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
-    rigs.feed(session, CANDLES[30:45])
+    rigs.feed(session, CANDLES[31:46])
     session.handle(SetPaused(True))
     events = session.handle(RestoreCheckpoint(wanted.checkpoint_id))
     saved = [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
@@ -150,18 +146,16 @@ def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(tmp_p
     again.close()
 
 
-def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:12])
+def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 11)
     events = session.handle(RestoreCheckpoint("nonsense"))
     incident = next(event for event in events if isinstance(event, Incident))
     assert incident.kind == "restore refused" and "nonsense" in incident.what_happened
     session.close()
 
 
-def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:45])
+def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 41)
     run_id = session.status().run_id
     known = rows(tmp_path, run_id)
     victim, newest = known[-1], known[0]
@@ -175,13 +169,11 @@ def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path) -> None:
     assert newest.checkpoint_id in left, "what is in use stays"
 
 
-def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Path) -> None:
-    untouched = rigs.service(tmp_path / "untouched")
-    rigs.feed(untouched, CANDLES[:60])
+def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Path, grow: Grow) -> None:
+    untouched = grow(tmp_path / "untouched", 46)
     expected = rigs.digest(tmp_path / "untouched", untouched.status().run_id)
     untouched.close()
-    session = rigs.service(tmp_path / "seen")
-    rigs.feed(session, CANDLES[:40])
+    session = grow(tmp_path / "seen", 41)
     run_id = session.status().run_id
     asked = rows(tmp_path / "seen", run_id)[-1].checkpoint_id
     files_before, stored = files(tmp_path), rigs.digest(tmp_path / "seen", run_id)
@@ -191,14 +183,14 @@ def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Pat
     assert files(tmp_path) == files_before and rigs.digest(tmp_path / "seen", run_id) == stored
     assert unknown.forecast is None and "nonsense" in unknown.why_not
     assert seen.forecast is not None and seen.forecast.step == 10 and len(seen.forecast.ghosts) == 3
-    rigs.feed(session, CANDLES[40:60])
+    rigs.feed(session, CANDLES[41:46])
     assert rigs.digest(tmp_path / "seen", run_id) == expected, "the run goes on as if nobody had looked"
     session.close()
 
 
-def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    made = next(event for event in reversed(rigs.feed(session, CANDLES[:40])) if isinstance(event, ForecastMade))
+def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 21)
+    (made,) = (event for event in rigs.feed(session, CANDLES[21:22]) if isinstance(event, ForecastMade))
     events = session.handle(SaveCheckpoint())
     (newest,) = saved(events) or rows(tmp_path, session.status().run_id)[:1]
     (seen,) = (e for e in session.handle(ForecastWith((newest.checkpoint_id,))) if isinstance(e, CheckpointForecast))
@@ -206,9 +198,8 @@ def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path)
     assert seen.forecast is not None and seen.forecast.ghosts == made.ghosts
 
 
-def test_rules_hold_from_when_they_are_told(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:125])
+def test_rules_hold_from_when_they_are_told(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 121)
     run_id = session.status().run_id
     before = len(rows(tmp_path, run_id))
     rules = dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_best=1)
@@ -220,10 +211,10 @@ def test_rules_hold_from_when_they_are_told(tmp_path: Path) -> None:
     assert len(files(tmp_path)) == len(rows(tmp_path, run_id))
 
 
-def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path) -> None:
+def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path, grow: Grow) -> None:
     clock = ManualClock(10_000_000)
+    grow(tmp_path, 41).close()
     session = rigs.service(tmp_path, clock=clock)
-    rigs.feed(session, CANDLES[:45])
     victim, other = rows(tmp_path, session.status().run_id)[-2:]
     window = open_database(DataFolder(tmp_path).database)
     table = CheckpointRows(window)
@@ -232,16 +223,15 @@ def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path) 
     assert (tmp_path / victim.file).exists()
     assert table.take_back_deletion([victim.checkpoint_id]) == (victim.checkpoint_id,)
     clock.advance_ms(rigs.SMALL.checkpoints.undo_minutes * 60_000)
-    rigs.feed(session, CANDLES[45:51])
+    rigs.feed(session, CANDLES[41:51])
     session.close()
     assert (tmp_path / victim.file).exists() and not (tmp_path / other.file).exists()
     assert table.take_back_deletion([other.checkpoint_id]) == ()
     window.close()
 
 
-def test_orphans_of_a_crash_are_swept(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:15])
+def test_orphans_of_a_crash_are_swept(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 11)
     session.close()
     orphan = files(tmp_path)[0].with_name("step-00000099-ffffff.safetensors")
     orphan.write_bytes(b"half")
@@ -249,9 +239,8 @@ def test_orphans_of_a_crash_are_swept(tmp_path: Path) -> None:
     assert not orphan.exists()
 
 
-def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:15])
+def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 11)
     with torch.no_grad():
         next(session._session.engine.model.parameters()).fill_(float("nan"))
     before = files(tmp_path)
@@ -262,9 +251,8 @@ def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder_is_an_incident(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:5])
+def test_a_read_only_folder_is_an_incident(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 11)
     (tmp_path / "models").chmod(0o500)
     events = session.handle(StopSession())
     (tmp_path / "models").chmod(0o700)
@@ -272,9 +260,8 @@ def test_a_read_only_folder_is_an_incident(tmp_path: Path) -> None:
     assert any(isinstance(event, Incident) for event in events)
 
 
-def test_another_architecture_begins_another_run(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:15])
+def test_another_architecture_begins_another_run(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 11)
     first = session.status().run_id
     session.close()
     wider = dataclasses.replace(rigs.SMALL, model=dataclasses.replace(rigs.SMALL.model, width=16))
@@ -313,9 +300,8 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
     assert sentence is not None and "altered" in sentence
 
 
-def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:45])
+def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 41)
     run_id = session.status().run_id
     session.close()
     unwanted, pinned = rows(tmp_path, run_id)[2:4]
@@ -333,11 +319,10 @@ def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(tm
     assert (tmp_path / pinned.file).exists() and not (tmp_path / unwanted.file).exists()
 
 
-def test_a_pause_at_a_checkpoints_step_writes_no_checkpoint_with_each_candle(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:31])
+def test_a_pause_at_a_checkpoints_step_writes_no_checkpoint_with_each_candle(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 31)
     session.handle(SetPaused(True))
     before = len(rows(tmp_path, session.status().run_id))
-    rigs.feed(session, CANDLES[31:60])
+    rigs.feed(session, CANDLES[31:42])
     assert len(rows(tmp_path, session.status().run_id)) == before
     session.close()

@@ -18,16 +18,15 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.service import TrainingService
 from tests.core.training import rigs
-from tests.support.candles import random_walk
+from tests.core.training.conftest import Grow
 from tests.support.driven import store_candles
 
-CANDLES = random_walk(80)
+CANDLES = rigs.CANDLES
 
 
 @pytest.mark.faults
-def test_a_pause_that_comes_of_an_extra_step_is_shown_and_kept(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:30])
+def test_a_pause_that_comes_of_an_extra_step_is_shown_and_kept(tmp_path: Path, grow: Grow) -> None:
+    session = grow(tmp_path, 31)
 
     def fail(module: torch.nn.Module, _inputs: object, _output: object) -> None:
         if module.training:
@@ -38,28 +37,28 @@ def test_a_pause_that_comes_of_an_extra_step_is_shown_and_kept(tmp_path: Path) -
     handle.remove()
     assert [event.state for event in events if isinstance(event, TrainerStatus)] == [TrainerState.PAUSED]
     assert any(isinstance(event, CheckpointsChanged) for event in events), "what a pause leaves behind"
-    later = rigs.feed(session, CANDLES[30:50])
+    later = rigs.feed(session, CANDLES[31:35])
     assert not any(isinstance(event, StepDone) for event in later)
     assert session.status().state is TrainerState.PAUSED
     session.close()
 
 
-def rolled_back(root: Path) -> TrainingService:
-    session = rigs.service(root)
-    rigs.feed(session, CANDLES[:35])
+def rolled_back(session: TrainingService) -> TrainingService:
+    """After 46 candles."""
+    rigs.feed(session, CANDLES[31:36])
     with torch.no_grad():
         next(session._session.engine.model.parameters()).view(-1)[0] = torch.nan
-    rigs.feed(session, CANDLES[35:45])
+    rigs.feed(session, CANDLES[36:46])
     assert session._session.engine.rate_factor == 0.5
     return session
 
 
 @pytest.mark.faults
-def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path) -> None:
+def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path, grow: Grow) -> None:
     """The newest checkpoint is from before it was set, and knows of the halving only."""
-    session = rolled_back(tmp_path)
+    session = rolled_back(grow(tmp_path, 31))
     session.handle(SetLearningRate(2e-3))
-    rigs.feed(session, CANDLES[45:47])
+    rigs.feed(session, CANDLES[46:48])
     assert session._session.engine.rate_now == 2e-3
     session.close()
     training = dataclasses.replace(rigs.SMALL.training, learning_rate=2e-3)
@@ -69,8 +68,8 @@ def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path
 
 
 @pytest.mark.faults
-def test_a_rate_that_was_halved_stays_so_after_a_crash(tmp_path: Path) -> None:
-    rolled_back(tmp_path).close()
+def test_a_rate_that_was_halved_stays_so_after_a_crash(tmp_path: Path, grow: Grow) -> None:
+    rolled_back(grow(tmp_path, 31)).close()
     resumed = rigs.service(tmp_path)
     assert resumed._session.engine.rate_now == rigs.SMALL.training.learning_rate / 2.0
     resumed.close()

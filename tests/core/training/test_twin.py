@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.commands import SetPaused, StopSession
-from core.events import ForecastMode, TrainerEvent
-from core.settings import OnlineSettings, Settings
+from core.commands import SetPaused
+from core.events import ForecastMode
+from core.settings import OnlineSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.records import StoredScore
@@ -26,31 +26,27 @@ from core.training.opening import build_engine
 from core.training.snapshot import pack, unpack_all
 from core.training.twin import FrozenTwin
 from tests.core.training import rigs
-from tests.support.candles import random_walk
+from tests.core.training.conftest import Grow
 from tests.support.driven import scores_of
 
 AGE = 20
 RENEWED_EVERY = AGE // 4
-CANDLES = random_walk(90)
-
-
-def run(root: Path, count: int, settings: Settings = rigs.SMALL, paused_at: int | None = None) -> list[TrainerEvent]:
-    service = rigs.service(root, settings)
-    events = rigs.feed(service, CANDLES[: count if paused_at is None else paused_at])
-    if paused_at is not None:
-        service.handle(SetPaused(True))
-        events += rigs.feed(service, CANDLES[paused_at:count])
-    service.handle(StopSession())
-    service.close()
-    return events
+CANDLES = rigs.CANDLES
 
 
 def twins(scores: Iterable[StoredScore]) -> list[float | None]:
     return [score.twin_loss for score in scores]
 
 
-def test_there_is_none_before_its_age_and_the_first_is_the_model_that_had_learned_nothing(tmp_path: Path) -> None:
-    run(tmp_path, 60)
+def test_there_is_none_before_its_age_and_then_it_is_never_younger_nor_much_older(tmp_path: Path) -> None:
+    service = rigs.service(tmp_path)
+    twin, ages = service._session.twin, []
+    for candle in CANDLES[:46]:
+        rigs.feed(service, [candle])
+        ages.append(twin.known_for(service._session.history.observed - 1))
+    service.close()
+    assert ages[:AGE] == list(range(AGE))
+    assert set(ages[AGE:]) == set(range(AGE, AGE + RENEWED_EVERY))
     scores = scores_of(tmp_path)  # the n-th is of the forecast made after n candles
     assert twins(scores[: AGE - 1]) == [None] * (AGE - 1)
     assert None not in twins(scores[AGE:])
@@ -59,32 +55,28 @@ def test_there_is_none_before_its_age_and_the_first_is_the_model_that_had_learne
     later = scores[AGE + RENEWED_EVERY :]
     assert all(score.twin_loss != score.reference_loss for score in later)
     assert all(score.twin_loss != score.model_loss for score in later)
+    kept = sorted(path.name for path in tmp_path.rglob("twins/*"))
+    assert len(kept) <= 8 and kept[-1] == "candle-000000045.safetensors"
 
 
-def test_it_is_the_model_of_that_time(tmp_path: Path) -> None:
+def test_it_is_the_model_of_that_time(tmp_path: Path, grow: Grow) -> None:
     """Of a model that stopped learning, the twin is the model itself once it was frozen after that."""
-    stopped = 30
-    run(tmp_path, 80, paused_at=stopped)
+    stopped = 31
+    service = grow(tmp_path, stopped)
+    service.handle(SetPaused(True))
+    rigs.feed(service, CANDLES[stopped:60])
+    service.close()
     scores = scores_of(tmp_path)
     same = [score.twin_loss == score.model_loss and score.range_twin_loss == score.range_model_loss for score in scores]
-    first = stopped + AGE
-    assert all(same[first:]) and not any(same[AGE + RENEWED_EVERY : first - 1])
+    first = 35 + AGE  # of the first that was taken after that
+    assert all(same[first:]) and len(same) > first and not any(same[AGE + RENEWED_EVERY : stopped + AGE])
 
 
-def test_it_is_never_younger_than_its_age_nor_much_older(tmp_path: Path) -> None:
-    service = rigs.service(tmp_path)
-    twin, ages = service._session.twin, []
-    for candle in CANDLES[:60]:
-        rigs.feed(service, [candle])
-        ages.append(twin.known_for(service._session.history.observed - 1))
+def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, grow: Grow) -> None:
+    grow(tmp_path / "with", 41).close()
+    service = rigs.service(tmp_path / "without", replace(rigs.SMALL, online=OnlineSettings(twin_age=0)))
+    rigs.feed(service, CANDLES[:41])
     service.close()
-    assert ages[:AGE] == list(range(AGE))
-    assert set(ages[AGE:]) == set(range(AGE, AGE + RENEWED_EVERY))
-
-
-def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path) -> None:
-    run(tmp_path / "with", 50)
-    run(tmp_path / "without", 50, replace(rigs.SMALL, online=OnlineSettings(twin_age=0)))
     plain = [
         replace(score, twin_loss=None, range_twin_loss=None, scored_at_ms=0) for score in scores_of(tmp_path / "with")
     ]
@@ -92,41 +84,34 @@ def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path) -> None:
     assert not list((tmp_path / "without").rglob("twins"))
 
 
-def test_few_snapshots_are_kept(tmp_path: Path) -> None:
-    run(tmp_path, 90)
-    files = sorted(path.name for path in tmp_path.rglob("twins/*"))
-    assert len(files) <= 8 and files[-1] == "candle-000000085.safetensors"
-
-
-def test_a_checkpoint_from_before_there_were_twins_begins_with_none(tmp_path: Path) -> None:
-    run(tmp_path, 40)
-    service = rigs.service(tmp_path)
+def test_a_checkpoint_from_before_there_were_twins_begins_with_none(tmp_path: Path, grow: Grow) -> None:
+    service = grow(tmp_path, 31)
     tensors, metadata = pack(service._session, rigs.SMALL.model)
     service.close()
     other = rigs.service(tmp_path / "other")
     old = {name: tensor for name, tensor in tensors.items() if not name.startswith("twin.")}
     unpack_all(other._session, old, {name: value for name, value in metadata.items() if name not in ("twin", "drift")})
-    assert other._session.twin.known_for(40) == 0
-    rigs.feed(other, CANDLES[40:70])
+    assert other._session.twin.known_for(31) == 0
+    rigs.feed(other, CANDLES[31:57])
     other.close()
     assert None in twins(scores_of(tmp_path / "other")) and twins(scores_of(tmp_path / "other"))[-1] is not None
 
 
 def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, grow: Grow, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run(tmp_path, 32)
+    grow(tmp_path, 31).close()
     files = sorted(tmp_path.rglob("twins/*"))
     files[0].unlink()
     for path in files[1:]:
         path.write_bytes(path.read_bytes()[:-9])
     with caplog.at_level(logging.WARNING, "ghostcandle.training"):
         service = rigs.service(tmp_path)
-        rigs.feed(service, CANDLES[32:70])
+        rigs.feed(service, CANDLES[31:58])
         service.close()
     assert "cannot be used" in caplog.text
     scores = scores_of(tmp_path)
-    assert len(scores) == 69 and twins(scores)[-1] is not None and None in twins(scores)[33:]
+    assert len(scores) == 57 and twins(scores)[-1] is not None and None in twins(scores)[32:]
 
 
 def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -135,10 +120,10 @@ def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pyt
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("in the way")
     with caplog.at_level(logging.WARNING, "ghostcandle.training"):
-        rigs.feed(service, CANDLES[:30])
+        rigs.feed(service, CANDLES[:12])
     status = service.status()
     service.close()
-    assert "could not be written" in caplog.text and len(scores_of(tmp_path)) == 29
+    assert "could not be written" in caplog.text and len(scores_of(tmp_path)) == 11
     assert status.online is not None and status.online.age == 0 and status.online.gain.value is None
 
 
@@ -151,24 +136,24 @@ def test_no_snapshot_is_taken_of_weights_that_are_not_finite(tmp_path: Path) -> 
     assert twin.known_for(7) == 0 and twin.state()["snapshots"] == []
 
 
-def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path) -> None:
-    service = rigs.service(tmp_path)
-    rigs.feed(service, CANDLES[:12])
+def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, grow: Grow) -> None:
+    service = grow(tmp_path / "early", 11)
     early = service.status().online
-    assert early is not None and early.gain.value is None and (early.age, early.needed) == (12, AGE)
-    rigs.feed(service, CANDLES[12:])
+    service.close()
+    assert early is not None and early.gain.value is None and (early.age, early.needed) == (11, AGE)
+    service = grow(tmp_path / "late", 61)
     late = service.status().online
     service.close()
     assert late is not None and late.gain.value is not None and late.gain.low is not None and late.gain.high is not None
     assert late.gain.low <= late.gain.value <= late.gain.high and late.age >= AGE
-    scores = [score for score in scores_of(tmp_path) if score.twin_loss is not None]
+    scores = [score for score in scores_of(tmp_path / "late") if score.twin_loss is not None]
     assert late.close.n == len(scores)
     spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
     assert late.close.value == pytest.approx(spared)
 
 
-def test_evaluate_says_the_same_as_the_scores(tmp_path: Path) -> None:
-    run(tmp_path, 80)
+def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, grow: Grow) -> None:
+    grow(tmp_path, 61).close()
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     found = evaluate_run(db, RunStore(db).list()[0], rigs.SMALL.model.horizons)
     db.close()
