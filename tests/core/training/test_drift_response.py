@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -22,7 +23,14 @@ from core.training.drift_response import ANSWER_STEPS
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
-CALM, WILD = 230, 50
+CALM, WILD = 205, 30
+"""The first are a little more than the detector wants to have seen."""
+SMALLER = replace(
+    rigs.SMALL,
+    model=replace(rigs.SMALL.model, horizons=1),
+    training=replace(rigs.SMALL.training, replay_samples=0),
+    checkpoints=replace(rigs.SMALL.checkpoints, every_steps=50),
+)
 
 
 @cache
@@ -36,7 +44,25 @@ def candles() -> tuple[Candle, ...]:
 
 def settings(drift: str, **training: Any) -> Settings:
     online = OnlineSettings(drift=drift, twin_age=0)  # type: ignore[arg-type]
-    return replace(rigs.SMALL, online=online, training=replace(rigs.SMALL.training, **training))
+    return replace(SMALLER, online=online, training=replace(SMALLER.training, **training))
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that has taken the calm candles, and found no drift in them."""
+    root = tmp_path_factory.mktemp("calm")
+    session = rigs.service(root, settings(drift="mark"))
+    assert not of(rigs.feed(session, candles()[:CALM]))
+    session.handle(StopSession())
+    session.close()
+    return root
+
+
+@pytest.fixture
+def root(tmp_path: Path, calm: Path) -> Path:
+    """One to go on in."""
+    shutil.copytree(calm, tmp_path, dirs_exist_ok=True)
+    return tmp_path
 
 
 def of(events: list[TrainerEvent]) -> list[DriftFound]:
@@ -52,38 +78,33 @@ def stored(root: Path) -> tuple[list[DriftFound], list[Incident]]:
         db.close()
 
 
-def test_a_drift_is_told_stored_and_listed_once_also_where_it_is_gone_through_again(tmp_path: Path) -> None:
+def test_a_drift_is_told_stored_and_listed_once_also_where_it_is_gone_through_again(root: Path) -> None:
     wanted = settings(drift="mark")
-    first = rigs.service(tmp_path, wanted)
-    events = rigs.feed(first, candles()[:CALM])
-    assert not of(events)
-    first.handle(StopSession())
-    first.close()
-    second = rigs.service(tmp_path, replace(wanted, checkpoints=replace(wanted.checkpoints, every_steps=1_000)))
+    second = rigs.service(root, replace(wanted, checkpoints=replace(wanted.checkpoints, every_steps=1_000)))
     (found, *more) = of(events := rigs.feed(second, candles()[CALM:]))
     second.close()  # as after a kill: the newest checkpoint is from before the drift
     told = [event for event in events if isinstance(event, Incident) and event.kind == DRIFT]
     assert not more and found.loss_after > 1.4 * found.loss_before and found.candles <= WILD
     assert len(told) == 1 and told[0].severity is Severity.INFO and told[0].what_was_done == found.what_was_done
     assert candles()[CALM].open_time_ms < found.candle_open_time_ms
-    third = rigs.service(tmp_path, wanted)
+    third = rigs.service(root, wanted)
     (again,) = of(rigs.feed(third, candles()[CALM:]))
     third.close()
     assert replace(again, at_ms=0) == replace(found, at_ms=0)
-    assert stored(tmp_path) == ([found], told)
+    assert stored(root) == ([found], told)
 
 
-def test_switched_off_it_is_not_looked_for(tmp_path: Path) -> None:
-    service = rigs.service(tmp_path, settings(drift="off"))
+def test_switched_off_it_is_not_looked_for(root: Path) -> None:
+    service = rigs.service(root, settings(drift="off"))
     service.handle(SetPaused(True))
-    assert not of(rigs.feed(service, candles()))
+    assert not of(rigs.feed(service, candles()[CALM:]))
     service.close()
-    assert stored(tmp_path) == ([], [])
+    assert stored(root) == ([], [])
 
 
-def test_it_learns_faster_for_a_while(tmp_path: Path) -> None:
-    service = rigs.service(tmp_path, settings(drift="learn", replay_samples=0))
-    events = rigs.feed(service, candles())
+def test_it_learns_faster_for_a_while(root: Path) -> None:
+    service = rigs.service(root, settings(drift="learn"))
+    events = rigs.feed(service, candles()[CALM:])
     service.close()
     rates = {event.candle_open_time_ms: event.learning_rate for event in events if isinstance(event, StepDone)}
     (found,) = of(events)
@@ -94,10 +115,10 @@ def test_it_learns_faster_for_a_while(tmp_path: Path) -> None:
     assert "3 times" in found.what_was_done
 
 
-def test_while_training_is_paused_nothing_is_done_and_that_is_said(tmp_path: Path) -> None:
-    service = rigs.service(tmp_path, settings(drift="learn"))
+def test_while_training_is_paused_nothing_is_done_and_that_is_said(root: Path) -> None:
+    service = rigs.service(root, settings(drift="learn"))
     service.handle(SetPaused(True))
-    (found,) = of(rigs.feed(service, candles()))
+    (found,) = of(rigs.feed(service, candles()[CALM:]))
     assert service._session.engine.schedule.factor == 1.0
     service.close()
     assert "paused" in found.what_was_done
