@@ -19,11 +19,11 @@ from core.storage.runs import RunStore
 from core.training.service import TrainingService
 from core.training.summary import summarise
 from tests.core.training import rigs
-from tests.support.candles import random_walk
+from tests.core.training.conftest import Grow
 from tests.support.driven import store_candles
 
-CANDLES = random_walk(60)
-AT = 40
+CANDLES = rigs.CANDLES[:41]
+AT = 22
 """The candle that is corrected."""
 HORIZONS = rigs.SMALL.model.horizons
 
@@ -57,12 +57,16 @@ def of_the_target(root: Path) -> list[list[StoredScore]]:
         db.close()
 
 
-def begun(root: Path, candles: Sequence[Candle] = CANDLES) -> TrainingService:
-    """A run that has taken these candles, all stored."""
-    store_candles(root, candles)
-    session = rigs.service(root)
-    rigs.feed(session, candles)
-    return session
+@pytest.fixture
+def begin(grow: Grow) -> Grow:
+    """A run that has taken the first candles, all stored."""
+
+    def begun(root: Path, count: int) -> TrainingService:
+        session = grow(root, count)
+        store_candles(root, CANDLES[:count])
+        return session
+
+    return begun
 
 
 def comparable(score: StoredScore) -> StoredScore:
@@ -71,12 +75,16 @@ def comparable(score: StoredScore) -> StoredScore:
     return dataclasses.replace(plain, scored_at_ms=0, version=1, expert_losses=b"")
 
 
-def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(tmp_path: Path) -> None:
-    session = begun(tmp_path / "corrected")
+def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(
+    tmp_path: Path, grow: Grow, begin: Grow
+) -> None:
+    session = begin(tmp_path / "corrected", 31)
     correct(tmp_path / "corrected")
     events = session.handle(RescoreCandle(RIGHT.open_time_ms))
     session.close()
-    begun(tmp_path / "right", [*CANDLES[:AT], RIGHT]).close()
+    right = grow(tmp_path / "right", AT)
+    rigs.feed(right, [RIGHT])
+    right.close()
     found, expected = of_the_target(tmp_path / "corrected"), of_the_target(tmp_path / "right")
     assert [[score.version for score in versions] for versions in found] == [[1, 2]] * HORIZONS
     for versions, (right,) in zip(found, expected, strict=True):
@@ -89,41 +97,38 @@ def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(tmp_
     assert all(event.actual_close == RIGHT.close for event in told)
 
 
-def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(tmp_path: Path) -> None:
+def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(tmp_path: Path, begin: Grow) -> None:
+    session = begin(tmp_path, 31)
     store_candles(tmp_path, CANDLES)
-    session = rigs.service(tmp_path)
-    rigs.feed(session, CANDLES[:50])
     for candle in CANDLES:
         assert rescored(session.handle(RescoreCandle(candle.open_time_ms))) == []
     assert rescored(session.handle(RescoreCandle(CANDLES[0].open_time_ms - 60_000))) == [], "no such candle"
     session.close()
 
 
-def test_nothing_is_learned_from_a_correction(tmp_path: Path) -> None:
+def test_nothing_is_learned_from_a_correction(tmp_path: Path, grow: Grow, begin: Grow) -> None:
     """The forecasts after it are the same bytes as where the trainer was never told."""
-    digests = set()
-    for name, is_told in (("told", True), ("untold", False)):
-        root = tmp_path / name
-        store_candles(root, CANDLES)
-        session = rigs.service(root)
-        rigs.feed(session, CANDLES[:45])
-        if is_told:
-            correct(root)
-            assert rescored(session.handle(RescoreCandle(RIGHT.open_time_ms)))
-        rigs.feed(session, CANDLES[45:])
-        digests.add(rigs.digest(root, session.status().run_id))
-        session.close()
-    assert len(digests) == 1
+    untold = grow(tmp_path / "untold", 36)
+    session = begin(tmp_path / "told", 31)
+    correct(tmp_path / "told")
+    assert rescored(session.handle(RescoreCandle(RIGHT.open_time_ms)))
+    rigs.feed(session, CANDLES[31:36])
+    told, expected = (
+        rigs.digest(tmp_path / name, of.status().run_id) for name, of in (("told", session), ("untold", untold))
+    )
+    session.close()
+    untold.close()
+    assert told == expected
 
 
-def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Path) -> None:
-    session = begun(tmp_path)
+def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Path, begin: Grow) -> None:
+    session = begin(tmp_path, 41)
     before = session.status().accuracy
     correct(tmp_path)
     status = session.handle(RescoreCandle(RIGHT.open_time_ms))[-1]
     now = session.status().accuracy
     assert getattr(status, "accuracy", None) == now, "the answer ends with the new numbers"
-    assert (now.scored, now.skill_close.n) == (before.scored, before.skill_close.n) == (59, 59)
+    assert (now.scored, now.skill_close.n) == (before.scored, before.skill_close.n) == (40, 40)
     assert now.skill_close.value != before.skill_close.value
     skill = session._session.scores.checkpoint_skill()
     session.handle(StopSession())
@@ -136,17 +141,17 @@ def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Pat
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     told = summarise(db, RunStore(db).list()[0])
     db.close()
-    assert told["scored"] == 59 and told["skill"]["close"]["value"] == now.skill_close.value
+    assert told["scored"] == 40 and told["skill"]["close"]["value"] == now.skill_close.value
 
 
-def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(tmp_path: Path) -> None:
-    session = begun(tmp_path)
+def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(tmp_path: Path, begin: Grow) -> None:
+    session = begin(tmp_path, 31)
     session.handle(StopSession())
     session.close()
     correct(tmp_path)
     second = rigs.service(tmp_path)
     assert [event.version for event in rescored(second.opening_events())] == [2] * HORIZONS
-    assert second.status().accuracy.scored == 59
+    assert second.status().accuracy.scored == 30
     second.close()
     third = rigs.service(tmp_path)
     assert rescored(third.opening_events()) == []
@@ -154,8 +159,8 @@ def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(t
     assert [len(versions) for versions in of_the_target(tmp_path)] == [2] * HORIZONS
 
 
-def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path) -> None:
-    session = begun(tmp_path)
+def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path, begin: Grow) -> None:
+    session = begin(tmp_path, 31)
     for candle in (RIGHT, corrected(RIGHT)):
         correct(tmp_path, candle)
         assert rescored(session.handle(RescoreCandle(candle.open_time_ms)))
@@ -163,34 +168,34 @@ def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path) -> None:
     assert [[score.version for score in versions] for versions in of_the_target(tmp_path)] == [[1, 2, 3]] * HORIZONS
 
 
-def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path) -> None:
+def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path, begin: Grow) -> None:
     """The candle is gone through again, now as it was corrected; its first score stays what it was."""
-    session = begun(tmp_path, CANDLES[:45])  # the newest checkpoint is of step 40
+    session = begin(tmp_path, 26)  # the newest checkpoint is of step 20
     correct(tmp_path)
     session.handle(RescoreCandle(RIGHT.open_time_ms))
     session.close()
     before = of_the_target(tmp_path)
     again = rigs.service(tmp_path)
     position = again._session.position_ms
-    assert position is not None and position < CANDLES[44].open_time_ms, "there is something to go through again"
+    assert position is not None and position < CANDLES[AT].open_time_ms, "there is something to go through again"
     rigs.feed(again, [*CANDLES[:AT], RIGHT, *CANDLES[AT + 1 :]])
     status = again.status()
     again.close()
     assert of_the_target(tmp_path) == before
-    assert status.accuracy.scored == status.accuracy.skill_close.n == 59
+    assert status.accuracy.scored == status.accuracy.skill_close.n == 40
 
 
 def test_more_corrections_than_are_taken_at_the_start_go_along_with_the_candles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, begin: Grow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a file was imported over what the feed had told."""
     monkeypatch.setattr("core.training.service._CORRECTIONS_AT_OPENING", 10)
-    begun(tmp_path, CANDLES[:50]).close()
-    store_candles(tmp_path, [corrected(candle) for candle in CANDLES[:50]])
+    begin(tmp_path, 31).close()
+    store_candles(tmp_path, [corrected(candle) for candle in CANDLES[:31]])
     session = rigs.service(tmp_path)
     targets = {event.target_open_time_ms for event in rescored(session.opening_events())}
     assert len(targets) == 10
-    later = [event for event in rescored(rigs.feed(session, CANDLES[:60])) if event.version > 1]
+    later = [event for event in rescored(rigs.feed(session, CANDLES)) if event.version > 1]
     session.close()
     targets |= {event.target_open_time_ms for event in later}
-    assert targets == {candle.open_time_ms for candle in CANDLES[1:50]}, "the first candle was no target"
+    assert targets == {candle.open_time_ms for candle in CANDLES[1:31]}, "the first candle was no target"

@@ -24,14 +24,14 @@ from tests.support.candles import MINUTE, random_walk
 FILE = Market("file", "walk", MINUTE)
 
 
-def saved(root: Path) -> tuple[CheckpointInfo, Path]:
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckpointInfo, Path]:
     """A checkpoint of a run that learned 40 candles."""
+    root = tmp_path_factory.mktemp("first")
     service = TrainingService(spec(root, market=FILE), SystemClock())
-    try:
-        feed(service, random_walk(40))
-        events = service.handle(SaveCheckpoint())
-    finally:
-        service.close()
+    feed(service, random_walk(40))
+    events = service.handle(SaveCheckpoint())
+    service.close()
     changed = next(event for event in events if isinstance(event, CheckpointsChanged))
     assert changed.saved is not None
     return changed.saved, DataFolder(root).absolute(changed.saved.file)
@@ -47,8 +47,10 @@ def weights(service: TrainingService) -> dict[str, torch.Tensor]:
     return {name: value.clone() for name, value in service._session.engine.model.state_dict().items()}
 
 
-def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(tmp_path: Path) -> None:
-    info, file = saved(tmp_path / "first")
+def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(
+    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = saved
     before = file.read_bytes()
     service = begun(tmp_path / "second", info, file)
     try:
@@ -59,7 +61,7 @@ def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(tmp_p
             assert all(torch.equal(value, weights(new)[name]) for name, value in first.items())
         finally:
             new.close()
-        events = feed(service, random_walk(30, seed=1))
+        events = feed(service, random_walk(8, seed=1))
         assert any(isinstance(event, StepDone) for event in events)
         assert any(not torch.equal(value, weights(service)[name]) for name, value in first.items())
     finally:
@@ -67,8 +69,8 @@ def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(tmp_p
     assert file.read_bytes() == before, "the checkpoint itself is only read"
 
 
-def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path) -> None:
-    info, file = saved(tmp_path / "first")
+def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path, saved: tuple[CheckpointInfo, Path]) -> None:
+    info, file = saved
     service, new = begun(tmp_path / "second", info, file), TrainingService(spec(tmp_path / "new"), SystemClock())
     try:
         fresh = weights(new)
@@ -78,24 +80,28 @@ def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path) -> None:
         new.close()
 
 
-def test_frozen_weights_stay_as_they_are_while_forecasts_are_scored(tmp_path: Path) -> None:
-    info, file = saved(tmp_path / "first")
+def test_frozen_weights_stay_as_they_are_while_forecasts_are_scored(
+    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = saved
     service = begun(tmp_path / "second", info, file, learns=False)
     try:
         first = weights(service)
-        events = feed(service, random_walk(30, seed=1))
+        events = feed(service, random_walk(8, seed=1))
         assert not any(isinstance(event, StepDone) for event in events)
         assert all(torch.equal(value, weights(service)[name]) for name, value in first.items())
-        assert service._session.scored >= 25
+        assert service._session.scored == 7
     finally:
         service.close()
 
 
-def test_candles_that_it_may_have_learned_from_are_scored_apart(tmp_path: Path) -> None:
-    info, file = saved(tmp_path / "first")
-    candles = random_walk(60)
+def test_candles_that_it_may_have_learned_from_are_scored_apart(
+    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = saved
+    candles = random_walk(60)[30:50]
     seen_until_ms = info.candle_open_time_ms + MINUTE.duration_ms
-    assert seen_until_ms == candles[40].open_time_ms
+    assert seen_until_ms == candles[10].open_time_ms
     service = begun(tmp_path / "second", info, file, seen_until_ms=seen_until_ms)
     try:
         feed(service, candles)
@@ -104,12 +110,14 @@ def test_candles_that_it_may_have_learned_from_are_scored_apart(tmp_path: Path) 
     with open_database(DataFolder(tmp_path / "second").database, readonly=True) as db:
         scores = RecordReader(db, newest_run(db)).scores(horizon=1)
     own = {score.target_open_time_ms for score in scores if score.mode is ForecastMode.REPLAY}
-    assert own == {candle.open_time_ms for candle in candles[40:]}
+    assert own == {candle.open_time_ms for candle in candles[10:]}
     assert len(scores) > len(own), "the others are scored too, apart"
 
 
-def test_what_does_not_fit_or_was_altered_is_refused_with_the_reason(tmp_path: Path) -> None:
-    info, file = saved(tmp_path / "first")
+def test_what_does_not_fit_or_was_altered_is_refused_with_the_reason(
+    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = saved
     with pytest.raises(StorageError, match="sha256"):
         begun(tmp_path / "second", dataclasses.replace(info, sha256="0" * 64), file)
     other = dataclasses.replace(SMALL, model=dataclasses.replace(SMALL.model, width=16))
