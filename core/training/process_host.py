@@ -11,7 +11,7 @@ import os
 import signal
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from multiprocessing.context import SpawnProcess
+from multiprocessing.context import SpawnContext, SpawnProcess
 
 from core.clock import Clock
 from core.commands import TrainerCommand
@@ -27,18 +27,23 @@ _GRACE_S = 5.0
 _LONGEST_REASON = 200
 
 Entry = Callable[[SessionSpec, Connection], None]
+SPAWN = multiprocessing.get_context("spawn")
 
 
 class ProcessHost:
     """Starts, feeds and ends the child. Used from one thread only.
 
-    entry: the child's main function; it must be found by its name in a new interpreter.
+    entry: the child's main function; it must be found by its name in a new interpreter. context: what makes the
+    child and the pipe to it.
     """
 
-    def __init__(self, spec: SessionSpec, clock: Clock, entry: Entry = run_trainer) -> None:
+    def __init__(
+        self, spec: SessionSpec, clock: Clock, entry: Entry = run_trainer, context: SpawnContext = SPAWN
+    ) -> None:
         self._spec = spec
         self._clock = clock
         self._entry = entry
+        self._context = context
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
         self._last_words = LastWords(spec.root / "logs" / FILE_NAME)
@@ -49,9 +54,8 @@ class ProcessHost:
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
             target=self._entry, args=(self._spec, theirs), name="ghostcandle-trainer", daemon=True
         )
         self._last_words.mark()

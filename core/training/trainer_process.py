@@ -11,8 +11,10 @@ import logging
 import os
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from typing import NoReturn
 
 from core.clock import SystemClock
 from core.events import EventBatch
@@ -41,17 +43,26 @@ class Failure:
 
 
 def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
-    """Serve the pipe until it closes. An error is told through the pipe, and ends the process with its exit code."""
-    stderr = _prepare_process(spec)
+    """The life of the process, from its first statement on."""
+    serve(spec, pipe, _prepare_process(spec).keep_small)
+
+
+def serve(
+    spec: SessionSpec,
+    pipe: Connection,
+    after_answer: Callable[[], None] = lambda: None,
+    exit_at_once: Callable[[int], NoReturn] = os._exit,
+) -> None:
+    """Serve the pipe until it closes. An error is sent through the pipe, and ends the process with its exit code."""
     try:
-        _serve(spec, pipe, stderr)
+        _answer(spec, pipe, after_answer)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return  # the parent is gone, or has closed the pipe: nothing is left to do
     except Exception as error:
-        _tell_and_exit(error, pipe)
+        _report_and_exit(error, pipe, exit_at_once)
 
 
-def _serve(spec: SessionSpec, pipe: Connection, stderr: StderrFile) -> None:
+def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None]) -> None:
     from core.training.service import TrainingService  # noqa: PLC0415 - after the thread counts are set
 
     service = TrainingService(spec, SystemClock())
@@ -59,20 +70,20 @@ def _serve(spec: SessionSpec, pipe: Connection, stderr: StderrFile) -> None:
         pipe.send(EventBatch(service.opening_events()))
         while True:
             pipe.send(EventBatch(service.handle(pipe.recv())))
-            stderr.keep_small()
+            after_answer()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         service.close()  # only here: after a device error, cleaning up can hang
         raise
 
 
-def _tell_and_exit(error: Exception, pipe: Connection) -> None:
+def _report_and_exit(error: Exception, pipe: Connection, exit_at_once: Callable[[int], NoReturn]) -> NoReturn:
     failure = died(error)
     logging.getLogger("ghostcandle.training").error("%s", failure.details)
     with contextlib.suppress(OSError):
         pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause))
     if failure.cause in _AT_ONCE:
         logging.shutdown()
-        os._exit(_AT_ONCE[failure.cause])
+        exit_at_once(_AT_ONCE[failure.cause])
     sys.exit(EXIT_ERROR)
 
 

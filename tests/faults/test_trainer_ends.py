@@ -39,7 +39,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
 ]
 
-CANDLES = random_walk(60)
+CANDLES = random_walk(35)
 QUICK_TO_JUDGE = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, hang_seconds=1.0))
 AUTO = replace(rigs.SMALL, training=replace(rigs.SMALL.training, device="auto"))
 ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes the GPU where there is one")
@@ -56,6 +56,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Record:
     times = tuple(candle.open_time_ms for candle in CANDLES)
     assert record.origins_ms == times and record.scored_targets_ms == times[1:]
     assert record.steps == tuple(range(1, len(CANDLES)))
+    assert record.twin_losses[0] == (None, None) and None not in record.twin_losses[-1]
     assert faulty_trainer.passes_so_far(root) == len(record.steps), "the faults' steps are not the run's"
     return record
 
@@ -71,13 +72,44 @@ def assert_gone(run: Driven) -> None:
         assert not psutil.pid_exists(process_id)
 
 
+def test_a_killed_trainer_is_started_again_and_nothing_is_missed(tmp_path: Path, calm: Record) -> None:
+    """Its process is a thread here; below it is a real one."""
+    run = faulty(tmp_path, [], kind="piped")
+
+    def kill(event: TrainerEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 25 and len(run.children.processes) == 1:
+            run.children.processes[0].kill()
+
+    with faulty_trainer.installed(tmp_path):
+        run.run(kill)
+    assert driven.record_of(tmp_path) == calm
+    assert run.deaths == [DeathCause.KILLED] and not run.failures
+    assert [ready.step for ready in run.readies] == [0, 20], "from the newest whole checkpoint"
+    assert driven.stored_incidents(tmp_path) == ["trainer ended"], "the next trainer writes down how this one ended"
+
+
+@pytest.mark.parametrize(("kind", "exit_code"), [(FaultKind.STICKY, EXIT_STICKY), (FaultKind.GONE, EXIT_GONE)])
+def test_a_device_error_ends_the_trainer_with_an_exit_code_of_its_own_and_another_goes_on(
+    tmp_path: Path, calm: Record, kind: FaultKind, exit_code: int
+) -> None:
+    run = faulty(tmp_path, [Fault(25, kind)], AUTO, kind="piped")
+    with faulty_trainer.installed(tmp_path):
+        run.run()
+    assert driven.record_of(tmp_path) == calm
+    is_gone = kind is FaultKind.GONE
+    assert run.deaths == [DeathCause.GONE if is_gone else DeathCause.STICKY] and not run.failures
+    assert run.devices == ["auto", "cpu" if is_gone else "auto"]
+    assert [child.exitcode for child in run.children.processes] == [exit_code, 0]
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "cause", "last_word"),
     [
         (FaultKind.STICKY, DeathCause.STICKY, "illegal memory access"),
-        pytest.param(FaultKind.ABORT, DeathCause.ABORTED, "Aborted", marks=pytest.mark.slow),
+        (FaultKind.ABORT, DeathCause.ABORTED, "Aborted"),
         (FaultKind.DOUBLE_FREE, DeathCause.ABORTED, "double free or corruption"),
-        pytest.param(FaultKind.SEGFAULT, DeathCause.CRASHED, "Segmentation fault", marks=pytest.mark.slow),
+        (FaultKind.SEGFAULT, DeathCause.CRASHED, "Segmentation fault"),
         (FaultKind.KILL, DeathCause.KILLED, ""),
     ],
 )
@@ -106,13 +138,8 @@ def test_a_trainer_that_hangs_is_ended_and_started_again(tmp_path: Path, calm: R
     assert_gone(run)
 
 
-@pytest.mark.parametrize(
-    ("kind", "exit_code"),
-    [
-        (FaultKind.STICKY, EXIT_STICKY),
-        pytest.param(FaultKind.GONE, EXIT_GONE, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "exit_code"), [(FaultKind.STICKY, EXIT_STICKY), (FaultKind.GONE, EXIT_GONE)])
 def test_a_device_error_ends_the_process_with_an_exit_code_of_its_own(
     tmp_path: Path, kind: FaultKind, exit_code: int
 ) -> None:
@@ -153,15 +180,6 @@ class FastClock:
 
     def monotonic_s(self) -> float:
         return driven.CLOCK.monotonic_s() * 300.0
-
-
-def test_a_gpu_that_is_gone_is_left_for_the_cpu(tmp_path: Path, calm: Record) -> None:
-    run = faulty(tmp_path, [Fault(25, FaultKind.GONE)], AUTO)
-    run.run()
-    assert driven.record_of(tmp_path) == calm
-    assert run.deaths == [DeathCause.GONE] and not run.failures
-    assert run.devices == ["auto", "cpu"]
-    assert_gone(run)
 
 
 @ON_CPU_ONLY
@@ -242,13 +260,8 @@ def test_a_spoiled_process_is_not_trained_in_again_and_the_next_start_resumes(tm
     assert driven.record_of(tmp_path) == calm
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        kind if kind in (FaultKind.KILL, FaultKind.DOUBLE_FREE) else pytest.param(kind, marks=pytest.mark.slow)
-        for kind in faulty_trainer.ENDS_PROCESS
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", faulty_trainer.ENDS_PROCESS)
 def test_the_next_start_resumes_after_the_thread_host_took_its_process_with_it(
     tmp_path: Path, calm: Record, kind: FaultKind
 ) -> None:

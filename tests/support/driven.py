@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core.clock import Clock, SystemClock
 from core.commands import TrainerCommand
@@ -24,8 +25,9 @@ from core.training.spec import SessionSpec
 from core.training.supervision.endings import DeathCause
 from core.training.supervision.probe import DeviceProbe, ProcessProbe
 from tests.core.training import rigs
-from tests.support import faulty_trainer
+from tests.support import faulty_trainer, thread_child
 from tests.support.candles import MARKET
+from tests.support.thread_child import ThreadContext
 
 CLOCK = SystemClock()
 
@@ -38,6 +40,8 @@ class Record:
     origins_ms: tuple[int, ...]
     scored_targets_ms: tuple[int, ...]
     """Of one-step forecasts."""
+    twin_losses: tuple[tuple[float | None, float | None], ...]
+    """Of the frozen twin, in the close and in the range, for each of them."""
     steps: tuple[int, ...]
     runs: int
 
@@ -60,10 +64,12 @@ def record_of(root: Path) -> Record:
         def column(query: str) -> tuple[int, ...]:
             return tuple(int(row[0]) for row in select(db, query, (run_id,)))
 
+        reader = RecordReader(db, run_id)
         return Record(
-            RecordReader(db, run_id).forecasts_sha256(),
+            reader.forecasts_sha256(),
             column("select origin_open_time_ms from forecasts where run_id = ? and horizon = 1 order by 1"),
             column("select target_open_time_ms from scores where run_id = ? and horizon = 1 order by 1"),
+            tuple((score.twin_loss, score.range_twin_loss) for score in reader.scores()),
             column("select step from steps where run_id = ? order by 1"),
             len(runs),
         )
@@ -90,7 +96,10 @@ def stored_incidents(root: Path) -> list[str]:
 
 
 class Driven:
-    """Drives runs in one data folder, and remembers every host that was made, every death and every event."""
+    """Drives runs in one data folder, and remembers every host that was made, every death and every event.
+
+    kind: "process", "thread", or "piped": a process host whose child is a thread of this process.
+    """
 
     def __init__(
         self,
@@ -107,6 +116,7 @@ class Driven:
         self._make_probe = make_probe
         self.inbox = Inbox()
         self.devices: list[str] = []
+        self.children = ThreadContext()
         self.process_ids: list[int] = []
         self.deaths: list[DeathCause] = []
         self.events: list[TrainerEvent] = []
@@ -145,20 +155,14 @@ class Driven:
 
     def _make_host(self, spec: SessionSpec) -> Host:
         self.devices.append(spec.settings.training.device)
-        return (_WatchedProcess if self._kind == "process" else _WatchedThread)(spec, self)
+        kinds = {"process": _WatchedProcess, "piped": _WatchedPipe, "thread": _WatchedThread}
+        return kinds[self._kind](spec, self)
 
 
-class _WatchedProcess(ProcessHost):
-    """A real one, with a child that breaks as scheduled."""
-
-    def __init__(self, spec: SessionSpec, driven: Driven) -> None:
-        super().__init__(spec, CLOCK, entry=faulty_trainer.entry)
+class _WatchedPipe(ProcessHost):
+    def __init__(self, spec: SessionSpec, driven: Driven, **child: Any) -> None:
+        super().__init__(spec, CLOCK, **(child or {"entry": thread_child.serve, "context": driven.children}))
         self._driven = driven
-
-    def start(self) -> None:
-        super().start()
-        assert self.process_id is not None
-        self._driven.process_ids.append(self.process_id)
 
     def receive(self, timeout_s: float) -> EventBatch | None:
         try:
@@ -166,6 +170,18 @@ class _WatchedProcess(ProcessHost):
         except HostDiedError as death:
             self._driven.deaths.append(death.cause)
             raise
+
+
+class _WatchedProcess(_WatchedPipe):
+    """A real one, with a child that breaks as scheduled."""
+
+    def __init__(self, spec: SessionSpec, driven: Driven) -> None:
+        super().__init__(spec, driven, entry=faulty_trainer.entry)
+
+    def start(self) -> None:
+        super().start()
+        assert self.process_id is not None
+        self._driven.process_ids.append(self.process_id)
 
 
 class _WatchedThread(ThreadHost):

@@ -5,6 +5,7 @@ For tests of who reads a record. A session that writes as much takes a hundred t
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ from core.training.spec import own_mode_of
 from tests.support.candles import MARKET, MINUTE
 
 MADE_AFTER_MS = 250
+TWIN_AGE = 20
+"""Candles before the first forecast of a frozen twin."""
+SETTINGS = json.dumps({"online": {"twin_age": TWIN_AGE}})
 _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 
 
@@ -35,7 +39,14 @@ class MadeUpRun:
         self._db = open_database(DataFolder(root).database)
         runs = RunStore(self._db)
         run = runs.create(
-            MARKET, "made up", created_at_ms=1, seed=0, is_seeded=True, settings_json="{}", device="CPU", parameters=1
+            MARKET,
+            "made up",
+            created_at_ms=1,
+            seed=0,
+            is_seeded=True,
+            settings_json=SETTINGS,
+            device="CPU",
+            parameters=1,
         )
         self.run_id = run.run_id
         self._record = TrainingRecord(self._db, run.run_id, runs.take_fence(run.run_id))
@@ -115,8 +126,8 @@ class MadeUpRun:
             scored_at_ms=MINUTE.close_time_ms(target.open_time_ms) + MADE_AFTER_MS,
             expert_losses=pack_losses(losses),
             regime=self._conditions[-horizon].regime,
-            twin_loss=twin[Quantity.CLOSE],
-            range_twin_loss=twin[Quantity.RANGE],
+            twin_loss=twin[Quantity.CLOSE] if len(self._forecasts) > TWIN_AGE else None,
+            range_twin_loss=twin[Quantity.RANGE] if len(self._forecasts) > TWIN_AGE else None,
         )
 
     def _losses(self, target: Candle, horizon: int) -> tuple[FloatArray, list[float], list[float]]:

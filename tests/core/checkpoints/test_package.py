@@ -48,7 +48,7 @@ class Exported:
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     root, into = tmp_path_factory.mktemp("data"), tmp_path_factory.mktemp("out")
     session = rigs.service(root)
-    rigs.feed(session, random_walk(130))
+    rigs.feed(session, random_walk(15))
     session.handle(SaveCheckpoint())
     session.close()
     db = open_database(DataFolder(root).database)
@@ -80,10 +80,7 @@ def other(tmp_path: Path) -> tuple[Database, DataFolder]:
     return open_database(folder.database), folder
 
 
-def test_what_is_stored_with_a_checkpoint_tells_its_circumstances(exported: Exported) -> None:
-    info = exported.kept.info
-    assert info.device == "CPU, 1 thread" and info.health
-    assert 0.0 <= info.coverage <= 1.0 and 0.0 <= info.direction <= 1.0  # type: ignore[operator]
+def test_a_checkpoints_settings_are_stored_with_it(exported: Exported) -> None:
     assert exported.settings["model"]["width"] == rigs.SMALL.model.width
     assert exported.settings["training"]["learning_rate"] == rigs.SMALL.training.learning_rate
 
@@ -116,7 +113,7 @@ def test_it_goes_into_another_folder_and_is_restored_there(
     db.close()
     session = rigs.service(folder.root)
     assert session.status().run_id != kept.info.run_id, "nothing goes on with what was imported"
-    rigs.feed(session, random_walk(20))
+    rigs.feed(session, random_walk(3))
     events = session.handle(RestoreCheckpoint(kept.info.checkpoint_id))
     restored = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
     session.close()

@@ -13,17 +13,19 @@ from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL, SPEAKS
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, MEDIAN, FloatArray, Quantity
+from core.forecast.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.forecast.score import pinball
-from core.market.candle import Candle
+from core.market.candle import Candle, Interval
 from tests.support.candles import MINUTE, START_MS, random_walk
+
+HOUR = Interval.parse("1h")
 
 
 class Watched:
     """A history, its reference and its baselines, fed candle by candle."""
 
-    def __init__(self, horizons: int = 2, capacity: int = 2048) -> None:
-        self.history = History(MINUTE, capacity, horizons)
+    def __init__(self, horizons: int = 2, capacity: int = 2048, interval: Interval = MINUTE) -> None:
+        self.history = History(interval, capacity, horizons)
         self.reference = ReferenceForecast(self.history)
         self.baselines = BaselineExperts(self.history)
 
@@ -36,69 +38,70 @@ class Watched:
         return self.baselines.quantiles(self.reference.quantiles())
 
 
-def market(returns: FloatArray, widths: FloatArray, volumes: FloatArray, seed: int = 0) -> list[Candle]:
+def market(returns: FloatArray, widths: FloatArray, volumes: FloatArray, interval: Interval = MINUTE) -> list[Candle]:
     """Candles with these log returns, wicks in proportion to the widths, and volumes."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     closes = 100.0 * np.exp(np.cumsum(returns))
     opens = np.concatenate([[100.0], closes[:-1]])
     wicks = np.exp(np.abs(generator.normal(0.0, 0.5, (2, returns.size))) * widths)
     top, bottom = np.maximum(opens, closes) * wicks[0], np.minimum(opens, closes) / wicks[1]
     return [
-        Candle(START_MS + row * MINUTE.duration_ms, *(float(column[row]) for column in columns))
+        Candle(START_MS + row * interval.duration_ms, *(float(column[row]) for column in columns))
         for columns in ((opens, top, bottom, closes, volumes),)
         for row in range(returns.size)
     ]
 
 
-def losses(candles: list[Candle], quantity: Quantity, skip: int) -> FloatArray:
-    """Each expert's mean loss one step ahead, after the first `skip` candles: [E]."""
-    watched = Watched(horizons=1)
-    total, said = np.zeros(len(EXPERTS)), None
+def losses(candles: list[Candle], skip: int, interval: Interval = MINUTE) -> FloatArray:
+    """Each expert's mean loss one step ahead, after the first `skip` candles, over the reference's: [E, Q]."""
+    watched = Watched(1, interval=interval)
+    total, said = np.zeros((len(EXPERTS), QUANTITIES)), None
     for row, candle in enumerate(candles):
         watched.feed([candle])
         if said is not None and row > skip:
             origin = np.array([len(watched.history) - 2])
             natural, _, _ = watched.history.targets(origin)
             factor, offset = watched.history.units(origin)
-            outcome = ((natural - offset) / factor)[0, 0, quantity]
-            total += pinball(np.full(len(EXPERTS), outcome), said[:, 0, quantity]) * factor[0, 0, quantity]
-        said = watched.quantiles()
-    return total / total[REFERENCE]
+            outcome = np.broadcast_to(((natural - offset) / factor)[0, 0], total.shape)
+            total += pinball(outcome, said[:, 0]) * factor[0, 0]
+        said = watched.quantiles() if row >= skip else None
+    with np.errstate(invalid="ignore"):  # a volume that never changes costs nobody anything
+        return total / total[REFERENCE]
 
 
 def test_a_12_lag_regression_finds_momentum_and_repeat_last_is_better_than_reverse_last_then() -> None:
     generator = np.random.default_rng(1)
-    noise = generator.normal(0.0, 1e-3, 3000)
-    returns = np.zeros(3000)
-    for row in range(1, 3000):
-        returns[row] = 0.4 * returns[row - 1] + noise[row]
-    lost = losses(market(returns, np.full(3000, 1e-3), np.ones(3000)), Quantity.CLOSE, 1500)
+    noise = generator.normal(0.0, 1e-3, 700)
+    returns = np.zeros(700)
+    for row in range(1, 700):
+        returns[row] = 0.6 * returns[row - 1] + noise[row]
+    lost = losses(market(returns, np.full(700, 1e-3), np.ones(700)), 400)[:, Quantity.CLOSE]
     assert lost[LAGS] < 0.95
     assert lost[REPEAT] < lost[REVERSE]
 
 
 def test_har_and_ewma_find_clustered_volatility_for_range_and_for_the_width_of_the_close() -> None:
     generator = np.random.default_rng(2)
-    log_width = np.zeros(3000)
-    for row in range(1, 3000):
+    log_width = np.zeros(900)
+    for row in range(1, 900):
         log_width[row] = 0.93 * log_width[row - 1] + generator.normal(0.0, 0.25)
     widths = 1e-3 * np.exp(log_width)
-    candles = market(generator.normal(0.0, 1.0, 3000) * widths, widths, np.ones(3000))
-    close, spread = losses(candles, Quantity.CLOSE, 1000), losses(candles, Quantity.RANGE, 1000)
+    lost = losses(market(generator.normal(0.0, 1.0, 900) * widths, widths, np.ones(900)), 500)
+    close, spread = lost[:, Quantity.CLOSE], lost[:, Quantity.RANGE]
     assert close[HAR] < 0.98 and close[EWMA] < 1.0
     assert spread[HAR] < 0.93 and spread[EWMA] < 0.96 and spread[HAR] < spread[REPEAT]
 
 
 def test_seasonal_finds_a_busy_hour() -> None:
     generator = np.random.default_rng(3)
-    hour = np.arange(4000) // 60 % 24
-    volumes = np.exp(np.where(hour % 6 == 0, 1.5, 0.0) + generator.normal(0.0, 0.3, 4000))
-    lost = losses(market(generator.normal(0.0, 1e-3, 4000), np.full(4000, 1e-3), volumes), Quantity.VOLUME, 2500)
-    assert lost[SEASONAL] < 0.95
+    hour = np.arange(480) % 24
+    volumes = np.exp(np.where(hour % 6 == 0, 1.5, 0.0) + generator.normal(0.0, 0.3, 480))
+    candles = market(generator.normal(0.0, 1e-3, 480), np.full(480, 1e-3), volumes, HOUR)
+    assert losses(candles, 300, HOUR)[SEASONAL, Quantity.VOLUME] < 0.7
 
 
 def test_ewma_equals_its_definition() -> None:
-    candles = random_walk(1300, seed=5)
+    candles = random_walk(REFERENCE_WINDOW + 20, seed=5)
     watched = Watched()
     watched.feed(candles)
     spread = pd.Series([math.log(math.log(candle.high / candle.low)) for candle in candles])
@@ -143,36 +146,36 @@ def test_flat_candles_without_volume_are_no_trouble() -> None:
 
 
 def test_a_jump_across_a_hole_teaches_nothing() -> None:
-    candles = random_walk(400, seed=8)
-    raised = {name: 1.3 * getattr(candles[300], name) for name in ("open", "high", "low", "close")}
-    jump = [dataclasses.replace(candles[300], **raised)]
+    candles = random_walk(160, seed=8)
+    raised = {name: 1.3 * getattr(candles[150], name) for name in ("open", "high", "low", "close")}
+    jump = [dataclasses.replace(candles[150], **raised)]
     watched, without = Watched(), Watched()
-    watched.feed(candles[:290])
+    watched.feed(candles[:140])
     before = watched.quantiles()
     watched.feed(jump)
-    without.feed(candles[:290])
-    without.feed([candles[300]])
+    without.feed(candles[:140])
+    without.feed([candles[150]])
     assert np.abs(watched.quantiles()[LAGS, 0, Quantity.CLOSE] - before[LAGS, 0, Quantity.CLOSE]).max() < 0.3
     np.testing.assert_allclose(watched.quantiles()[:, :, :4], without.quantiles()[:, :, :4])
 
 
 def test_going_on_from_a_state_says_the_same() -> None:
-    candles = random_walk(300, seed=9)
+    candles = random_walk(160, seed=9)
     whole, first = Watched(), Watched()
     whole.feed(candles)
-    first.feed(candles[:200])
+    first.feed(candles[:120])
     second = Watched()
     second.history.restore(first.history.state())
     second.baselines.restore(first.baselines.state())
-    second.feed(candles[200:])
+    second.feed(candles[120:])
     np.testing.assert_array_equal(second.quantiles(), whole.quantiles())
 
 
-@settings(max_examples=5, deadline=None)
-@given(moment=st.integers(40, 170), seed=st.integers(0, 50))
+@settings(max_examples=3, deadline=None)
+@given(moment=st.integers(40, 110), seed=st.integers(0, 50))
 def test_what_comes_later_changes_nothing_that_any_of_them_said(moment: int, seed: int) -> None:
     """Another market after a moment, with a hole at its beginning. What was said is looked at again at the very end."""
-    candles, other = random_walk(180, seed), random_walk(180, seed + 100)
+    candles, other = random_walk(120, seed), random_walk(120, seed + 100)
     later = [dataclasses.replace(candle, volume=50.0 * candle.volume) for candle in other[moment + 3 :]]
     first, said = said_by_all(candles)
     _, of_another_market = said_by_all([*candles[: moment + 1], *later])
@@ -196,7 +199,7 @@ def said_by_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
 
 
 def test_a_small_history_that_is_trimmed_says_the_same_as_a_large_one() -> None:
-    candles = random_walk(700, seed=10)
+    candles = random_walk(400, seed=10)
     small, large = Watched(capacity=256), Watched()
     small.feed(candles)
     large.feed(candles)

@@ -92,7 +92,7 @@ def test_one_crash_does_not_make_the_next_one_usual() -> None:
     assert found[400].is_odd and found[CRASH_AT].is_odd
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(moment=st.integers(1, 420), seed=st.integers(0, 10**6))
 def test_what_comes_later_changes_nothing_that_was_said(moment: int, seed: int) -> None:
     candles = random_walk(430, seed)
@@ -100,7 +100,7 @@ def test_what_comes_later_changes_nothing_that_was_said(moment: int, seed: int) 
     assert conditions(candles[: moment + 1]) == whole[: moment + 1]
 
 
-@pytest.mark.parametrize("cut", [1, 2, 299, 310, CRASH_AT + 1])
+@pytest.mark.parametrize("cut", [1, 299, CRASH_AT + 1])
 def test_going_on_from_a_state_says_the_same(cut: int) -> None:
     candles = with_candle(low=CALM[CRASH_AT].low * 0.8)
     past = history()
@@ -136,10 +136,10 @@ def test_real_markets_are_rarely_odd_and_a_crash_in_one_always(name: str) -> Non
     if not DATA.is_dir():
         pytest.skip(f"there is no {DATA}")
     file = read_candle_file(DATA / name)
-    candles = list(file.candles[:3000])
+    candles = list(file.candles[:1500])
     last = candles[-1]
     candles[-1] = replace(last, low=last.open * 0.7, close=last.open * 0.72, high=max(last.high, last.open))
-    found = conditions(candles, History(file.interval, 3200, 3))
+    found = conditions(candles, History(file.interval, 1600, 3))
     judged = [each for each in found[:-1] if each.novelty is not None]
     assert sum(each.is_odd for each in judged) <= 0.005 * len(judged)
     assert found[-1].is_odd

@@ -35,7 +35,7 @@ def probabilities(
     return found
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_known_regimes_are_named_rightly_once_each_has_been_seen(seed: int) -> None:
     """Calm, trending, volatile, and the same again: the first round is what there is to learn from."""
     known = stretches(*Regime, *Regime, length=LENGTH)
@@ -48,7 +48,7 @@ def test_known_regimes_are_named_rightly_once_each_has_been_seen(seed: int) -> N
         assert right[after_switch].mean() > 0.85, f"{known[stretch * LENGTH]} in stretch {stretch}"
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_switch_is_noticed_within_a_few_candles(seed: int) -> None:
     found = observe(RegimeMixture(), market(stretches(*Regime, length=LENGTH), seed))
     for stretch, regime in ((1, Regime.TRENDING), (2, Regime.VOLATILE)):
@@ -64,7 +64,7 @@ def test_a_fall_is_a_trend_as_well() -> None:
     assert observe(RegimeMixture(), falling) == observe(RegimeMixture(), rising)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(
     moment=st.integers(1, 150),
     seed=st.integers(0, 10**6),

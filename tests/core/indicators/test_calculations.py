@@ -1,10 +1,8 @@
-"""What the arithmetic costs: how long it takes over many candles, how far it looks back, how far a change reaches."""
+"""What the arithmetic costs: how far it looks back, how far a change reaches. How long it takes: tests/benchmarks."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -13,23 +11,21 @@ from numpy.typing import NDArray
 from core.indicators.calculations import Calculation, calculation_for
 from core.indicators.columns import Columns
 from core.indicators.recursion import BLOCK
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.market.candle import Candle
 from tests.core.indicators.support import SHORT, START_MS, USUAL, same
 
 _HOUR_MS = 3_600_000
-MOST_SORTS = 12.0
-"""Two to six were seen; a loop over candles takes hundreds."""
 
 
-def _columns(count: int, interval_ms: int) -> Columns:
+def columns_of(count: int, interval_ms: int) -> Columns:
     generator = np.random.default_rng(11)
     close = 100.0 * np.exp(np.cumsum(generator.normal(0.0, 1e-3, count)))
     times = START_MS + interval_ms * np.arange(count, dtype=np.int64)
     return Columns(times, close, close * 1.001, close * 0.999, close, generator.gamma(2.0, 10.0, count), math.nan)
 
 
-def _table(calculation: Calculation, columns: Columns) -> NDArray[np.float64]:
+def table_of(calculation: Calculation, columns: Columns) -> NDArray[np.float64]:
     table = np.empty((calculation.rows, columns.close.size))
     calculation.load(columns, table)
     calculation.compute(table, 0, columns.close.size)
@@ -41,33 +37,13 @@ def _last(columns: Columns) -> Candle:
     return Candle(int(columns.open_time_ms[-1]), *prices, float(columns.volume[-1]))
 
 
-@pytest.mark.parametrize("interval_ms", [60_000, 24 * _HOUR_MS])
-def test_a_million_candles_take_no_longer_than_sorting_them_a_few_times(interval_ms: int) -> None:
-    """Of a core's time, because other work goes on beside the tests."""
-    columns = _columns(1_000_000, interval_ms)
-    sort_s = min(_core_s(lambda: np.sort(columns.close)) for _ in range(3))
-    anchors = (IndicatorSpec.of(IndicatorKind.VWAP, anchor=anchor) for anchor in ("week", "month"))
-    best = {
-        spec: min(_core_s(lambda spec=spec: _table(calculation_for(spec), columns)) for _ in range(3)) / sort_s
-        for spec in (*USUAL, *anchors)
-    }
-    print(f"in sorts of as many prices: {best}")
-    assert max(best.values()) < MOST_SORTS, best
-
-
-def _core_s(work: Callable[[], object]) -> float:
-    began = time.thread_time()
-    work()
-    return time.thread_time() - began
-
-
 @pytest.mark.parametrize("spec", [*USUAL, *SHORT], ids=str)
 @pytest.mark.parametrize("count", [1_000, 1_017])
 def test_one_candle_more_looks_back_on_few(spec: IndicatorSpec, count: int) -> None:
     """What lies further back than a block or a period is spoilt, and the newest values are as they should be."""
     calculation = calculation_for(spec)
-    columns = _columns(count, _HOUR_MS)
-    whole = _table(calculation, columns)
+    columns = columns_of(count, _HOUR_MS)
+    whole = table_of(calculation, columns)
     spoilt = whole.copy()
     longest = max([BLOCK, *(int(value) for value in spec.values if not isinstance(value, str))])
     spoilt[:, : count - longest - 1] = np.nan
@@ -80,13 +56,13 @@ def test_one_candle_more_looks_back_on_few(spec: IndicatorSpec, count: int) -> N
 @pytest.mark.parametrize("changed", [0, 1, 300, 511, 998, 999])
 def test_a_replaced_candle_changes_nothing_beyond_its_reach(spec: IndicatorSpec, changed: int) -> None:
     calculation = calculation_for(spec)
-    columns = _columns(1_000, _HOUR_MS)
-    before = _table(calculation, columns)[-calculation.outputs :]
+    columns = columns_of(1_000, _HOUR_MS)
+    before = table_of(calculation, columns)[-calculation.outputs :]
     reach = calculation.reach(columns.open_time_ms, changed + 1)
     columns.high[changed] *= 1.5
     columns.close[changed] *= 1.2
     columns.volume[changed] *= 3.0
-    after = _table(calculation, columns)[-calculation.outputs :]
+    after = table_of(calculation, columns)[-calculation.outputs :]
     assert reach > changed and same(after[:, reach:], before[:, reach:])
     if calculation.first_defined < reach < 1_000:  # and not further than need be
         assert not same(after[:, reach - 1], before[:, reach - 1])

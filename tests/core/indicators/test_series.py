@@ -35,7 +35,7 @@ def _candle(place: int, walk: int, is_idle: bool) -> Candle:
 
 
 @every_short
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(held=st.sets(st.integers(0, _LENGTH - 1)), start=st.integers(0, _LENGTH), edits=_edits)
 def test_any_edits_give_what_all_at_once_gives(
     spec: IndicatorSpec, held: set[int], start: int, edits: list[tuple[int, int, bool, bool]]
@@ -52,7 +52,7 @@ def test_any_edits_give_what_all_at_once_gives(
 
 
 @every_short
-@settings(max_examples=40)
+@settings(max_examples=10)
 @given(order=st.permutations(range(60)))
 def test_any_order_of_arrival_gives_the_same(spec: IndicatorSpec, order: list[int]) -> None:
     candles = CandleSeries(HOUR)
@@ -64,7 +64,7 @@ def test_any_order_of_arrival_gives_the_same(spec: IndicatorSpec, order: list[in
 
 
 @every_short
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(start=st.integers(0, _LENGTH), most=st.integers(1, 40), edits=_edits)
 def test_values_worked_out_in_pieces_are_those_of_all_at_once_whatever_comes_between(
     spec: IndicatorSpec, start: int, most: int, edits: list[tuple[int, int, bool, bool]]
@@ -88,7 +88,7 @@ def test_values_worked_out_in_pieces_are_those_of_all_at_once_whatever_comes_bet
 
 
 @every_kind
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(count=st.integers(0, _LENGTH - 1), walk=st.integers(0, len(_WALKS) - 1), is_idle=st.booleans())
 def test_a_preview_is_what_appending_gives_and_changes_nothing(
     spec: IndicatorSpec, count: int, walk: int, is_idle: bool
@@ -120,20 +120,24 @@ def test_a_candle_that_has_closed_is_not_previewed(spec: IndicatorSpec) -> None:
         indicator.preview(_WALKS[0][-1])
 
 
+@pytest.fixture(scope="module")
+def walk() -> list[Candle]:
+    return random_walk(17_000, seed=3, interval=Interval.parse("1m"))
+
+
 @every_kind
-def test_many_candles_grow_and_piece_together_as_all_at_once(spec: IndicatorSpec) -> None:
-    """40,000 candles: past the first capacity, and over the edges of the pieces that are worked on at once."""
-    walk = random_walk(40_000, seed=3, interval=Interval.parse("1m"))
+def test_many_candles_grow_and_piece_together_as_all_at_once(spec: IndicatorSpec, walk: list[Candle]) -> None:
+    """Past the first capacity, and over the edges of the pieces that are worked on at once."""
     candles = series_of(walk[:900], Interval.parse("1m"))
     indicator = IndicatorSeries(spec, candles)
-    for begin, end in ((900, 1_023), (1_023, 1_024), (1_024, 1_025), (1_025, 16_390), (16_390, 39_000)):
+    for begin, end in ((900, 1_023), (1_023, 1_024), (1_024, 1_025), (1_025, 16_390), (16_390, 16_800)):
         candles.extend(walk[begin:end])
         indicator.sync()
-    for candle in walk[39_000:]:
+    for candle in walk[16_800:]:
         candles.add(candle)
         indicator.sync()
     assert same(indicator.values, values_of(spec, candles))
-    for first, stop in ((0, 40_000), (300, 39_999), (20_000, 36_000)):
+    for first, stop in ((0, 17_000), (300, 16_999), (8_000, 16_500)):
         shown = indicator.values[:, max(first, indicator.first_defined) : stop]
         assert indicator.extent(first, stop) == (float(shown.min()), float(shown.max()))
     pieces = IndicatorSeries(spec, candles, is_worked_out=False)
@@ -165,6 +169,7 @@ def test_no_candles_and_one_candle(spec: IndicatorSpec) -> None:
 
 
 @every_kind
+@settings(max_examples=25)
 @given(first=st.integers(-5, _LENGTH + 5), stop=st.integers(-5, _LENGTH + 5))
 def test_the_extent_is_that_of_what_is_defined_in_view(spec: IndicatorSpec, first: int, stop: int) -> None:
     indicator = IndicatorSeries(spec, series_of(_WALKS[0]))

@@ -38,6 +38,7 @@ def test_each_quantile_is_met_as_often_as_it_says(name: str) -> None:
     assert (np.abs(met - LEVELS) < 4.0 * error).all(), met
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_no_other_width_or_place_is_better(name: str) -> None:
     """Over 20,000 candles, in which luck does not cover a tenth of the width."""
@@ -54,6 +55,7 @@ def test_no_other_width_or_place_is_better(name: str) -> None:
         assert lost(known.best + move * width) > best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MARKETS)
 def test_there_is_skill_to_be_had(name: str) -> None:
     """At least 5 % against the reference."""

@@ -1,4 +1,4 @@
-"""The words and the page say the numbers of the JSON, of a real recorded run, and nothing that is not in it."""
+"""The words and the page say the numbers of the JSON, and nothing that is not in it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.training.course import Course, course_of
 from core.training.evaluation import evaluate_run
-from tests.core.training import rigs
 from tests.support.candles import random_walk
+from tests.support.made_up_run import made_up
 
 ABOUT = {"file": "candles.csv", "seed": 5, "device": "CPU, 1 thread"}
 _VOID = {"meta"}
@@ -33,14 +33,11 @@ class Recorded:
 
 
 def recorded(root: Path, count: int) -> Recorded:
-    session = rigs.service(root)
-    rigs.feed(session, random_walk(count, seed=2))
-    run_id = session.status().run_id
-    session.close()
+    run_id = made_up(root, random_walk(count, seed=2))
     db = open_database(DataFolder(root).database, readonly=True)
     try:
-        run, horizons = RunStore(db).get(run_id), rigs.SMALL.model.horizons
-        found, course = evaluate_run(db, run, horizons), course_of(db, run, horizons)
+        run = RunStore(db).get(run_id)
+        found, course = evaluate_run(db, run, 3), course_of(db, run, 3)
     finally:
         db.close()
     return Recorded({**ABOUT, "candles": count, "scored": count - 1, **found}, course)

@@ -67,6 +67,13 @@ def open_and_save(path: Path, number: int, pipe: Connection) -> None:
         pipe.send(CandleStore(db).save(MARKET, [candle(number)]))
 
 
+def count_when_asked(path: Path, pipe: Connection) -> None:
+    """Each time that something comes through the pipe: open the file, count its candles, close it again."""
+    while pipe.recv():
+        with open_database(path) as db:
+            pipe.send(CandleStore(db).count(MARKET))
+
+
 def fill_the_disk(path: Path, limit_bytes: int, pipe: Connection) -> None:
     """Save candles until the system lets no file grow beyond the limit; send how many are in, and the sentence."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, limit_bytes))

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from core.checkpoints.evaluation import Evaluation, evaluation_of
+from core.events import CheckpointInfo
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.evaluations import add_evaluation, evaluations_of
-from tests.core.training.test_from_checkpoint import saved
+from tests.core.storage.samples import checkpoint, open_record
 
 
 def summary(checkpoint_id: str, skill: float | None = 0.01) -> dict[str, Any]:
@@ -32,8 +33,18 @@ def summary(checkpoint_id: str, skill: float | None = 0.01) -> dict[str, Any]:
     }
 
 
+def saved(root: Path) -> CheckpointInfo:
+    """A checkpoint in the table of the database there."""
+    with open_database(root / "ghostcandle.sqlite3") as db:
+        record = open_record(db)
+        info = checkpoint(record.reader.run_id, 1)
+        with record.write():
+            record.add_checkpoint(info)
+    return info
+
+
 def test_the_newest_is_shown_with_its_checkpoint_and_all_are_kept(tmp_path: Path) -> None:
-    info, _ = saved(tmp_path)
+    info = saved(tmp_path)
     first = evaluation_of(summary(info.checkpoint_id), 1_000, "reports/a.html")
     second = dataclasses.replace(first, at_ms=2_000, file="other.csv", close_skill=None)
     with open_database(tmp_path / "ghostcandle.sqlite3") as db:

@@ -1,4 +1,4 @@
-"""Real processes: killed while they write, opening a new file together, out of disk space."""
+"""Real processes: killed while they write, opening a new file together, out of disk space. One of them is fast."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if sys.platform == "win32":
 from tests.core.storage import children
 
 
-@pytest.mark.parametrize("commits", [1, 40, 150])
+@pytest.mark.parametrize("commits", [40, *(pytest.param(count, marks=pytest.mark.slow) for count in (1, 150))])
 def test_a_killed_writer_loses_no_commit_and_leaves_no_half_of_one(
     folder: DataFolder, db: Database, commits: int
 ) -> None:
@@ -50,6 +50,7 @@ def drained(child: Child, heard: list[object]) -> list[object]:
     return heard
 
 
+@pytest.mark.slow
 def test_a_writer_killed_inside_its_transaction_leaves_none_of_it(folder: DataFolder, db: Database) -> None:
     run = create_run(db)
     fence = RunStore(db).take_fence(run.run_id)
@@ -64,6 +65,7 @@ def test_a_writer_killed_inside_its_transaction_leaves_none_of_it(folder: DataFo
             assert record.add_forecasts(forecasts(0)) == HORIZONS
 
 
+@pytest.mark.slow
 def test_a_trainer_in_another_process_is_locked_out_by_the_next(folder: DataFolder, db: Database) -> None:
     run = create_run(db)
     fence = RunStore(db).take_fence(run.run_id)
@@ -80,6 +82,7 @@ def test_a_trainer_in_another_process_is_locked_out_by_the_next(folder: DataFold
     assert open_record(db, run).reader.counts() == before
 
 
+@pytest.mark.slow
 def test_processes_open_a_new_file_together(folder: DataFolder) -> None:
     arguments = (children.open_and_save, folder.database)
     with child(*arguments, 0) as first, child(*arguments, 1) as second, child(*arguments, 2) as third:
@@ -92,6 +95,7 @@ def test_processes_open_a_new_file_together(folder: DataFolder) -> None:
         assert CandleStore(db).count(MARKET) == 3
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_keeps_what_it_has(folder: DataFolder) -> None:
     with child(children.fill_the_disk, folder.database, 300_000) as writer:
         answer = writer.receive()
@@ -102,6 +106,7 @@ def test_a_file_that_may_not_grow_keeps_what_it_has(folder: DataFolder) -> None:
         assert CandleStore(db).count(MARKET) == saved > 100
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed_in_its_middle_stores_nothing(folder: DataFolder, db: Database) -> None:
     log = folder.database.with_name(folder.database.name + "-wal")
     with child(children.be_killed_while_saving_columns, folder.database, 120_000) as writer:

@@ -74,6 +74,7 @@ def test_a_folder_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
     assert not isinstance(caught.value, FolderInUse)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
 def test_the_system_frees_the_folder_of_a_killed_owner_though_its_child_lives_on(folder: DataFolder) -> None:
     from tests.core.storage import children  # noqa: PLC0415 - it does not import on Windows

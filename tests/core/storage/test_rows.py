@@ -77,7 +77,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
         yield db
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(data=forecast_arrays(), numbers=st.tuples(FINITE, FINITE), mode=st.sampled_from(ForecastMode))
 def test_forecasts(
     shared: Database,
@@ -107,7 +107,7 @@ def assert_same(stored: StoredForecast, given: StoredForecast) -> None:
             assert ours == theirs
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(given=records(StoredScore))
 def test_scores(shared: Database, given: StoredScore) -> None:
     given = replace(given, horizon=1, version=max(1, given.version))
@@ -120,7 +120,7 @@ def test_scores(shared: Database, given: StoredScore) -> None:
     assert record.reader.scores() == [given]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(given=st.builds(MarketConditions, REGIMES, st.none() | FINITE, TEXT), origin_ms=INTEGER)
 def test_conditions(shared: Database, given: MarketConditions, origin_ms: int) -> None:
     record = open_record(shared)
@@ -131,7 +131,7 @@ def test_conditions(shared: Database, given: MarketConditions, origin_ms: int) -
     assert record.reader.conditions_of(origin_ms) == given
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(given=records(StepDone))
 def test_steps(shared: Database, given: StepDone) -> None:
     record = open_record(shared)
@@ -140,7 +140,7 @@ def test_steps(shared: Database, given: StepDone) -> None:
     assert record.reader.steps() == [replace(given, run_id=record.reader.run_id)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(given=records(Incident))
 def test_incidents(shared: Database, given: Incident) -> None:
     record = open_record(shared)
@@ -149,7 +149,7 @@ def test_incidents(shared: Database, given: Incident) -> None:
     assert record.reader.incidents() == [replace(given, run_id=record.reader.run_id)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(given=records(CheckpointInfo), note=TEXT, is_pinned=st.booleans())
 def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinned: bool) -> None:
     record = open_record(shared)

@@ -24,10 +24,8 @@ from tests.support.candles import MINUTE, random_walk
 FILE = Market("file", "walk", MINUTE)
 
 
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckpointInfo, Path]:
+def saved(root: Path) -> tuple[CheckpointInfo, Path]:
     """A checkpoint of a run that learned 40 candles."""
-    root = tmp_path_factory.mktemp("first")
     service = TrainingService(spec(root, market=FILE), SystemClock())
     feed(service, random_walk(40))
     events = service.handle(SaveCheckpoint())
@@ -35,6 +33,11 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckpointInfo, Pat
     changed = next(event for event in events if isinstance(event, CheckpointsChanged))
     assert changed.saved is not None
     return changed.saved, DataFolder(root).absolute(changed.saved.file)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckpointInfo, Path]:
+    return saved(tmp_path_factory.mktemp("first"))
 
 
 def begun(root: Path, info: CheckpointInfo, file: Path, **how: object) -> TrainingService:
@@ -48,9 +51,9 @@ def weights(service: TrainingService) -> dict[str, torch.Tensor]:
 
 
 def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(
-    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
-    info, file = saved
+    info, file = kept
     before = file.read_bytes()
     service = begun(tmp_path / "second", info, file)
     try:
@@ -69,8 +72,8 @@ def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(
     assert file.read_bytes() == before, "the checkpoint itself is only read"
 
 
-def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path, saved: tuple[CheckpointInfo, Path]) -> None:
-    info, file = saved
+def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path, kept: tuple[CheckpointInfo, Path]) -> None:
+    info, file = kept
     service, new = begun(tmp_path / "second", info, file), TrainingService(spec(tmp_path / "new"), SystemClock())
     try:
         fresh = weights(new)
@@ -81,9 +84,9 @@ def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path, saved: tuple
 
 
 def test_frozen_weights_stay_as_they_are_while_forecasts_are_scored(
-    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
-    info, file = saved
+    info, file = kept
     service = begun(tmp_path / "second", info, file, learns=False)
     try:
         first = weights(service)
@@ -96,9 +99,9 @@ def test_frozen_weights_stay_as_they_are_while_forecasts_are_scored(
 
 
 def test_candles_that_it_may_have_learned_from_are_scored_apart(
-    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
-    info, file = saved
+    info, file = kept
     candles = random_walk(60)[30:50]
     seen_until_ms = info.candle_open_time_ms + MINUTE.duration_ms
     assert seen_until_ms == candles[10].open_time_ms
@@ -115,9 +118,9 @@ def test_candles_that_it_may_have_learned_from_are_scored_apart(
 
 
 def test_what_does_not_fit_or_was_altered_is_refused_with_the_reason(
-    tmp_path: Path, saved: tuple[CheckpointInfo, Path]
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
-    info, file = saved
+    info, file = kept
     with pytest.raises(StorageError, match="sha256"):
         begun(tmp_path / "second", dataclasses.replace(info, sha256="0" * 64), file)
     other = dataclasses.replace(SMALL, model=dataclasses.replace(SMALL.model, width=16))

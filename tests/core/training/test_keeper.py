@@ -73,6 +73,9 @@ def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path, grow: Grow) ->
     best = [info for info in kept if info.is_best]
     assert len(best) == 1 and best[0].skill == max(info.skill for info in kept if info.skill is not None)
     assert all(info.skill is None for info in kept if info.scored < 100)
+    assert best[0].device == "CPU, 1 thread" and best[0].health
+    assert best[0].coverage is not None and 0.0 <= best[0].coverage <= 1.0
+    assert best[0].direction is not None and 0.0 <= best[0].direction <= 1.0
 
 
 @pytest.mark.faults

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import ForecastMode, Trend
@@ -78,6 +78,8 @@ def test_an_edge_is_not_gained_and_lost_from_candle_to_candle() -> None:
         advantage = 0.02 if number < 1500 else -0.01
         loss = 1.0 - advantage + 0.2 * float(generator.normal())
         ledger.add(dataclasses.replace(SCORE, target_open_time_ms=number, loss=loss, reference_loss=1.0))
+        if number % 10 != 9:
+            continue
         now = ledger.own_summary(number, number, None).has_proven_edge
         changes += now is not before
         if now is not before:
@@ -97,6 +99,7 @@ def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -
             assert summary.best is not None and summary.current >= summary.best - 1e-12
 
 
+@settings(max_examples=40)
 @given(
     n=st.sampled_from([90, 349, 350, 401, 1049, 1100, 1237]),
     seed=st.integers(0, 99),

@@ -103,9 +103,12 @@ def test_each_candle_is_scored_trained_on_and_forecast_from(tmp_path: Path) -> N
 
 
 def test_it_tells_how_the_forecast_is_mixed(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path)
+    clock = ManualClock()
+    session = rigs.service(tmp_path, clock=clock)
     before = session.status().shares
-    told = [event for event in rigs.feed(session, CANDLES[:15]) if isinstance(event, TrainerStatus)]
+    rigs.feed(session, CANDLES[:15])
+    clock.advance_ms(60_000)
+    told = [event for event in rigs.feed(session, CANDLES[15:16]) if isinstance(event, TrainerStatus)]
     shares, weight = session.status().shares, session.status().accuracy.model_weight
     session.close()
     assert before is not None and shares is not None and told[-1].shares is not None

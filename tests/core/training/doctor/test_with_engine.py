@@ -88,7 +88,7 @@ def test_while_rollbacks_use_up_the_budget_the_doctor_says_why(
     tmp_path: Path, spoil: Callable[[TrainingEngine], None]
 ) -> None:
     ward = Ward(tmp_path)
-    for _ in range(100):
+    for _ in range(55):
         ward.train()
     ward.ladder.known_good.remember(ward.step)
     kinds: list[str] = []

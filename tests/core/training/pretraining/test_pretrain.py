@@ -28,6 +28,12 @@ from tests.support.candles import random_walk
 
 @pytest.fixture
 def candles(tmp_path: Path) -> Path:
+    """240: six steps an epoch."""
+    return rigs.write(tmp_path / "reverting.csv", rigs.reverting(240))
+
+
+@pytest.fixture
+def many_candles(tmp_path: Path) -> Path:
     return rigs.write(tmp_path / "reverting.csv", rigs.reverting(600))
 
 
@@ -37,9 +43,9 @@ def weights(root: Path) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, candles: Path) -> None:
+def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, many_candles: Path) -> None:
     listener = rigs.Listener()
-    account = rigs.run(tmp_path, candles, epochs=6, listener=listener)
+    account = rigs.run(tmp_path, many_candles, epochs=6, listener=listener)
     best = account["epochs"][account["best_epoch"] - 1]["validation"]
     assert best["close_skill"] > 0.1 and best["close_ci95"][0] > 0.0
     assert best["n"] == account["validation_samples"] == 119
@@ -72,8 +78,8 @@ def changed(candles: list[Candle], start: int) -> list[Candle]:
 
 def test_the_future_is_not_seen(tmp_path: Path) -> None:
     """All that is held back may become another market: every weight and moment comes out the same, bit for bit."""
-    candles = rigs.reverting(600)
-    for name, given in (("true", candles), ("false", changed(candles, 480)), ("earlier", changed(candles, 479))):
+    candles = rigs.reverting(240)
+    for name, given in (("true", candles), ("false", changed(candles, 192)), ("earlier", changed(candles, 191))):
         rigs.run(tmp_path / name, rigs.write(tmp_path / f"{name}.csv", given), epochs=1)
     true, false, earlier = (weights(tmp_path / name) for name in ("true", "false", "earlier"))
     assert true.keys() == false.keys()
@@ -144,9 +150,9 @@ def stop_after(asked: int) -> object:
 def test_a_stop_ends_after_the_step_with_the_best_so_far(tmp_path: Path, candles: Path) -> None:
     whole = rigs.run(tmp_path / "whole", candles, epochs=1)
     readings = _readings(tmp_path / "count", candles)
-    account = rigs.run(tmp_path / "stopped", candles, epochs=50, should_stop=stop_after(readings + 20))  # type: ignore[arg-type]
+    account = rigs.run(tmp_path / "stopped", candles, epochs=50, should_stop=stop_after(readings + 8))  # type: ignore[arg-type]
     assert account["interrupted"] and not account["stopped_early"]
-    assert account["steps"] == 21 and account["best_epoch"] == 1 and len(account["epochs"]) == 1
+    assert account["steps"] == 9 and account["best_epoch"] == 1 and len(account["epochs"]) == 1
     assert account["epochs"][0]["loss"] == whole["epochs"][0]["loss"]
     assert_same(weights(tmp_path / "whole"), weights(tmp_path / "stopped"))
 
@@ -209,7 +215,7 @@ def test_a_bad_batch_is_set_aside_and_the_rest_is_learned(
     monkeypatch.setattr(loop.Dataset, "batch", spoiled)
     account = rigs.run(tmp_path, candles, epochs=1)
     assert [incident["kind"] for incident in account["incidents"]] == ["bad batch"]
-    assert account["skipped_steps"] == 1 and account["steps"] == 15
+    assert account["skipped_steps"] == 1 and account["steps"] == 6
     (kept,) = (tmp_path / "quarantine" / "batches" / "pretraining").iterdir()
     tensors, metadata = read_weights(kept)
     assert metadata["step"] == 4 and torch.isnan(tensors["features"]).sum() == 1
@@ -248,14 +254,14 @@ def test_training_that_cannot_go_on_ends_with_a_sentence(
         rigs.run(tmp_path, candles)
 
 
-def test_settings_of_gradients_and_precision_hold_here_too(tmp_path: Path, candles: Path) -> None:
+def test_settings_of_gradients_and_precision_hold_here_too(tmp_path: Path, many_candles: Path) -> None:
     settings = dataclasses.replace(
         rigs.SMALL,
         training=TrainingSettings(seed=5, learning_rate=3e-3, device="cpu", precision="bfloat16", ema_decay=0.9),
         gradients=GradientSettings(accumulation=3, clip_mode="adaptive"),
         recovery=RecoverySettings(spike_action="clip"),
     )
-    account = rigs.run(tmp_path, candles, epochs=3, settings=settings)
+    account = rigs.run(tmp_path, many_candles, epochs=3, settings=settings)
     assert account["skipped_steps"] == 0 and account["epochs"][-1]["validation"]["close_skill"] > 0.0
     assert any(name.startswith("average.") for name in weights(tmp_path))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -22,15 +23,23 @@ from tests.core.training import rigs as sessions
 from tests.core.training.pretraining import rigs
 from tests.support.candles import START_MS, random_walk
 
-CANDLES = rigs.reverting(600)
-LATER = rigs.reverting(40, 3, start_ms=START_MS + 700 * 60_000)
+CANDLES = rigs.reverting(300)
+LATER = rigs.reverting(20, 3, start_ms=START_MS + 700 * 60_000)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a pretrained model, and the file that it learned from."""
+    root = tmp_path_factory.mktemp("pretrained")
+    rigs.run(root, rigs.write(root / "reverting.csv", CANDLES), epochs=3)
+    return root
 
 
 @pytest.fixture
-def pretrained(tmp_path: Path) -> str:
+def pretrained(tmp_path: Path, folder: Path) -> str:
     """The id of a model that lies in the data folder `tmp_path`."""
-    account = rigs.run(tmp_path, rigs.write(tmp_path / "reverting.csv", CANDLES), epochs=3)
-    return str(account["checkpoint"]["id"])
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return PretrainedStore(DataFolder(tmp_path)).newest_first()[0].checkpoint_id
 
 
 def service(root: Path, settings: Settings = rigs.SMALL) -> TrainingService:
@@ -127,9 +136,11 @@ def test_it_still_knows_what_it_has_seen_after_a_restart(tmp_path: Path, pretrai
     resumed.close()
 
 
-def test_killed_before_its_first_checkpoint_it_begins_in_the_same_way(tmp_path: Path, pretrained: str) -> None:
+def test_killed_before_its_first_checkpoint_it_begins_in_the_same_way(
+    tmp_path: Path, folder: Path, pretrained: str
+) -> None:
     undisturbed = tmp_path / "undisturbed"
-    rigs.run(undisturbed, tmp_path / "reverting.csv", epochs=3)
+    shutil.copytree(folder, undisturbed)
     digests = []
     for root, stops in ((tmp_path, (4, 15)), (undisturbed, (15,))):
         for stop in stops:

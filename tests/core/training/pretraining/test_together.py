@@ -1,4 +1,5 @@
-"""Two real processes that train one model over gloo, against one process with the same effective batch."""
+"""Two real processes that train one model over gloo, against one process with the same effective batch: slow tests. The
+fast ones hold what one of two does with what torch.distributed tells it."""
 
 from __future__ import annotations
 
@@ -11,15 +12,19 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, distributed, nn
 
 from core.settings import Settings, TrainingSettings
 from core.storage.folder import DataFolder
+from core.training.device import choose_device
+from core.training.engine import replicas
+from core.training.pretraining import team
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.store import PretrainedStore
-from core.training.pretraining.team import Alone, gather
+from core.training.pretraining.team import Alone, Joined, gather
 from tests.core.training.pretraining import replica, rigs
 from tests.support.commands import ROOT
 
@@ -79,6 +84,82 @@ def variables(rank: int, port: int) -> dict[str, str]:
     }
 
 
+class TwoAlike:
+    """torch.distributed, seen from one of two processes that have the same numbers."""
+
+    ReduceOp = distributed.ReduceOp
+
+    def get_world_size(self) -> int:
+        return 2
+
+    def get_rank(self) -> int:
+        return 1
+
+    def all_reduce(self, tensor: Tensor, op: object = distributed.ReduceOp.SUM) -> None:
+        if op == distributed.ReduceOp.SUM:
+            tensor.mul_(2)
+
+    def broadcast(self, tensor: Tensor, source: int) -> None:
+        tensor.fill_(100 + source)
+
+
+class Exchanging(nn.Module):
+    """In place of DistributedDataParallel: it exchanges nothing, and counts the passes after which it would."""
+
+    def __init__(self, model: nn.Module, **_: object) -> None:
+        super().__init__()
+        self.module, self.passes, self._is_quiet = model, 0, False
+
+    def forward(self, *inputs: Tensor) -> Tensor:
+        self.passes += not self._is_quiet
+        output: Tensor = self.module(*inputs)
+        return output
+
+    @contextlib.contextmanager
+    def no_sync(self) -> Iterator[None]:
+        self._is_quiet = True
+        yield
+        self._is_quiet = False
+
+
+@pytest.fixture
+def one_of_two(monkeypatch: pytest.MonkeyPatch) -> Joined:
+    for module in (replicas, team):
+        monkeypatch.setattr(module, "distributed", TwoAlike())
+    monkeypatch.setattr(replicas, "DistributedDataParallel", Exchanging)
+    return Joined(choose_device("cpu"))
+
+
+def test_the_mean_of_what_two_find_in_their_shares_is_what_one_finds_in_the_whole(one_of_two: Joined) -> None:
+    """Every sample counts the same here, so that both shares weigh the same."""
+    whole = replica.batches()[0]
+    whole.weights[:] = 1.0
+    alone = replica.step_of(replica.build("float32", 1, None), whole, None)
+    steps = []
+    for rank in range(WORLD):
+        one_of_two.rank = rank
+        trained = replica.build("float32", 3, one_of_two)  # type: ignore[arg-type]
+        steps.append(replica.step_of(trained, whole, one_of_two))  # type: ignore[arg-type]
+        assert trained._replicas.model.passes == 1, "exchanged once a step"
+    # Each clips its own gradient to the same norm, which in the real thing is that of the mean.
+    unclipped = [step.gradient * float(step.measured[0]) for step in steps]
+    wanted = alone.gradient * float(alone.measured[0])
+    assert float((sum(unclipped) / WORLD - wanted).norm() / wanted.norm()) < 1e-4
+    assert float(sum(step.measured[1] for step in steps)) / WORLD == pytest.approx(float(alone.measured[1]), rel=1e-5)
+
+
+def test_what_one_of_two_makes_of_what_both_have(one_of_two: Joined) -> None:
+    joined = one_of_two.join(nn.Linear(1, 1))
+    assert float(joined.share_of_weight(torch.tensor(3.0))) == 3.0, "of six, half"
+    assert float(joined.share_of_weight(torch.tensor(0.0))) > 0.0
+    assert float(joined.sum_of_parts(torch.tensor(0.5))) == 0.5
+    assert bool(joined.agree(torch.tensor(True))) and not bool(joined.agree(torch.tensor(False)))
+    assert (one_of_two.rank, one_of_two.world_size) == (1, 2)
+    assert one_of_two.any(True) and not one_of_two.any(False)
+    assert one_of_two.total(np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
+    assert one_of_two.first_ones(7) == 100
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Tensor]]:
     """What reached the optimizer in each of the two processes."""
@@ -88,6 +169,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Tensor]]:
     return [torch.load(folder / f"rank-{rank}.pt", weights_only=True) for rank in range(WORLD)]
 
 
+@pytest.mark.slow
 def test_both_processes_have_the_same_gradients_and_weights_bit_for_bit(found: list[dict[str, Tensor]]) -> None:
     one, other = found
     assert one.keys() == other.keys()
@@ -95,6 +177,7 @@ def test_both_processes_have_the_same_gradients_and_weights_bit_for_bit(found: l
         assert torch.equal(tensor, other[name]), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", replica.PRECISIONS)
 def test_they_are_those_of_one_process_with_the_same_batch(found: list[dict[str, Tensor]], precision: str) -> None:
     """Micro-batches, exchange and clipping included. The one process takes each batch whole."""
@@ -111,6 +194,7 @@ def test_they_are_those_of_one_process_with_the_same_batch(found: list[dict[str,
     assert float((found[0][f"{precision}.weights"] - replica.weights_of(alone)).abs().max()) <= close
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", replica.PRECISIONS)
 def test_a_process_without_a_sample_takes_part_with_no_weight(found: list[dict[str, Tensor]], precision: str) -> None:
     wanted = replica.step_of(replica.build(precision, 1, None), replica.lonely(), None).gradient
@@ -118,6 +202,7 @@ def test_a_process_without_a_sample_takes_part_with_no_weight(found: list[dict[s
     assert float((together - wanted).norm() / wanted.norm()) < TOLERANCE[precision]
 
 
+@pytest.mark.slow
 @pytest.mark.faults
 @pytest.mark.parametrize("precision", replica.PRECISIONS)
 def test_what_is_not_finite_in_one_is_skipped_by_both(found: list[dict[str, Tensor]], precision: str) -> None:
@@ -126,10 +211,12 @@ def test_what_is_not_finite_in_one_is_skipped_by_both(found: list[dict[str, Tens
         assert torch.equal(told[f"{precision}.weights"], told[f"{precision}.weights after"])
 
 
+@pytest.mark.slow
 def test_gradients_are_exchanged_once_a_step(found: list[dict[str, Tensor]]) -> None:
     assert [int(told["exchanges"]) for told in found] == [1, 1]
 
 
+@pytest.mark.slow
 def test_what_is_decided_is_decided_by_all(found: list[dict[str, Tensor]]) -> None:
     for told in found:
         assert bool(told["agreed"]), "one wants to skip, so both do"
@@ -137,6 +224,7 @@ def test_what_is_decided_is_decided_by_all(found: list[dict[str, Tensor]]) -> No
         assert told["total"].tolist() == [3.0] and int(told["first"]) == 100
 
 
+@pytest.mark.slow
 def test_pretraining_together_comes_out_as_alone(tmp_path: Path) -> None:
     """The command itself in two processes, with a batch that does not divide by two and a short last one."""
     file = rigs.write(tmp_path / "reverting.csv", rigs.reverting(400))

@@ -56,7 +56,7 @@ def test_a_look_that_hangs_is_given_up() -> None:
     assert probe.log[-1] == "close"
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.slow
 def test_a_real_look_answers_what_is_there_and_leaves_no_process() -> None:
     probe = ProcessProbe()
     probe.start()

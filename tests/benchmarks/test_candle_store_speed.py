@@ -1,0 +1,52 @@
+"""What saving and loading candles costs, beside the bare statements that it comes down to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sqlite_utils import Database
+
+from core.storage.candles import CandleStore
+from core.storage.database import open_database, write
+from tests.core.storage.samples import MARKET, candle
+
+pytestmark = pytest.mark.benchmark
+
+COUNT, ROUNDS = 1_000, 5
+MOST_BARE = 12.0
+"""Saving looks first which candles are new or differ, and loading makes objects of rows: 2 to 6 were seen."""
+
+
+def _best_s(work: Callable[[int], object]) -> float:
+    times = []
+    for number in range(ROUNDS):
+        began = time.perf_counter()
+        work(number)
+        times.append(time.perf_counter() - began)
+    return min(times)
+
+
+def test_a_thousand_candles_cost_a_few_times_what_bare_statements_do(tmp_path: Path) -> None:
+    with open_database(tmp_path / "db.sqlite3") as db:
+        store = CandleStore(db)
+        saving = _best_s(lambda turn: store.save(MARKET, [candle(turn * COUNT + place) for place in range(COUNT)]))
+        loading = _best_s(lambda _: store.newest(MARKET, 2 * COUNT))
+        bare_saving, bare_loading = _best_s(lambda turn: _insert(db, turn)), _best_s(lambda _: _select(db))
+    ratios = {"saving": saving / bare_saving, "loading": loading / bare_loading}
+    print(ratios)
+    assert max(ratios.values()) < MOST_BARE, ratios
+
+
+def _insert(db: Database, turn: int) -> None:
+    if not turn:
+        db.conn.execute("CREATE TABLE bare (time INTEGER PRIMARY KEY, a REAL, b REAL, c REAL, d REAL, e REAL)")
+    rows = [(turn * COUNT + place, 1.0, 1.0, 1.0, 1.0, 1.0) for place in range(COUNT)]
+    with write(db):
+        db.conn.executemany("INSERT INTO bare VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def _select(db: Database) -> list[object]:
+    return db.conn.execute("SELECT * FROM bare ORDER BY time DESC LIMIT ?", (2 * COUNT,)).fetchall()
