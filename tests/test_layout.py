@@ -45,16 +45,6 @@ def test_the_top_level_is_as_agreed() -> None:
     assert {line.split("/")[0] for line in listed.splitlines()} - TOP_LEVEL == set()
 
 
-def test_no_import_is_relative() -> None:
-    relative = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in sources(*PACKAGES, "tests")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.level > 0
-    ]
-    assert relative == []
-
-
 def test_no_file_outgrows_its_room() -> None:
     long = {
         path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
