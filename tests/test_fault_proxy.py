@@ -14,6 +14,8 @@ import pytest
 
 from tests.support.fault_proxy import Bandwidth, FaultProxy, Latency, Refuse, Reset, SlowClose, Stall
 
+pytestmark = pytest.mark.venue
+
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Sends everything back until it is told `bye`."""

@@ -41,7 +41,7 @@ def test_thread():
     threading.Thread(target=over.wait, name="left", daemon=True).start()
 
 def test_child():
-    kept.append(subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]))
+    kept.append(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE))
 
 def test_widget(qapp):
     kept.append(QWidget())
@@ -65,7 +65,7 @@ def test_end(qapp):
     assert kept[-1].wait(5000)
     for item in kept:
         if isinstance(item, subprocess.Popen):
-            item.kill()
+            item.stdin.close()
             item.wait()
     kept[1].set()
     kept.clear()

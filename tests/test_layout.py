@@ -54,16 +54,6 @@ def test_ci_and_docs_call_targets_that_make_has() -> None:
     assert called <= targets
 
 
-def test_no_import_is_relative() -> None:
-    relative = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in sources(*PACKAGES, "tests")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and node.level > 0
-    ]
-    assert relative == []
-
-
 def test_no_file_outgrows_its_room() -> None:
     long = {
         path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())

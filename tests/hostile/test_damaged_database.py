@@ -178,12 +178,21 @@ def test_a_command_says_it_and_goes_on(folder: DataFolder) -> None:
 
 
 @pytest.mark.slow
-def test_a_window_says_it_and_goes_on(folder: DataFolder) -> None:
+def test_a_window_opens_on_a_damaged_database_settings_and_layout_and_says_so(folder: DataFolder) -> None:
+    """What is dropped of the settings would be gone with the next change of one: so the file is kept as it was."""
     SPOILERS["header gone"](folder.database)
+    folder.layout.write_bytes(b"\x00\xff" * 900)
+    commands.settle(folder.root, {**commands.TINY, "appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}})
+    broken = folder.settings.read_bytes()
     with window(folder.root, "--feed", "simulate") as opened:
         said = opened.wait_for(lambda said: said.get("step", 0) > 2, "training on the restored database")
-        (notice,) = (text for text in said["banner"] if "damaged" in text)
-        assert "took its place" in notice and "is missing from it" in notice
+        (damage,) = (text for text in said["banner"] if "damaged" in text)
+        assert "took its place" in damage and "is missing from it" in damage
+        for kind in ("settings", "layout"):
+            (kept,) = folder.quarantine.glob(f"{kind}-*.json")
+            assert any(str(kept) in text for text in said["banner"])
+            assert kind == "layout" or kept.read_bytes() == broken
+        assert "SHOW_LOSS" in said["docks"]
         assert opened.close() == 0 and TRACEBACK not in opened.errors
     assert counted(folder) == BACKED_UP
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import sqlite3
 import subprocess
 import sys
@@ -109,7 +110,10 @@ def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_it_goes_on_when_the
     assert "needs" in refused["error"] and "free" in refused["error"], "there is no room for a copy on so small a disk"
 
 
-@pytest.mark.parametrize("host", ["thread", "process"])
+@pytest.mark.parametrize(
+    "host",
+    ["process", pytest.param("thread", marks=pytest.mark.skipif("GHOSTCANDLE_SOAK" not in os.environ, reason="soak"))],
+)
 def test_a_window_whose_disk_fills_up_says_so_and_goes_on_by_itself_when_there_is_room(data: Path, host: str) -> None:
     settings = {**TINY, "training": {**TINY["training"], "host": host}}
     before = [*on_small_disk(data, "24m"), "sh", "-c", f'{put(data, settings)}; exec "$@"', "sh"]

@@ -112,18 +112,6 @@ def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_pat
         assert opened.close() == 0 and TRACEBACK not in opened.errors
 
 
-@pytest.mark.slow
-def test_a_window_opens_on_a_broken_layout_says_so_and_keeps_it(tmp_path: Path) -> None:
-    folder = DataFolder(tmp_path / "data")
-    commands.settle(folder.root)
-    folder.layout.write_bytes(b"\x00\xff" * 900)
-    with window(folder.root, "--feed", "simulate") as opened:
-        said = opened.wait_for(lambda said: bool(said.get("banner")), "word of the layout")
-        (kept,) = folder.quarantine.glob("layout-*.json")
-        assert str(kept) in said["banner"][0] and "SHOW_LOSS" in said["docks"]
-        assert opened.close() == 0 and TRACEBACK not in opened.errors
-
-
 def test_what_lies_where_no_screen_is_comes_back_when_the_screens_change(qtbot: QtBot, bench: Bench) -> None:
     """The window, and a dock that floats; what can be reached stays where it is."""
     room = QGuiApplication.primaryScreen().availableGeometry()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.settings import Settings, from_dict, load, save, to_dict
 from core.storage.folder import DataFolder
-from tests.hostile.windows import TRACEBACK, window
+from tests.hostile.windows import TRACEBACK
 from tests.support import commands
 
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
@@ -85,21 +85,6 @@ def test_any_value_in_any_place_gives_settings_that_can_be_stored(
     assert not any(words in warning for warning in warnings for words in PYDANTICS), warnings
     save(found, path)
     assert load(path) == (found, ()) and "NaN" not in path.read_text() and "Infinity" not in path.read_text()
-
-
-@pytest.mark.slow
-def test_a_window_opens_on_a_broken_file_says_so_and_keeps_it(tmp_path: Path) -> None:
-    """What is dropped would be gone with the next change of a setting: so the file is kept as it was."""
-    folder = DataFolder(tmp_path / "data")
-    folder.ensure()
-    broken = json.dumps({**commands.TINY, "appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}).encode()
-    folder.settings.write_bytes(broken)
-    with window(folder.root, "--feed", "simulate") as opened:
-        said = opened.wait_for(lambda said: bool(said.get("banner")), "word of the settings")
-        (notice,) = (text for text in said["banner"] if "dropped" in text)
-        (kept,) = folder.quarantine.glob("settings-*.json")
-        assert str(kept) in notice and kept.read_bytes() == broken
-        assert opened.close() == 0 and TRACEBACK not in opened.errors
 
 
 @pytest.mark.parametrize("what", ["binary", "a hundred thousand lists", "lines in a name"])

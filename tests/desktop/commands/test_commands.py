@@ -100,6 +100,15 @@ def test_metrics_reads_the_same_from_the_database(data: Path, summary: dict[str,
     assert text.returncode == 0 and "Verdict" in text.stdout
 
 
+@pytest.mark.usefixtures("summary")
+def test_metrics_are_of_the_newest_run_unless_another_is_named(data: Path, tmp_path: Path) -> None:
+    where = ("--data-dir", str(shutil.copytree(data, tmp_path / "data")))
+    first = commands.invoke_json("metrics", *where)["run_id"]
+    second = commands.invoke_json("headless", *REPLAY, "--candles", "3", "--new-run", *where)["run_id"]
+    assert commands.invoke_json("metrics", *where)["run_id"] == second != first
+    assert commands.invoke_json("metrics", "--run", first, *where)["run_id"] == first
+
+
 def test_checkpoints_list_show_verify(data: Path, summary: dict[str, Any]) -> None:
     known = commands.invoke_json("checkpoints", "list", "--data-dir", str(data))["checkpoints"]
     assert len(known) == summary["checkpoints"]["kept"] and known[0]["step"] == 19

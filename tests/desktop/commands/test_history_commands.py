@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -64,6 +64,24 @@ def test_import_dry_run_import_again_and_export(tmp_path: Path) -> None:
     assert text.returncode == 0 and "197 the same" in text.stdout and "1 (time cannot be read)" in text.stdout
 
 
+def written(path: Path, candles: list[Candle]) -> str:
+    rows = [f"{c.open_time_ms},{c.open},{c.high},{c.low},{c.close},{c.volume}" for c in candles]
+    path.write_text("Timestamp,Open,High,Low,Close,Volume\n" + "\n".join(rows) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("replaces", [False, True])
+def test_stored_candles_stay_unless_they_are_to_be_replaced(tmp_path: Path, replaces: bool) -> None:
+    candles = random_walk(20)
+    other = [replace(candles[7], volume=1.0) if row == 7 else candle for row, candle in enumerate(candles)]
+    where = ("--data-dir", str(tmp_path / "data"))
+    commands.invoke_json("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", candles), *where)
+    again = ("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", other), *(["--replace"] if replaces else []))
+    (told,) = commands.invoke_json(*again, *where)["files"]
+    assert (told["same"], told["different"], told["stored"]) == (19, 1, int(replaces))
+    assert stored(tmp_path / "data") == (other if replaces else candles)
+
+
 def test_what_cannot_be_told_or_read_is_a_sentence(tmp_path: Path) -> None:
     picture = tmp_path / "BTCUSDT.csv"
     picture.write_bytes(b"\x89PNG\xff\xfe")
@@ -99,8 +117,7 @@ def test_a_dry_run_needs_no_market_and_tells_what_to_name(tmp_path: Path) -> Non
 def test_a_dry_run_of_several_files_tells_the_good_ones_and_what_is_wrong_with_the_bad(tmp_path: Path) -> None:
     good = [tmp_path / name for name in ("Binance_BTCUSDT_1m.csv", "Kraken_ETHUSD_1m.csv")]
     for file in good:
-        rows = [f"{c.open_time_ms},{c.open},{c.high},{c.low},{c.close},{c.volume}" for c in random_walk(60)]
-        file.write_text("Timestamp,Open,High,Low,Close,Volume\n" + "\n".join(rows) + "\n")
+        written(file, random_walk(60))
     bad = tmp_path / "Binance_SOLUSDT_1m.csv"
     bad.write_bytes(b"\x89PNG\xff\xfe")
     arguments = ("import", str(good[0]), str(bad), str(good[1]), "--dry-run", "--data-dir", str(tmp_path / "data"))

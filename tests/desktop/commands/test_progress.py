@@ -1,0 +1,32 @@
+"""The progress view of a command in a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.events import EventBatch, JobProgress, TrainerReady
+from desktop.commands.progress import TerminalProgress
+
+
+def job(done: int, *, is_over: bool = False) -> EventBatch:
+    return EventBatch((JobProgress("import", "Importing", done, 4, is_over=is_over),))
+
+
+def test_a_job_is_shown_until_it_is_over_and_may_begin_again() -> None:
+    with TerminalProgress(is_shown=False) as progress:
+        bars = progress._progress
+        for batch in (job(0), job(1)):
+            progress.take_batch(batch)
+        assert [(bar.description, bar.completed, bar.total) for bar in bars.tasks] == [("Importing", 1, 4)]
+        progress.take_batch(job(4, is_over=True))
+        assert bars.tasks == []
+        progress.take_batch(job(2))
+        assert [bar.completed for bar in bars.tasks] == [2]
+
+
+@pytest.mark.parametrize(("step", "words"), [(0, "a new run"), (1200, "step 1,200")])
+def test_where_training_begins_is_said_on_stderr(capsys: pytest.CaptureFixture[str], step: int, words: str) -> None:
+    with TerminalProgress(is_shown=True) as progress:
+        progress.take_batch(EventBatch((TrainerReady("run", "CPU", step, 0, None, None, 1),)))
+    shown = capsys.readouterr()
+    assert "CPU" in shown.err and words in shown.err and shown.out == ""
