@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -76,7 +77,9 @@ def is_newer(steps: tuple[str, ...]) -> bool:
     return not {step.__name__ for step in STEPS}.issuperset(steps)
 
 
+@functools.cache
 def _expected() -> dict[str, set[str]]:
+    """Of the newest schema, made in memory: the steps are told by running them."""
     from sqlite_utils import Database  # noqa: PLC0415 - see database._prepare
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:

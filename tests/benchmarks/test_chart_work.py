@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable, Iterator
-from types import FrameType
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -22,6 +18,7 @@ from desktop.benchmark.rig import Rig
 from desktop.benchmark.ticks import Ticks
 from desktop.benchmark.whole_view import AllInView
 from desktop.chart.layers.study import StudyLayer
+from tests.support.counted import calls_of
 
 FEW, MANY = 1_000, 100_000
 TURNS = 12
@@ -35,26 +32,6 @@ def rigs(qapp: object) -> Iterator[Rigs]:
     yield made
     for rig in made.values():
         rig.close()
-
-
-def calls_of(work: Callable[[], object]) -> Counter[str]:
-    """Which functions of Python and of C are called, and how often."""
-    seen: Counter[str] = Counter()
-
-    def note(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call":
-            seen[frame.f_code.co_qualname] += 1
-        elif event == "c_call":
-            seen[argument.__qualname__] += 1
-
-    gc.disable()  # a collection calls finalizers, at a moment of its own choosing
-    sys.setprofile(note)
-    try:
-        work()
-    finally:
-        sys.setprofile(None)
-        gc.enable()
-    return seen
 
 
 def work_of(measure: Measure, rig: Rig) -> Counter[str]:

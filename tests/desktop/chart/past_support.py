@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,11 +37,12 @@ def natural(random: np.random.Generator, horizon: int) -> np.ndarray:
     return rows
 
 
-def stored(candle: Candle, interval: Interval = _MINUTE) -> list[StoredForecast]:
+@functools.lru_cache(maxsize=2_048)
+def stored(candle: Candle, interval: Interval = _MINUTE) -> tuple[StoredForecast, ...]:
     """All horizons of the forecast made at this candle; the same at each call."""
     random = np.random.default_rng(candle.open_time_ms)
     number, closed_ms = candle.open_time_ms // interval.duration_ms, interval.close_time_ms(candle.open_time_ms)
-    return [
+    return tuple(
         StoredForecast(
             origin_open_time_ms=candle.open_time_ms,
             horizon=horizon,
@@ -55,7 +57,7 @@ def stored(candle: Candle, interval: Interval = _MINUTE) -> list[StoredForecast]
             experts=np.stack([natural(random, horizon) for _ in range(3)]),
         )
         for horizon in range(1, HORIZONS + 1)
-    ]
+    )
 
 
 def conditions_at(open_time_ms: int) -> MarketConditions:
@@ -69,6 +71,7 @@ def conditions_at(open_time_ms: int) -> MarketConditions:
     return MarketConditions(RegimeProbabilities(*shares), 1.4 if oddity else 0.3, oddity)
 
 
+@functools.lru_cache(maxsize=2_048)
 def issued(candle: Candle, interval: Interval = _MINUTE) -> IssuedForecast:
     return from_rows(stored(candle, interval), interval, conditions_at(candle.open_time_ms))
 

@@ -17,8 +17,8 @@ from tests.desktop.conftest import Bench, MakeBench, fill
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench) -> Bench:
-    made = make_bench()
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench()
     ChartAppearance(made.window, made.chart)
     fill(made)
     return made
@@ -50,8 +50,8 @@ def test_settings_from_elsewhere_reach_menu_and_chart(bench: Bench) -> None:
     assert style.time_zone == ZoneInfo("Asia/Tokyo")
 
 
-def test_the_exchanges_zone_is_that_of_the_market(make_bench: MakeBench) -> None:
-    bench = make_bench()
+def test_the_exchanges_zone_is_that_of_the_market(make_chart_bench: MakeBench) -> None:
+    bench = make_chart_bench()
     appearance = ChartAppearance(bench.window, bench.chart)
     chart = replace(Settings().chart, time_zone="exchange")
     bench.window.apply_settings(replace(bench.window.settings, chart=chart))

@@ -45,8 +45,8 @@ class Shown:
 
 
 @pytest.fixture
-def shown(make_bench: MakeBench, tmp_path: Path) -> object:
-    made = Shown(make_bench(), tmp_path)
+def shown(make_chart_bench: MakeBench, tmp_path: Path) -> object:
+    made = Shown(make_chart_bench(), tmp_path)
     yield made
     made.database.close()
 
@@ -117,7 +117,7 @@ def test_ticks_and_closed_candles_reach_the_coarse_chart(shown: Shown) -> None:
     assert_alike([*series, *([] if newest is None else [newest])], joined(list(source), 5))
 
 
-def test_what_cannot_be_joined_is_not_offered(shown: Shown, make_bench: MakeBench) -> None:
+def test_what_cannot_be_joined_is_not_offered(shown: Shown, make_chart_bench: MakeBench) -> None:
     actions = shown.bench.window.actions_of_window
     assert all(actions[id_].isEnabled() for id_ in (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M, ActionId.INTERVAL_1D))
     assert actions[ActionId.INTERVAL_MARKET].isChecked()
@@ -166,20 +166,23 @@ def test_the_keys_crosshair_stays_at_its_time_at_another_interval(shown: Shown) 
     assert chart.key_mark is None, "another market has another past"
 
 
-def test_digits_in_a_field_are_digits(shown: Shown) -> None:
+def test_digits_in_a_field_are_digits(make_bench: MakeBench, tmp_path: Path) -> None:
+    """In the whole window."""
+    shown = Shown(make_bench(), tmp_path)
     field = shown.bench.window.inputs.clip_norm
     field.setFocus()
     field.selectAll()
     QTest.keyClicks(field, "2")
     assert shown.candles.is_own_interval
+    shown.database.close()
 
 
 def test_holes_of_the_exchange_are_known_from_the_table_and_from_the_feed(
-    make_bench: MakeBench, tmp_path: Path
+    make_chart_bench: MakeBench, tmp_path: Path
 ) -> None:
     data = DataFolder(tmp_path / "data")
     data.ensure()
-    database, bench = WindowDatabase(data), make_bench()
+    database, bench = WindowDatabase(data), make_chart_bench()
     database.open()
     source = list(random_series(300, skip=frozenset({*range(100, 104), 200, 201})))
     database.candles.save(MARKET, source)
@@ -201,11 +204,11 @@ def test_holes_of_the_exchange_are_known_from_the_table_and_from_the_feed(
 
 
 def test_holes_that_a_command_has_found_come_with_the_history(
-    make_bench: MakeBench, tmp_path: Path, qtbot: QtBot
+    make_chart_bench: MakeBench, tmp_path: Path, qtbot: QtBot
 ) -> None:
     data = DataFolder(tmp_path / "data")
     data.ensure()
-    database, bench = WindowDatabase(data), make_bench()
+    database, bench = WindowDatabase(data), make_chart_bench()
     database.open()
     source = list(random_series(50, skip=frozenset({20})))
     database.candles.save(MARKET, source)

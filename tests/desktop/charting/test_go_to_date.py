@@ -15,8 +15,8 @@ from tests.desktop.conftest import Bench, MakeBench, fill
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench) -> Bench:
-    made = make_bench()
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench()
     fill(made)
     return made
 
@@ -55,15 +55,15 @@ def test_a_date_after_the_last_candle_is_said_and_the_dialog_stays(bench: Bench)
     dialog.close()
 
 
-def test_an_empty_chart_has_no_date_to_go_to(make_bench: MakeBench) -> None:
-    bench = make_bench()
+def test_an_empty_chart_has_no_date_to_go_to(make_chart_bench: MakeBench) -> None:
+    bench = make_chart_bench()
     GoToDate(bench.window, bench.chart)
     bench.window.actions_of_window[ActionId.GO_TO_DATE].trigger()
     assert bench.window.banner.shown is not None
 
 
-def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_bench: MakeBench) -> None:
-    bench = make_bench()
+def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_chart_bench: MakeBench) -> None:
+    bench = make_chart_bench()
     bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
     bench.chart.set_forming(scenario.market()[-1])
     bench.chart.flush()

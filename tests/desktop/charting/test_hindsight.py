@@ -58,11 +58,11 @@ class Recorded:
 
 
 @pytest.fixture
-def recorded(qtbot: QtBot, make_bench: MakeBench, tmp_path: Path) -> Iterator[Recorded]:
+def recorded(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Recorded]:
     with open_recorded(tmp_path, SERIES, RECORDED) as (db, record):
         statements: list[str] = []
         db.conn.set_trace_callback(statements.append)
-        made = Recorded(make_bench(), record, record.reader, statements)
+        made = Recorded(make_chart_bench(), record, record.reader, statements)
         wait_for_keys(qtbot, made.bench)
         yield made
         db.conn.set_trace_callback(None)
@@ -188,7 +188,7 @@ def test_hovering_reads_what_it_needs_though_nothing_is_laid_over(qtbot: QtBot, 
     qtbot.waitUntil(lambda: chart.overlay.tooltip is not None, timeout=3_000)
 
 
-def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_bench: MakeBench) -> None:
+def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_chart_bench: MakeBench) -> None:
     class Broken:
         reads = 0
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_benc
             self.reads += 1
             raise StorageError("The database is locked by another program.")
 
-    bench, broken = make_bench(), Broken()
+    bench, broken = make_chart_bench(), Broken()
     Hindsight(bench.window, bench.chart, bench.state, lambda _run: broken)  # type: ignore[arg-type, return-value]
     bench.state.begin(None, MINUTE_MS)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")

@@ -11,7 +11,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from pytestqt.qtbot import QtBot
 
 from core.market.candle import Candle, Market
 from core.market.price_lines import LineKind, PriceLine
@@ -33,8 +32,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
-    with opened(make_bench, folder) as made:
+def bench(make_chart_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
+    with opened(make_chart_bench, folder) as made:
         yield made
 
 
@@ -336,13 +335,14 @@ def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> No
     assert the_line(bench).price == bench.newest.close
 
 
-def test_keys_of_one_letter_are_the_charts_alone(bench: ToolBench) -> None:
-    table = bench.bench.window.checkpoints.table
-    table.setFocus()
-    QTest.keyClick(table, Qt.Key.Key_A)
-    QTest.keyClick(bench.bench.window.checkpoints.filter, Qt.Key.Key_A)
-    assert lines(bench) == ()
-    assert bench.bench.window.checkpoints.filter.text() == "a"
+def test_keys_of_one_letter_are_the_charts_alone(make_bench: MakeBench, folder: Path) -> None:
+    """In the whole window: what the chart does not take is typed."""
+    with opened(make_bench, folder) as whole:
+        browser = whole.bench.window.checkpoints
+        browser.table.setFocus()
+        QTest.keyClick(browser.table, Qt.Key.Key_A)
+        QTest.keyClick(browser.filter, Qt.Key.Key_A)
+        assert lines(whole) == () and browser.filter.text() == "a"
 
 
 def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
@@ -387,21 +387,21 @@ def test_the_menu_sets_switches_off_arms_and_removes(bench: ToolBench) -> None:
 
 
 def test_the_lines_of_a_symbol_survive_a_restart_and_are_shared_by_its_intervals(
-    make_bench: MakeBench, folder: Path
+    make_chart_bench: MakeBench, folder: Path
 ) -> None:
-    with opened(make_bench, folder) as first:
+    with opened(make_chart_bench, folder) as first:
         line = set_alert(first, first.middle())
         first.tools.show_market(OTHER, None)
         assert lines(first) == ()
-    with opened(make_bench, folder) as second:
+    with opened(make_chart_bench, folder) as second:
         assert lines(second) == (line,)
         hourly = Market(MARKET.venue, MARKET.symbol, type(MARKET.interval).parse("1h"))
         second.tools.show_market(hourly, second.newest)
         assert lines(second) == (line,)
 
 
-def test_a_tick_over_the_line_is_told_once_and_remembered(make_bench: MakeBench, folder: Path, qtbot: QtBot) -> None:
-    with opened(make_bench, folder) as bench:
+def test_a_tick_over_the_line_is_told_once_and_remembered(make_chart_bench: MakeBench, folder: Path) -> None:
+    with opened(make_chart_bench, folder) as bench:
         banner = bench.bench.window.banner
         bench.key(Qt.Key.Key_A)
         bench.key(Qt.Key.Key_Up, SHIFT)
@@ -416,7 +416,7 @@ def test_a_tick_over_the_line_is_told_once_and_remembered(make_bench: MakeBench,
         tick(bench, price + 3, 3)
         assert banner.shown is None
         crossed = the_line(bench)
-    with opened(make_bench, folder) as again:
+    with opened(make_chart_bench, folder) as again:
         assert the_line(again) == crossed
 
 
@@ -435,14 +435,14 @@ def forming(bench: ToolBench, high: float, close: float) -> Candle:
 
 
 def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_done(
-    make_bench: MakeBench, folder: Path
+    make_chart_bench: MakeBench, folder: Path
 ) -> None:
-    with opened(make_bench, folder) as first:
+    with opened(make_chart_bench, folder) as first:
         close = first.newest.close
         first.tools.see_forming(forming(first, close + 5, close))
         first.tools.lines.add(LineKind.ALERT, close + 4)
         first.tools.lines.add(LineKind.ALERT, close + 6)
-    with opened(make_bench, folder) as second:
+    with opened(make_chart_bench, folder) as second:
         second.tools.see_forming(forming(second, close + 5, close))
         assert [line.is_armed for line in lines(second)] == [True, True]
         second.tools.see_forming(forming(second, close + 6, close + 1))

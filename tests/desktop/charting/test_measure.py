@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from core.market.candle import Candle, Interval
 from core.market.resample import ResampledSeries
@@ -26,9 +27,9 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[ToolBench]:
+def bench(make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[ToolBench]:
     DataFolder(tmp_path).ensure()
-    with opened(make_bench, tmp_path) as made:
+    with opened(make_chart_bench, tmp_path) as made:
         yield made
 
 
@@ -139,8 +140,9 @@ def test_the_box_goes_with_what_was_measured_out_of_view(bench: ToolBench) -> No
     assert chart.overlay.plot_labels == ()
 
 
-def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench) -> None:
+def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench, qtbot: QtBot) -> None:
     """No part of the box lies where a tick paints anew by itself."""
+    qtbot.waitUntil(lambda: len(bench.tools.markers.layer.track) > 0)  # they come a moment later, and paint all of it
     chart, newest = bench.bench.chart, bench.newest
     opens = newest.open_time_ms + MARKET.interval.duration_ms
     chart.set_forming(Candle(opens, *[newest.close] * 4, volume=1.0))

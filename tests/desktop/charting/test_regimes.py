@@ -27,9 +27,9 @@ RECORDED = 290
 
 
 @pytest.fixture
-def watched(qtbot: QtBot, make_bench: MakeBench, tmp_path: Path) -> Iterator[Bench]:
+def watched(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Bench]:
     """A window over a run whose record has the regimes of all candles but the newest."""
-    bench = make_bench()
+    bench = make_chart_bench()
     with open_recorded(tmp_path, SERIES, RECORDED) as (_, record):
         shown = CandleSeries(SERIES.interval)
         shown.extend(SERIES[index] for index in range(RECORDED))
@@ -93,7 +93,7 @@ def test_another_market_has_nothing_of_the_former(qtbot: QtBot, watched: Bench) 
 
 
 def test_a_record_that_cannot_be_read_is_told_and_asked_no_more(
-    qtbot: QtBot, make_bench: MakeBench, caplog: pytest.LogCaptureFixture
+    qtbot: QtBot, make_chart_bench: MakeBench, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken:
         asked = 0
@@ -102,7 +102,7 @@ def test_a_record_that_cannot_be_read_is_told_and_asked_no_more(
             self.asked += 1
             raise StorageError("The disk is gone.")
 
-    bench, broken = make_bench(), Broken()
+    bench, broken = make_chart_bench(), Broken()
     bench.state.begin(None, MINUTE_MS)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
     Regimes(bench.window, bench.chart, bench.state, lambda _run: broken)

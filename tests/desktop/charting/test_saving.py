@@ -1,5 +1,7 @@
 """The chart's picture and candles, in real files and the real clipboard."""
 
+import threading
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,17 +12,18 @@ from pytestqt.qtbot import QtBot
 
 from core.market.export import csv_pieces
 from core.market.files import read_candle_file
-from core.market.series import CandleSeries
+from core.market.series import CandleSeries, FloatArray, TimeArray
 from desktop.actions import ActionId
 from desktop.charting.csv_writer import CsvWriter
 from desktop.charting.saving import ChartSaving
 from tests.desktop import scenario
+from tests.desktop.chart.support import random_series
 from tests.desktop.conftest import Bench, MakeBench, fill
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench) -> Bench:
-    made = make_bench()
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench()
     fill(made)
     while made.window.banner.shown is not None:
         made.window.banner.dismiss()
@@ -70,8 +73,8 @@ def test_the_candles_in_view_are_exported_and_read_back(
     assert list(read_candle_file(path).candles) == [series[index] for index in range(frame.first, frame.stop)]
 
 
-def test_a_forming_candle_alone_is_no_table(make_bench: MakeBench, tmp_path: Path) -> None:
-    bench = make_bench()
+def test_a_forming_candle_alone_is_no_table(make_chart_bench: MakeBench, tmp_path: Path) -> None:
+    bench = make_chart_bench()
     saving = ChartSaving(bench.window, bench.chart, bench.clock)
     bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
     bench.chart.set_forming(scenario.market()[-1])
@@ -84,60 +87,77 @@ def test_a_forming_candle_alone_is_no_table(make_bench: MakeBench, tmp_path: Pat
     assert saving.ask_for_picture() is not None, "a picture of it there is"
 
 
-def show_many(bench: Bench, count: int = 120_000) -> CandleSeries:
-    """So many candles, all in view: some tenths of a second of writing."""
-    random = np.random.default_rng(6)
-    close = 20_000 + np.cumsum(random.normal(0, 4, count))
-    values = np.stack((close, close + 1.0, close - 1.0, close, random.uniform(1, 300, count)))
-    times = scenario.NOW_MS // 60_000 * 60_000 + (np.arange(count, dtype=np.int64) - count) * 60_000
-    series = CandleSeries.from_columns(scenario.MINUTE, times, values)
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """The writer waits for it when half of the lines are written."""
+    opened = threading.Event()
+
+    def pieces(open_time_ms: TimeArray, values: FloatArray) -> Iterator[str]:
+        for number, piece in enumerate(csv_pieces(open_time_ms, values)):
+            assert number != 3 or opened.wait(60.0)
+            yield piece
+
+    monkeypatch.setattr("desktop.charting.csv_writer.csv_pieces", pieces)
+    return opened
+
+
+def in_view(bench: Bench) -> str:
+    """What a file of all that is in view holds: four pieces of it."""
+    series = random_series(1_000)
     bench.chart.set_series(series, "many")
     bench.chart.zoom(1e-9)
     bench.chart.flush()
-    assert bench.chart.frame.stop - bench.chart.frame.first == count
-    return series
+    assert bench.chart.frame.stop - bench.chart.frame.first == len(series)
+    return "".join(csv_pieces(series.open_time_ms, series.values))
 
 
-def test_many_are_written_beside_the_window_as_they_were_when_asked_for(
-    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+def test_they_are_written_beside_the_window_as_they_were_when_asked_for(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, gate: threading.Event, tmp_path: Path
 ) -> None:
-    series, path = show_many(bench), tmp_path / "many.csv"
-    before = "".join(csv_pieces(series.open_time_ms, series.values))
-    told: list[str] = []
+    before, path = in_view(bench), tmp_path / "many.csv"
     saving.save_csv(path)
+    qtbot.waitUntil(lambda: "%" in told(bench))
     assert saving.is_writing and not path.exists(), "the window goes on"
+    series = bench.chart.model.series
+    assert series is not None
     series.add(replace(series[5], close=series[5].close + 0.5))
     saving.save_csv(tmp_path / "another.csv")
-    notice = bench.window.banner.shown
-    assert notice is not None and "still being written" in notice.text
-
-    def is_done() -> bool:
-        assert bench.window.banner.shown is not None
-        told.append(bench.window.banner.shown.text)
-        return not saving.is_writing
-
-    qtbot.waitUntil(is_done)
+    assert "still being written" in told(bench)
+    gate.set()
+    written(qtbot, saving)
     assert path.read_text(encoding="utf-8") == before
-    assert any("%" in text for text in told) and "went to" in told[-1]
+    assert "went to" in told(bench)
     assert [file.name for file in tmp_path.glob("*.csv")] == ["many.csv"]
 
 
-def test_the_file_is_whole_when_the_window_goes_meanwhile(bench: Bench, saving: ChartSaving, tmp_path: Path) -> None:
-    series, path = show_many(bench), tmp_path / "many.csv"
+def told(bench: Bench) -> str:
+    shown = bench.window.banner.shown
+    return "" if shown is None else shown.text
+
+
+def test_the_file_is_whole_when_the_window_goes_meanwhile(
+    bench: Bench, saving: ChartSaving, gate: threading.Event, tmp_path: Path
+) -> None:
+    whole, path = in_view(bench), tmp_path / "many.csv"
     saving.save_csv(path)
     bench.window.close()
+    assert not path.exists()
+    gate.set()
     assert saving.finish()
-    assert path.read_text(encoding="utf-8") == "".join(csv_pieces(series.open_time_ms, series.values))
+    assert path.read_text(encoding="utf-8") == whole
 
 
-def test_a_writer_that_is_cancelled_leaves_the_file_as_it_was(tmp_path: Path, qapp: object) -> None:
+def test_a_writer_that_is_cancelled_leaves_the_file_as_it_was(
+    tmp_path: Path, qapp: object, gate: threading.Event
+) -> None:
     path = tmp_path / "many.csv"
     path.write_text("former", encoding="utf-8")
-    count = 120_000
+    count = 2_000
     writer = CsvWriter(path, np.arange(count, dtype=np.int64), np.random.default_rng(1).random((5, count)))
     writer.start()
     writer.cancel()
-    assert writer.wait(10_000)
+    gate.set()
+    assert writer.wait(60_000)
     assert path.read_text(encoding="utf-8") == "former" and list(tmp_path.iterdir()) == [path]
 
 
@@ -161,8 +181,8 @@ def test_the_dialog_suggests_a_name_and_writes_what_is_chosen(
     assert not QImage(str(tmp_path / "chosen.png")).isNull()
 
 
-def test_without_a_candle_nothing_is_asked(make_bench: MakeBench) -> None:
-    bench = make_bench()
+def test_without_a_candle_nothing_is_asked(make_chart_bench: MakeBench) -> None:
+    bench = make_chart_bench()
     saving = ChartSaving(bench.window, bench.chart, bench.clock)
     assert saving.ask_for_csv() is None
     assert bench.window.banner.shown is not None

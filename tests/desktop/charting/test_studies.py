@@ -20,8 +20,8 @@ RSI = IndicatorSpec.of(IndicatorKind.RSI)
 
 
 @pytest.fixture
-def bench(make_bench: MakeBench) -> Bench:
-    made = make_bench()
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench()
     fill(made)
     return made
 
@@ -104,9 +104,9 @@ def test_what_is_removed_is_gone(bench: Bench, studies: ChartStudies) -> None:
     assert studies.specs == () and not dialog.remove_button.isEnabled()
 
 
-def test_stored_indicators_are_there_at_the_start(make_bench: MakeBench) -> None:
+def test_stored_indicators_are_there_at_the_start(make_chart_bench: MakeBench) -> None:
     chart = replace(Settings().chart, indicators=(RSI.to_json(),), pane_heights={"rsi 0": 0.3})
-    bench = make_bench(settings=replace(Settings(), chart=chart))
+    bench = make_chart_bench(settings=replace(Settings(), chart=chart))
     fill(bench)
     studies = ChartStudies(bench.window, bench.chart)
     assert studies.specs == (RSI,)

@@ -106,7 +106,7 @@ def opened(make_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
     """Everything as the application composes it; the database is closed at the end, and may be opened again."""
     database = WindowDatabase(DataFolder(folder))
     database.open()
-    bench = make_bench(scenario.checkpoints())
+    bench = make_bench()
     tools = ChartTools(bench.window, bench.chart, bench.state, database, bench.clock)
     candles = scenario.market()
     fill(bench, candles)
