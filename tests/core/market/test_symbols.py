@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import itertools
 import random
 import statistics
@@ -87,14 +86,10 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     SymbolCache(tmp_path / "file").save(SymbolList("kraken", ("BTC/EUR",), 0))
 
 
-@pytest.mark.venue
-def test_the_exchange_tells_all_of_its_spot_markets() -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers({"BTC/USDT": 1.0, "ETH/BTC": 2.0}) as exchange:
-            listed = await fetch_symbols("binance", exchange.urls, ManualClock(77))
-            assert listed == SymbolList("binance", ("BTC/USDT", "ETH/BTC"), 77)
-            exchange.refuse()
-            with pytest.raises(VenueError, match="Binance"):
-                await fetch_symbols("binance", exchange.urls, ManualClock(77))
-
-    asyncio.run(scenario())
+async def test_the_exchange_tells_all_of_its_spot_markets() -> None:
+    async with LoopbackTickers({"BTC/USDT": 1.0, "ETH/BTC": 2.0}) as exchange:
+        listed = await fetch_symbols("binance", exchange.urls, ManualClock(77))
+        assert listed == SymbolList("binance", ("BTC/USDT", "ETH/BTC"), 77)
+        exchange.refuse()
+        with pytest.raises(VenueError, match="Binance"):
+            await fetch_symbols("binance", exchange.urls, ManualClock(77))
