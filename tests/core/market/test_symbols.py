@@ -1,10 +1,6 @@
 from __future__ import annotations
 
-import itertools
-import random
-import statistics
 import string
-import time
 from pathlib import Path
 
 import pytest
@@ -51,19 +47,6 @@ def test_a_symbol_that_is_typed_whole_is_first(symbols: list[str]) -> None:
     for symbol in symbols:
         plain = symbol.replace("/", "")
         assert index.search(symbol)[0].replace("/", "") == plain
-
-
-def test_three_thousand_symbols_are_searched_between_two_keys() -> None:
-    letters = random.Random(5)
-    bases = ["".join(letters.choices(string.ascii_uppercase, k=letters.randint(2, 6))) for _ in range(1_000)]
-    index = SymbolIndex(f"{base}/{quote}" for base, quote in itertools.product(bases, ("USDT", "BTC", "EUR")))
-    spent = []
-    for typed in ("b", "bt", "btc", "u", "usd", "usdt", "xq", "a"):
-        began_s = time.perf_counter()
-        index.search(typed)
-        spent.append(time.perf_counter() - began_s)
-    assert len(index) > 2_800
-    assert statistics.median(spent) < 0.05, spent
 
 
 def test_a_list_is_kept_with_its_age(tmp_path: Path) -> None:
