@@ -6,19 +6,17 @@ import asyncio
 from collections.abc import Sequence
 from random import Random
 
-from sqlite_utils import Database
-
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.pipeline import MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
-from core.storage.migrations import schema
 from tests.simulation.market import EPOCH_MS, SimulatedMarket
 from tests.simulation.run import CATCH_UP, MARKET
 from tests.simulation.toxics import Toxic, Toxics
 from tests.simulation.venue import SimulatedExchange
 from tests.simulation.virtual_time import VirtualLoop, VirtualTime
+from tests.support.tables import empty_tables
 from tests.venue.rig import Heard
 
 
@@ -30,8 +28,7 @@ class Bench:
     ) -> None:
         self.time = VirtualTime(loop, EPOCH_MS)
         self.exchange = SimulatedExchange(random, market, self.time, Toxics(toxics))
-        self.db = Database(memory=True)
-        schema().apply(self.db)
+        self.db = empty_tables()
         self.store, self.holes = CandleStore(self.db), HoleStore(self.db)
 
     async def run_until(self, until_ms: int) -> Heard:

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from sqlite_utils import Database
-
 from core.market.candle import Candle, Market
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import (
@@ -29,11 +27,11 @@ from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection, problem_of
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
-from core.storage.migrations import schema
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
 from tests.simulation.toxics import LIES, Toxic, Toxics, random_toxics
 from tests.simulation.venue import SimulatedExchange, closed_until
 from tests.simulation.virtual_time import VirtualLoop, VirtualTime, run_virtually
+from tests.support.tables import empty_tables
 
 MARKET = Market("simulated exchange", "BTC/USDT", MINUTE)
 MINUTES = 60
@@ -162,8 +160,7 @@ async def _run(loop: VirtualLoop, random: Random, outcome: Outcome, until_ms: in
         open_venue=exchange.connect,
     )
     feed.outcome, feed.time = outcome, time
-    db = Database(memory=True)
-    schema().apply(db)
+    db = empty_tables()
     store = CandleStore(db)
     suffering = asyncio.ensure_future(exchange.suffer_moments())
     pumping = asyncio.ensure_future(MarketPipeline(feed, store, HoleStore(db), time, _Listener()).run())

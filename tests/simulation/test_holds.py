@@ -37,7 +37,7 @@ def refused(seed: int, status: int) -> tuple[Bench, Heard]:
 def test_whoever_hears_it_nobody_asks_until_the_wait_is_over(status: int) -> None:
     """Back-fill, settling, looks at a silent stream, comparing and the time: all of them keep it."""
     refusals = 0
-    for seed in range(8):
+    for seed in range(3):
         bench, _ = refused(seed, status)
         waits_s = bench.exchange.waits_s
         early = [
@@ -51,12 +51,12 @@ def test_whoever_hears_it_nobody_asks_until_the_wait_is_over(status: int) -> Non
         assert times == list(range(times[0], times[-1] + STEP_MS, STEP_MS)) and times[-1] >= EPOCH_MS + 28 * STEP_MS
         refusals += len(waits_s)
         bench.db.conn.close()
-    assert refusals > 20
+    assert refusals > 8
 
 
 def test_a_stream_that_stands_goes_on_while_a_candle_waits_and_that_is_said_once() -> None:
     said: list[str] = []
-    for seed in range(8):
+    for seed in range(3):
         bench, heard = refused(seed, 429)
         live = [status.sentence for status in heard.statuses if status.state is FeedState.LIVE]
         said += [sentence for sentence in live if "The stream goes on" in sentence]

@@ -11,17 +11,19 @@ from tests.simulation.run import MINUTES, long_minutes, problems, simulate
 
 pytestmark = pytest.mark.simulation
 
-_IN_CI, _IN_SOAK = 200, 5_000
+_FAST, _IN_CI, _IN_SOAK = 40, 200, 5_000
+"""Seeds in `make test`, in CI, and in a soak."""
 _LONG_EVERY = 8
 """Of the seeds in CI; a soak runs hours with each."""
 _CHOSEN = os.environ.get("GHOSTCANDLE_SIMULATION")
 _IS_SOAK = bool(os.environ.get("GHOSTCANDLE_SOAK"))
 
 
-def _seeds() -> list[int]:
+def _seeds() -> list[object]:
     if _CHOSEN is not None:
         return [int(_CHOSEN)]
-    return list(range(_IN_SOAK if _IS_SOAK else _IN_CI))
+    slow = range(_FAST, _IN_SOAK if _IS_SOAK else _IN_CI)
+    return [*range(_FAST), *(pytest.param(seed, marks=pytest.mark.slow) for seed in slow)]
 
 
 def _minutes(seed: int) -> int:
@@ -47,8 +49,8 @@ def test_the_table_equals_the_exchange_after_any_trouble(seed: int) -> None:
 
 def test_hours_of_market_are_gone_through() -> None:
     """What the promise is about: not an hour, and not without what goes wrong in it."""
-    long = [seed for seed in range(_IN_CI) if _minutes(seed) > MINUTES]
-    assert len(long) >= _IN_CI // _LONG_EVERY and min(_minutes(seed) for seed in long) >= 240
+    long = [seed for seed in range(_FAST) if _minutes(seed) > MINUTES]
+    assert len(long) >= _FAST // _LONG_EVERY and min(_minutes(seed) for seed in long) >= 240
     outcome = simulate(long[0], minutes=_minutes(long[0]))
     assert len(outcome.closed()) >= 200 and (outcome.ended_ms - EPOCH_MS) >= 240 * STEP_MS
     assert len({toxic.kind for toxic in outcome.toxics.all}) >= 5

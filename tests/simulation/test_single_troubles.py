@@ -35,11 +35,10 @@ def told_after(outcome: Outcome, kind: type[FeedEvent], at_ms: int) -> list[tupl
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_trouble_that_lasts_most_of_the_time_breaks_a_promise(kind: str) -> None:
-    for seed in (1, 2):
-        suffering(kind, seed, lasts_ms=END_MS - BEGIN_MS, strength=0.7)
+    suffering(kind, seed=1, lasts_ms=END_MS - BEGIN_MS, strength=0.7)
 
 
-@pytest.mark.parametrize("kind", ["outage", "stall", "deaf requests", "status"])
+@pytest.mark.parametrize("kind", ["outage", "stall"])
 def test_a_trouble_of_hours_is_got_over(kind: str) -> None:
     """Longer than one answer of the exchange holds candles, so that it takes several."""
     minutes = 270
@@ -94,7 +93,7 @@ def test_refusals_of_the_list_do_not_stop_candles_that_close_by_the_stream(statu
 
 def test_corrections_are_told_within_minutes_and_only_of_what_the_exchange_has_changed() -> None:
     told = 0
-    for seed in range(8):
+    for seed in range(4):
         outcome = simulate(seed, [])
         for told_ms, event in zip(outcome.told_at_ms, outcome.events, strict=True):
             if isinstance(event, CorrectedCandle):
@@ -102,12 +101,12 @@ def test_corrections_are_told_within_minutes_and_only_of_what_the_exchange_has_c
                 correction = outcome.market.corrections[event.candle.open_time_ms]
                 assert correction.first == event.before
                 assert correction.at_ms <= told_ms <= event.candle.open_time_ms + 8 * STEP_MS
-    assert told >= 8
+    assert told >= 4
 
 
 def test_lost_and_late_trades_are_counted() -> None:
-    lost = [suffering("drop", seed, strength=0.5).vitals()[-1].lost_trades for seed in range(4)]
-    late = [suffering("late trades", seed, lasts_ms=END_MS - BEGIN_MS).vitals()[-1].late_trades for seed in range(4)]
+    lost = [suffering("drop", seed, strength=0.5).vitals()[-1].lost_trades for seed in range(2)]
+    late = [suffering("late trades", seed, lasts_ms=END_MS - BEGIN_MS).vitals()[-1].late_trades for seed in range(2)]
     assert sum(lost) > 0 and sum(late) > 0
 
 

@@ -14,10 +14,11 @@ import asyncio
 import contextlib
 import socket
 import struct
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
+
+from tests.support.exchange.clock import loop_s
 
 _CHUNK = 65_536
 _RESET = struct.pack("ii", 1, 0)
@@ -221,7 +222,7 @@ class FaultProxy:
             due_s = 0.0
             while True:
                 data = await reader.read(_CHUNK)
-                due_s = max(due_s, time.monotonic() + self._delay_s())
+                due_s = max(due_s, loop_s() + self._delay_s())
                 on_the_way.put_nowait((due_s, data))
                 if not data:
                     break
@@ -239,7 +240,7 @@ class FaultProxy:
     ) -> None:
         while True:
             due_s, data = await on_the_way.get()
-            await asyncio.sleep(max(0.0, due_s - time.monotonic()))
+            await asyncio.sleep(max(0.0, due_s - loop_s()))
             await self._unless_stalled()
             if not data:
                 await self._say_goodbye(writer, is_from_exchange)

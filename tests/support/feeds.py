@@ -19,7 +19,8 @@ from core.market.feeds.base import (
     Known,
 )
 
-_WITHIN_S = 60.0
+_WITHIN_S = 3_600.0
+"""Most loops that a feed is iterated on are on virtual time; where one is not, pytest ends the test long before."""
 
 
 @dataclass(slots=True)
@@ -64,6 +65,11 @@ class Heard:
         """The distances between neighbouring closed candles; one single distance means: no hole, no repetition."""
         times = self.open_times()
         return {later - earlier for earlier, later in itertools.pairwise(times)}
+
+
+def live(count: int) -> Callable[[Heard], bool]:
+    """So many candles have come live."""
+    return lambda heard: len(heard.live) >= count
 
 
 async def hear(

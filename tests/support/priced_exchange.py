@@ -19,10 +19,17 @@ SECOND = Interval.parse("1s")
 class PricedExchange(LoopbackExchange):
     """Streams one market, and answers for its price."""
 
-    def __init__(self, speed: float = 5.0, sends_final: bool = True) -> None:
-        clock = AcceleratedClock(time.time_ns() // 1_000_000, speed)
+    def __init__(
+        self,
+        speed: float = 5.0,
+        sends_final: bool = True,
+        now_ms: Callable[[], int] | None = None,
+        push_s: float = 0.01,
+    ) -> None:
+        """speed: of its clock, where none is given."""
+        clock = now_ms or AcceleratedClock(time.time_ns() // 1_000_000, speed)
         tape = generated_tape(SECOND, clock(), 40, 4_000)
-        super().__init__(tape, clock, push_s=0.01, sends_final=sends_final)
+        super().__init__(tape, clock, push_s=push_s, sends_final=sends_final)
         self.tickers = LoopbackTickers({"BTC/USDT": 100.0}, clock)
 
     def _application(self) -> web.Application:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from typing import Any
 
 from tests.support.exchange.client import Client
+from tests.support.exchange.clock import loop_s
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.exchange.toxics import Message
 from tests.support.exchange.wire import text
@@ -29,8 +29,8 @@ class TradingExchange(LoopbackExchange):
             yield from self._trades_now(socket, count)
 
     def _overdue(self, per_s: float) -> int:
-        self._began_s = self._began_s or time.monotonic()
-        return max(0, int((time.monotonic() - self._began_s) * per_s) - self.trades_sent)
+        self._began_s = self._began_s or loop_s()
+        return max(0, int((loop_s() - self._began_s) * per_s) - self.trades_sent)
 
     async def burst(self, count: int) -> None:
         """So many trades at once, for everybody who listens."""
@@ -56,7 +56,7 @@ class TradingExchange(LoopbackExchange):
         open_ms = self.tape.interval.open_time_ms(now_ms)
         for _ in range(count):
             self.trades_sent += 1
-            self.traded[open_ms] = self.traded.get(open_ms, 0.0) + _AMOUNT
+            self.traded[open_ms] = self.traded.get(open_ms, 0.0) + AMOUNT
             yield Message(socket, self._trade_stream, self._trade(now_ms, forming.close))
 
     def _trade(self, now_ms: int, price: float) -> dict[str, Any]:
@@ -66,12 +66,12 @@ class TradingExchange(LoopbackExchange):
             "s": self._id,
             "t": self.trades_sent,
             "p": text(price),
-            "q": text(_AMOUNT),
+            "q": text(AMOUNT),
             "T": now_ms,
             "m": False,
             "M": True,
         }
 
 
-_AMOUNT = 64.0
+AMOUNT = 64.0
 """More than the tape's own volume, and exact when summed: so the candles of trades are told from the others."""

@@ -1,18 +1,20 @@
-"""A real feed through real ccxt, over a bad line, into a real SQLite; and what must hold afterwards."""
+"""A real feed through real ccxt, over a bad line, into a real SQLite; and what must hold afterwards.
+
+All of it on the running loop's time, which is virtual unless the test is marked `venue`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.clock import Clock, SystemClock
+from core.clock import Clock
 from core.market.candle import Candle, Interval, Market
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
@@ -23,32 +25,36 @@ from core.market.validate import Rejection
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
-from tests.support.exchange.clock import AcceleratedClock
+from tests.simulation.virtual_time import VirtualLoop
+from tests.support.exchange.clock import loop_s
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_exchange import FaultyVenue
 from tests.support.tape import generated_tape
+from tests.support.virtual_network import loop_time
 
 SECOND = Interval.parse("1s")
 STEP_MS = SECOND.duration_ms
 MARKET = Market("binance", "BTC/USDT", SECOND)
 FAST = ExchangeTimes(
-    request_s=1.0,
-    first_look_s=0.02,
-    grace_s=0.2,
-    patience_s=2.0,
-    retry_s=0.02,
-    silence_s=0.5,
-    doubt_s=0.2,
-    vitals_s=0.1,
-    check_s=0.2,
-    check_every_s=0.1,
-    confirm_s=0.05,
-    check_pause_s=0.1,
+    request_s=2.0,
+    first_look_s=0.05,
+    grace_s=0.3,
+    patience_s=3.0,
+    retry_s=0.05,
+    silence_s=4.0,
+    doubt_s=1.5,
+    vitals_s=0.5,
+    check_s=1.0,
+    check_every_s=0.5,
+    confirm_s=0.3,
+    check_pause_s=0.5,
 )
 CATCH_UP = 10
 _HISTORY = 40
-_FUTURE = 4000
-_CLOSE_WITHIN_S = 3.0
+_FUTURE = 400
+_PUSH_S = 0.1
+_LOOK_S = 0.1
+_CLOSE_WITHIN_S, _CLOSE_WITHIN_REAL_S = 3.0, 60.0
 
 
 @dataclass(slots=True)
@@ -103,6 +109,7 @@ class Rig:
     """One market that is watched over a line that may be bad."""
 
     venue: FaultyVenue
+    feed: ExchangeFeed
     heard: Heard
     store: CandleStore
 
@@ -110,15 +117,15 @@ class Rig:
     def exchange(self) -> LoopbackExchange:
         return self.venue.exchange
 
-    async def until(self, condition: Callable[[], bool], what: str, timeout_s: float = 60.0) -> None:
-        deadline_s = time.monotonic() + timeout_s
+    async def until(self, condition: Callable[[], bool], what: str, timeout_s: float = 120.0) -> None:
+        deadline_s = loop_s() + timeout_s
         while not condition():
-            if time.monotonic() > deadline_s:
+            if loop_s() > deadline_s:
                 said = [f"{status.state.value}: {status.sentence}" for status in self.heard.statuses]
                 raise AssertionError(f"waited {timeout_s:g} s for {what}; the feed said {said}")
             self.heard.news.clear()
             try:
-                await asyncio.wait_for(self.heard.news.wait(), 0.02)
+                await asyncio.wait_for(self.heard.news.wait(), _LOOK_S)
             except TimeoutError:
                 continue
 
@@ -155,22 +162,31 @@ class Rig:
         assert passed_on == times, "passed on more than once, or out of order"
 
 
-def an_exchange(speed: float = 10.0, trades: int = 31, **options: Any) -> LoopbackExchange:
-    clock = AcceleratedClock(time.time_ns() // 1_000_000, speed)
-    tape = generated_tape(SECOND, clock(), _HISTORY, _FUTURE, trades=trades)
-    return LoopbackExchange(tape, clock, push_s=0.01, **options)
+def an_exchange(trades: int = 31, history: int = _HISTORY, push_s: float = _PUSH_S, **options: Any) -> LoopbackExchange:
+    clock = loop_time()
+    tape = generated_tape(SECOND, clock.now_ms(), history, _FUTURE, trades=trades)
+    return LoopbackExchange(tape, clock.now_ms, push_s=push_s, **options)
+
+
+def correct(exchange: LoopbackExchange, open_time_ms: int) -> None:
+    """The exchange has another close and volume for this candle from now on."""
+    candle = exchange.truth(open_time_ms)
+    assert candle is not None
+    close = round((candle.high + candle.low) / 2.0, 8)
+    exchange.corrected[open_time_ms] = replace(candle, close=close, volume=round(candle.volume * 1.5, 8))
 
 
 def a_feed(
-    urls: ExchangeUrls, times: ExchangeTimes = FAST, clock: Clock | None = None, catch_up: int = CATCH_UP
+    urls: ExchangeUrls, times: ExchangeTimes = FAST, clock: Clock | None = None, catch_up: int = CATCH_UP, **named: Any
 ) -> ExchangeFeed:
-    backoff = Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
-    return ExchangeFeed(MARKET, clock or SystemClock(), catch_up=catch_up, urls=urls, times=times, backoff=backoff)
+    backoff = Backoff(first_s=0.5, longest_s=2.0, random=Random(1))
+    clock = clock or loop_time()
+    return ExchangeFeed(MARKET, clock, catch_up=catch_up, urls=urls, times=times, backoff=backoff, **named)
 
 
 def pipeline_of(feed: ExchangeFeed, store: CandleStore, heard: Heard) -> MarketPipeline:
     """From the feed into the tables of the store's database, as the product has it."""
-    return MarketPipeline(feed, store, HoleStore(store._db), SystemClock(), heard)
+    return MarketPipeline(feed, store, HoleStore(store._db), loop_time(), heard)
 
 
 @asynccontextmanager
@@ -188,20 +204,21 @@ async def watched(
     """
     db = open_database(root / "candles.sqlite3")
     before = asyncio.all_tasks()
+    is_virtual = isinstance(asyncio.get_running_loop(), VirtualLoop)
+    close_within_s = _CLOSE_WITHIN_S if is_virtual else _CLOSE_WITHIN_REAL_S
     try:
         async with FaultyVenue(exchange or an_exchange()) as venue:
             feed = a_feed(venue.urls, times, clock, catch_up)
-            rig = Rig(venue, Heard(), CandleStore(db))
+            rig = Rig(venue, feed, Heard(), CandleStore(db))
             pipeline = asyncio.create_task(pipeline_of(feed, rig.store, rig.heard).run())
             try:
                 yield rig
             finally:
-                began_s = time.monotonic()
-                await feed.aclose()
-                await asyncio.wait_for(pipeline, _CLOSE_WITHIN_S)
-                assert time.monotonic() - began_s < _CLOSE_WITHIN_S, "closing hung"
+                async with asyncio.timeout(close_within_s):
+                    await feed.aclose()
+                    await pipeline
             venue.heal()
-            await asyncio.wait_for(venue.exchange.is_deserted.wait(), _CLOSE_WITHIN_S)
+            await asyncio.wait_for(venue.exchange.is_deserted.wait(), close_within_s)
             assert is_to_fail is (rig.heard.state is FeedState.FAILED), rig.heard.statuses
             if rig.heard.closed or not is_to_fail:
                 rig.assert_whole()

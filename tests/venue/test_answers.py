@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
 from core.market.feeds.base import FeedState
+from tests.support.exchange.clock import loop_s
 from tests.venue.rig import Rig, an_exchange, watched
-
-pytestmark = pytest.mark.venue
 
 SAID = {
     429: "asks for fewer requests (429)",
@@ -34,10 +32,10 @@ async def test_the_wait_that_is_asked_for_is_kept_and_the_reason_said(tmp_path: 
         await rig.live(2)
         await broken(rig, status, retry_after_s=1)
         await rig.trouble(SAID[status], "1 s")
-        said_s, asked = time.monotonic(), len(rig.exchange.requests)
+        said_s, asked = loop_s(), len(rig.exchange.requests)
         rig.venue.heal()
         await rig.until(lambda: len(rig.exchange.requests) > asked, "the next request")
-        assert time.monotonic() - said_s > 0.9, "it did not wait"
+        assert loop_s() - said_s > 0.9, "it did not wait"
         await rig.live(3)
 
 

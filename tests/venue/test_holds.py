@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from core.clock import SystemClock
 from core.market.feeds.base import FeedState
-from core.market.feeds.exchange import ExchangeFeed, probe
+from core.market.feeds.exchange import probe
 from core.market.feeds.holds import VenueHolds
 from core.market.feeds.ticker_poller import PollEvent, PollTimes, PollTrouble, TickerPoller
 from core.market.feeds.trouble import VenueError
@@ -18,13 +18,11 @@ from core.market.symbols import fetch_symbols
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.priced_exchange import PricedExchange
-from tests.venue.rig import FAST, MARKET, Heard, pipeline_of
+from tests.support.virtual_network import loop_time
+from tests.venue.rig import MARKET, Heard, a_feed, pipeline_of
 
-pytestmark = pytest.mark.venue
-
-POLLING = PollTimes(every_s=0.1, day_every_s=60.0, request_s=2.0)
-WAIT_S = 3
-_IN_FLIGHT_S = 0.5
+POLLING = PollTimes(every_s=0.5, day_every_s=600.0, request_s=2.0)
+WAIT_S = 15
 
 
 class Both:
@@ -32,72 +30,64 @@ class Both:
 
     def __init__(self, exchange: PricedExchange, store: CandleStore) -> None:
         self.exchange, self.store, self.heard = exchange, store, Heard()
-        self.holds = VenueHolds(SystemClock())
+        clock = loop_time()
+        self.holds = VenueHolds(clock)
         self.polled: list[PollEvent] = []
-        clock, hold = SystemClock(), self.holds.of("binance")
-        self.feed = ExchangeFeed(MARKET, clock, catch_up=10, urls=exchange.urls, times=FAST, hold=hold)
+        self.feed = a_feed(exchange.urls, hold=self.holds.of("binance"))
         self.poller = TickerPoller(clock, exchange.urls, self.polled.append, POLLING, holds=self.holds)
         self.poller.watch([("binance", "BTC/USDT")])
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60.0):
+        async with asyncio.timeout(120.0):
             while not condition():  # noqa: ASYNC110 - of what is waited for, some sets no event
-                await asyncio.sleep(0.01)
-
-    async def run(self, story: Callable[[Both], object]) -> None:
-        pipeline = asyncio.create_task(pipeline_of(self.feed, self.store, self.heard).run())
-        polling = asyncio.create_task(self.poller.run())
-        try:
-            await self.until(lambda: len(self.heard.live) >= 2 and len(self.polled) >= 2)
-            await story(self)  # type: ignore[misc]
-        finally:
-            await self.feed.aclose()
-            polling.cancel()
-            await asyncio.gather(pipeline, polling, return_exceptions=True)
+                await asyncio.sleep(0.05)
 
 
-def with_both(root: Path, sends_final: bool, story: Callable[[Both], object]) -> None:
-    async def scenario() -> None:
-        with open_database(root / "candles.sqlite3") as db:
-            async with PricedExchange(sends_final=sends_final) as exchange:
-                await Both(exchange, CandleStore(db)).run(story)
-
-    asyncio.run(scenario())
+@asynccontextmanager
+async def both_of(root: Path, sends_final: bool = True) -> AsyncIterator[Both]:
+    with open_database(root / "candles.sqlite3") as db:
+        async with PricedExchange(sends_final=sends_final, now_ms=loop_time().now_ms, push_s=0.1) as exchange:
+            both = Both(exchange, CandleStore(db))
+            pipeline = asyncio.create_task(pipeline_of(both.feed, both.store, both.heard).run())
+            polling = asyncio.create_task(both.poller.run())
+            try:
+                await both.until(lambda: len(both.heard.live) >= 2 and len(both.polled) >= 2)
+                yield both
+            finally:
+                await both.feed.aclose()
+                polling.cancel()
+                await asyncio.gather(pipeline, polling, return_exceptions=True)
 
 
 @pytest.mark.parametrize("sends_final", [True, False], ids=["closed by the stream", "closed by request"])
-def test_a_wait_that_one_is_told_is_kept_by_all_and_the_stream_goes_on(tmp_path: Path, sends_final: bool) -> None:
-    async def story(both: Both) -> None:
+async def test_a_wait_that_one_is_told_is_kept_by_all_and_the_stream_goes_on(tmp_path: Path, sends_final: bool) -> None:
+    async with both_of(tmp_path, sends_final) as both:
         exchange, heard, hold = both.exchange, both.heard, both.holds.of("binance")
         exchange.answer(429, retry_after_s=WAIT_S)
         await both.until(lambda: hold.left_s > 0.0)
         exchange.resume()
         forming = len(heard.forming)
-        await asyncio.sleep(_IN_FLIGHT_S)
+        await asyncio.sleep(0.5)  # what is on its way
         asked = len(exchange.requests)
-        await both.until(lambda: hold.left_s < _IN_FLIGHT_S)
+        await both.until(lambda: hold.left_s < 2.0)
         assert exchange.requests[asked:] == [], "somebody did not keep the wait"
-        assert len(heard.forming) > forming + 10, "the stream was left alone"
+        assert len(heard.forming) > forming + 50, "the stream was left alone"
         assert heard.state is FeedState.LIVE and not heard.sentences(FeedState.RECONNECTING)
         assert any("429" in each.sentence for each in both.polled if isinstance(each, PollTrouble))
         with pytest.raises(VenueError, match="429"):
-            await fetch_symbols("binance", exchange.urls, SystemClock(), hold)
-        assert "429" in (await probe(MARKET, exchange.urls, 2.0, SystemClock(), hold) or "")
+            await fetch_symbols("binance", exchange.urls, loop_time(), hold)
+        assert "429" in (await probe(MARKET, exchange.urls, 2.0, loop_time(), hold) or "")
         live = len(heard.live)
         await both.until(lambda: len(heard.live) >= live + 5 and len(exchange.requests) > asked)
         stored = both.store.load(MARKET)
         assert stored == exchange.tape.between(stored[0].open_time_ms, stored[-1].open_time_ms), "nothing was lost"
 
-    with_both(tmp_path, sends_final, story)
 
-
-def test_a_user_who_wants_another_try_is_obeyed_and_the_exchange_may_ask_again(tmp_path: Path) -> None:
-    async def story(both: Both) -> None:
+async def test_a_user_who_wants_another_try_is_obeyed_and_the_exchange_may_ask_again(tmp_path: Path) -> None:
+    async with both_of(tmp_path) as both:
         hold = both.holds.of("binance")
         both.exchange.answer(429, retry_after_s=600)
         await both.until(lambda: hold.left_s > 300.0)
         hold.drop()
         assert hold.left_s == 0.0
         await both.until(lambda: hold.left_s > 300.0)
-
-    with_both(tmp_path, True, story)

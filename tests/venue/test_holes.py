@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-import pytest
-
-from core.clock import SystemClock
 from core.market.feeds.base import MissingCandles
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.spans import Span
@@ -19,9 +16,8 @@ from core.storage.database import open_database
 from core.storage.holes import HoleStore
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_exchange import FaultyVenue
+from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, SECOND, STEP_MS, Heard, a_feed, an_exchange, pipeline_of
-
-pytestmark = pytest.mark.venue
 
 HIDDEN = 3
 
@@ -60,14 +56,14 @@ async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[Sp
 async def fill(path: Path, exchange: LoopbackExchange, first_ms: int, stop_ms: int) -> BackfillReport:
     with open_database(path) as db:
         async with exchange:
-            source = open_venue(MARKET, SystemClock(), exchange.urls, 5.0)
-            job = Backfill(MARKET, CandleStore(db), HoleStore(db), DatabaseWriter(db), SystemClock(), source, Silent())
+            source, clock = open_venue(MARKET, loop_time(), exchange.urls, 5.0), loop_time()
+            job = Backfill(MARKET, CandleStore(db), HoleStore(db), DatabaseWriter(db), clock, source, Silent())
             return await job.run(first_ms, stop_ms)
 
 
-def test_a_hole_that_was_found_live_is_known_and_marked_after_a_restart(tmp_path: Path) -> None:
+async def test_a_hole_that_was_found_live_is_known_and_marked_after_a_restart(tmp_path: Path) -> None:
     path, exchange = tmp_path / "candles.sqlite3", an_exchange()
-    hole, first_ms = asyncio.run(watch_until_a_hole(path, exchange))
+    hole, first_ms = await watch_until_a_hole(path, exchange)
     with open_database(path, readonly=True) as db:
         assert HoleStore(db).of_exchange(MARKET, Span(first_ms, hole.stop_ms)) == [hole]
         series = CandleSeries(SECOND)
@@ -75,5 +71,5 @@ def test_a_hole_that_was_found_live_is_known_and_marked_after_a_restart(tmp_path
             series.add(candle)
     marks = [series[int(index)].open_time_ms for index in series.gap_indices()]
     assert marks == [hole.stop_ms], "the chart marks where a candle is missing before this one"
-    report = asyncio.run(fill(path, exchange, first_ms, hole.stop_ms))
+    report = await fill(path, exchange, first_ms, hole.stop_ms)
     assert (report.wanted, report.requests, report.all_absent) == (0, 0, HIDDEN), "it is not asked for again"

@@ -11,8 +11,6 @@ from core.market.feeds.base import FeedState
 from tests.support.fault_proxy import Bandwidth, Latency, Refuse, Reset, SlowClose, Stall, Toxic
 from tests.venue.rig import FAST, watched
 
-pytestmark = pytest.mark.venue
-
 PATIENT = replace(FAST, request_s=5.0, doubt_s=2.0)
 """Where nothing is to be taken for a break: a machine that has much else to do is slow, too."""
 

@@ -23,8 +23,6 @@ from tests.support.exchange.toxics import (
 from tests.support.fault_proxy import Latency
 from tests.venue.rig import watched
 
-pytestmark = pytest.mark.venue
-
 TOXICS: dict[str, Callable[[], list[MessageToxic]]] = {
     "duplicate": lambda: [Duplicate()],
     "reorder": lambda: [Reorder(of=8)],

@@ -1,4 +1,7 @@
-"""Kraken and Coinbase through ccxt's own classes: streams, REST, breaks, and what they say when they do not want to."""
+"""Kraken and Coinbase through ccxt's own classes: streams, REST, breaks, and what they say when they do not want to.
+
+On virtual time.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +27,9 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
 from tests.support.exchange.kraken import MOST_ROWS, KrakenExchange
-from tests.support.exchange.minutes import MINUTE, FastVenue, fast_venue, without_a_pace
+from tests.support.exchange.minutes import MINUTE, ServedVenue, minute_venue
 from tests.venue.rig import Heard
 from tests.venue.test_holes import Silent
-
-pytestmark = pytest.mark.venue
 
 STEP_MS = MINUTE.duration_ms
 both = pytest.mark.parametrize("venue", ["kraken", "coinbase"])
@@ -38,16 +39,16 @@ both = pytest.mark.parametrize("venue", ["kraken", "coinbase"])
 class Watched:
     """One market that is watched, into a real table."""
 
-    served: FastVenue
+    served: ServedVenue
     heard: Heard
     store: CandleStore
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        async with asyncio.timeout(60.0):
+        async with asyncio.timeout(3_600.0):
             while not condition():
                 self.heard.news.clear()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.heard.news.wait(), 0.05)
+                    await asyncio.wait_for(self.heard.news.wait(), 1.0)
 
     def truth(self, open_time_ms: int) -> Candle | None:
         return self.served.exchange.truth(open_time_ms)
@@ -58,8 +59,8 @@ class Watched:
 
 @contextlib.asynccontextmanager
 async def watched(venue: str, root: Path, catch_up: int = 20) -> AsyncIterator[Watched]:
-    served, heard = fast_venue(venue), Heard()
-    with without_a_pace(venue), open_database(root / "candles.sqlite3") as db:
+    served, heard = minute_venue(venue), Heard()
+    with open_database(root / "candles.sqlite3") as db:
         async with served.exchange:
             feed, store = served.feed(catch_up), CandleStore(db)
             pipeline = MarketPipeline(feed, store, HoleStore(db), served.clock, heard)
@@ -77,140 +78,113 @@ async def watched(venue: str, root: Path, catch_up: int = 20) -> AsyncIterator[W
 
 
 @both
-def test_candles_form_from_trades_and_close_as_the_exchange_has_them(venue: str, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(venue, tmp_path) as market:
-            heard = market.heard
-            await market.until(lambda: len(heard.live) >= 3 and len(heard.forming) >= 10)
-            assert market.vitals().trades > 50 and market.vitals().rejected == 0
-            for formed in heard.forming:
-                final = market.truth(formed.open_time_ms)
-                assert final is not None and formed.open == final.open
-                assert final.low <= formed.low and formed.high <= final.high
-                assert formed.volume <= final.volume * (1.0 + 1e-9), "no trade was counted twice"
-
-    asyncio.run(scenario())
+async def test_candles_form_from_trades_and_close_as_the_exchange_has_them(venue: str, tmp_path: Path) -> None:
+    async with watched(venue, tmp_path) as market:
+        heard = market.heard
+        await market.until(lambda: len(heard.live) >= 3 and len(heard.forming) >= 10)
+        assert market.vitals().trades > 50 and market.vitals().rejected == 0
+        for formed in heard.forming:
+            final = market.truth(formed.open_time_ms)
+            assert final is not None and formed.open == final.open
+            assert final.low <= formed.low and formed.high <= final.high
+            assert formed.volume <= final.volume * (1.0 + 1e-9), "no trade was counted twice"
 
 
 @both
-def test_after_a_cut_what_was_missed_is_fetched(venue: str, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(venue, tmp_path) as market:
-            heard, exchange = market.heard, market.served.exchange
-            await market.until(lambda: len(heard.live) >= 2)
-            exchange.refuse()
-            await market.until(lambda: heard.state is FeedState.RECONNECTING)
-            back_ms = exchange.now_ms() + 3 * STEP_MS
-            await market.until(lambda: exchange.now_ms() >= back_ms)
-            exchange.resume()
-            live = len(heard.live)
-            await market.until(lambda: heard.state is FeedState.LIVE and len(heard.live) >= live + 2)
-            assert len(heard.closed) > len(heard.live) + 20, "candles of the break came by request"
-
-    asyncio.run(scenario())
+async def test_after_a_cut_what_was_missed_is_fetched(venue: str, tmp_path: Path) -> None:
+    async with watched(venue, tmp_path) as market:
+        heard, exchange = market.heard, market.served.exchange
+        await market.until(lambda: len(heard.live) >= 2)
+        exchange.refuse()
+        await market.until(lambda: heard.state is FeedState.RECONNECTING)
+        back_ms = exchange.now_ms() + 3 * STEP_MS
+        await market.until(lambda: exchange.now_ms() >= back_ms)
+        exchange.resume()
+        live = len(heard.live)
+        await market.until(lambda: heard.state is FeedState.LIVE and len(heard.live) >= live + 2)
+        assert len(heard.closed) > len(heard.live) + 20, "candles of the break came by request"
 
 
 @both
-def test_a_candle_that_is_corrected_is_told_and_stored(venue: str, tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with watched(venue, tmp_path) as market:
-            heard = market.heard
-            await market.until(lambda: len(heard.live) >= 2)
-            open_ms = heard.live[-1].open_time_ms
-            final = market.truth(open_ms)
-            assert final is not None
-            volume = round(final.volume * 1.5, 8)
-            market.served.exchange.corrected[open_ms] = Candle(
-                open_ms, final.open, final.high, final.low, final.close, volume
-            )
-            await market.until(lambda: bool(heard.corrected))
-            assert heard.corrected == [market.truth(open_ms)]
-
-    asyncio.run(scenario())
+async def test_a_candle_that_is_corrected_is_told_and_stored(venue: str, tmp_path: Path) -> None:
+    async with watched(venue, tmp_path) as market:
+        heard = market.heard
+        await market.until(lambda: len(heard.live) >= 2)
+        open_ms = heard.live[-1].open_time_ms
+        final = market.truth(open_ms)
+        assert final is not None
+        volume = round(final.volume * 1.5, 8)
+        market.served.exchange.corrected[open_ms] = Candle(
+            open_ms, final.open, final.high, final.low, final.close, volume
+        )
+        await market.until(lambda: bool(heard.corrected))
+        assert heard.corrected == [market.truth(open_ms)]
 
 
-def fill(served: FastVenue, path: Path, candles: int) -> BackfillReport:
-    async def scenario() -> BackfillReport:
-        with without_a_pace(served.market.venue), open_database(path) as db:
-            async with served.exchange:
-                source = open_venue(served.market, served.clock, served.exchange.urls)
-                store, holes, writer = CandleStore(db), HoleStore(db), DatabaseWriter(db)
-                job = Backfill(served.market, store, holes, writer, served.clock, source, Silent())
-                until_ms = MINUTE.open_time_ms(served.exchange.now_ms())
-                return await job.run(until_ms - candles * STEP_MS, until_ms)
-
-    return asyncio.run(scenario())
+async def fill(served: ServedVenue, path: Path, candles: int) -> BackfillReport:
+    with open_database(path) as db:
+        async with served.exchange:
+            source = open_venue(served.market, served.clock, served.exchange.urls)
+            store, holes, writer = CandleStore(db), HoleStore(db), DatabaseWriter(db)
+            job = Backfill(served.market, store, holes, writer, served.clock, source, Silent())
+            until_ms = MINUTE.open_time_ms(served.exchange.now_ms())
+            return await job.run(until_ms - candles * STEP_MS, until_ms)
 
 
-def test_coinbase_is_back_filled_page_by_page(tmp_path: Path) -> None:
-    served = fast_venue("coinbase", history=1_100)
-    report = fill(served, tmp_path / "candles.sqlite3", 1_000)
+async def test_coinbase_is_back_filled_page_by_page(tmp_path: Path) -> None:
+    report = await fill(minute_venue("coinbase", history=1_100), tmp_path / "candles.sqlite3", 1_000)
     assert (report.stored, report.absent, report.left) == (1_000, 0, 0)
     assert report.requests == 4, "its pages have 300 candles"
 
 
-def test_what_lies_before_krakens_list_is_out_of_reach_and_not_said_to_be_absent(tmp_path: Path) -> None:
-    served = fast_venue("kraken", history=1_100)
-    report = fill(served, tmp_path / "candles.sqlite3", 1_000)
-    assert report.stored in (MOST_ROWS - 1, MOST_ROWS - 2), "the newest of its rows is still open"
+async def test_what_lies_before_krakens_list_is_out_of_reach_and_not_said_to_be_absent(tmp_path: Path) -> None:
+    served = minute_venue("kraken", history=1_100)
+    report = await fill(served, tmp_path / "candles.sqlite3", 1_000)
+    assert report.stored == MOST_ROWS - 1, "the newest of its rows is still open"
     assert report.absent == report.all_absent == 0
     assert report.stored + report.out_of_reach == report.wanted == 1_000 and report.left == report.out_of_reach
     with open_database(tmp_path / "candles.sqlite3") as db:
         assert HoleStore(db).of_exchange(served.market, Span(0, 2**62)) == []
 
 
-def test_a_hole_within_krakens_list_is_absent(tmp_path: Path) -> None:
-    served = fast_venue("kraken", history=1_100)
+async def test_a_hole_within_krakens_list_is_absent(tmp_path: Path) -> None:
+    served = minute_venue("kraken", history=1_100)
     newest_ms = MINUTE.open_time_ms(served.exchange.now_ms())
     served.exchange.hidden.update({newest_ms - minutes * STEP_MS for minutes in (300, 301)})
-    report = fill(served, tmp_path / "candles.sqlite3", 500)
+    report = await fill(served, tmp_path / "candles.sqlite3", 500)
     assert (report.absent, report.out_of_reach, report.left) == (2, 0, 0)
 
 
-def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_said_so(tmp_path: Path) -> None:
-    async def scenario() -> tuple[Heard, list[Span]]:
-        served, heard = fast_venue("kraken", history=1_100), Heard()
-        known = served.exchange.truth(MINUTE.open_time_ms(served.exchange.now_ms()) - 1_000 * STEP_MS)
-        assert known is not None
-        with without_a_pace("kraken"), open_database(tmp_path / "candles.sqlite3") as db:
-            store, holes = CandleStore(db), HoleStore(db)
-            store.save(served.market, [known])
-            async with served.exchange:
-                feed = served.feed(1_000)
-                running = asyncio.create_task(MarketPipeline(feed, store, holes, served.clock, heard).run())
-                async with asyncio.timeout(60.0):
-                    while not heard.live:
-                        heard.news.clear()
-                        await heard.news.wait()
-                await feed.aclose()
-                await running
-            return heard, holes.of_exchange(served.market, Span(0, 2**62))
-
-    heard, holes = asyncio.run(scenario())
-    assert holes == [] and not [told for told in heard.told if isinstance(told, MissingCandles)]
+async def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_said_so(tmp_path: Path) -> None:
+    served, heard = minute_venue("kraken", history=1_100), Heard()
+    known = served.exchange.truth(MINUTE.open_time_ms(served.exchange.now_ms()) - 1_000 * STEP_MS)
+    assert known is not None
+    with open_database(tmp_path / "candles.sqlite3") as db:
+        store, holes = CandleStore(db), HoleStore(db)
+        store.save(served.market, [known])
+        async with served.exchange:
+            feed = served.feed(1_000)
+            running = asyncio.create_task(MarketPipeline(feed, store, holes, served.clock, heard).run())
+            while not heard.live:
+                heard.news.clear()
+                await heard.news.wait()
+            await feed.aclose()
+            await running
+        assert holes.of_exchange(served.market, Span(0, 2**62)) == []
+    assert not [told for told in heard.told if isinstance(told, MissingCandles)]
     assert "newest 720 candles only" in heard.sentences(FeedState.CATCHING_UP)
     times = [candle.open_time_ms for candle in heard.closed]
     assert len(times) >= MOST_ROWS - 2 and times == list(range(times[0], times[-1] + STEP_MS, STEP_MS))
 
 
 @contextlib.asynccontextmanager
-async def connected(served: FastVenue, symbol: str = "BTC/USD") -> AsyncIterator[CcxtVenue]:
+async def connected(served: ServedVenue, symbol: str = "BTC/USD") -> AsyncIterator[CcxtVenue]:
     async with served.exchange:
         venue = CcxtVenue(Market(served.market.venue, symbol, MINUTE), served.exchange.urls, 5.0)
         try:
             yield venue
         finally:
             await venue.close()
-
-
-async def refusal(served: FastVenue, body: str) -> VenueError:
-    """What is made of an answer of Kraken's, which is 200 whatever it says."""
-    async with connected(served) as venue:
-        await venue.open(None)
-        served.exchange.answer(200, body=body)
-        with pytest.raises(VenueError) as raised:
-            await venue.candles(served.exchange.now_ms() - 10 * STEP_MS)
-        return raised.value
 
 
 @pytest.mark.parametrize(
@@ -223,28 +197,28 @@ async def refusal(served: FastVenue, body: str) -> VenueError:
         ("EGeneral:Internal error", "maintenance or overloaded", False),
     ],
 )
-def test_what_kraken_says_inside_its_answers_is_told_apart(error: str, words: str, is_asked: bool) -> None:
-    with without_a_pace("kraken"):
-        trouble = asyncio.run(refusal(fast_venue("kraken"), f'{{"error":["{error}"]}}'))
+async def test_what_kraken_says_inside_its_answers_is_told_apart(error: str, words: str, is_asked: bool) -> None:
+    """They are 200, whatever it says."""
+    served = minute_venue("kraken")
+    async with connected(served) as venue:
+        await venue.open(None)
+        served.exchange.answer(200, body=f'{{"error":["{error}"]}}')
+        with pytest.raises(VenueError) as raised:
+            await venue.candles(served.exchange.now_ms() - 10 * STEP_MS)
+    trouble = raised.value
     assert words in str(trouble) and "Kraken" in str(trouble)
     assert trouble.is_asked is is_asked and not trouble.is_final
 
 
 @both
-def test_a_market_that_is_not_there_is_named(venue: str) -> None:
-    served = fast_venue(venue)
-
-    async def scenario() -> None:
-        async with connected(served, "NO/SUCH") as nowhere:
-            with pytest.raises(VenueError, match="no spot market NO/SUCH"):
-                await nowhere.open(None)
-
-    with without_a_pace(venue):
-        asyncio.run(scenario())
+async def test_a_market_that_is_not_there_is_named(venue: str) -> None:
+    async with connected(minute_venue(venue), "NO/SUCH") as nowhere:
+        with pytest.raises(VenueError, match="no spot market NO/SUCH"):
+            await nowhere.open(None)
 
 
-def test_an_address_is_only_asked_in_the_forms_that_are_spoken_there() -> None:
-    kraken = KrakenExchange(fast_venue("kraken").exchange.tape)
+async def test_an_address_is_only_asked_in_the_forms_that_are_spoken_there() -> None:
+    kraken = KrakenExchange(minute_venue("kraken").exchange.tape)
     with pytest.raises(VenueError, match="speaks as Kraken does") as raised:
         make_exchange("binance", kraken.urls, 5.0, Answer())
     assert raised.value.is_final

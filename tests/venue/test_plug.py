@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -19,13 +20,11 @@ from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.runs import RunStore
 from desktop.app import Application
-from tests.support.exchange.clock import AcceleratedClock
-from tests.support.exchange.server import LoopbackExchange
+from tests.support.exchange.clock import wall_ms
 from tests.support.fault_proxy import Refuse
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
-from tests.support.tape import generated_tape
-from tests.venue.rig import MARKET, SECOND, STEP_MS, Heard, a_feed, pipeline_of
-from tests.venue.windows import CATCH_UP, context, open_window, until
+from tests.venue.rig import MARKET, STEP_MS, Heard, a_feed, pipeline_of
+from tests.venue.windows import CATCH_UP, context, open_window, until, wall_exchange
 
 pytestmark = pytest.mark.venue
 
@@ -76,16 +75,10 @@ def live_targets(root: Path) -> list[int]:
         db.close()
 
 
-@pytest.mark.parametrize(
-    "out_s",
-    [
-        pytest.param(5, marks=pytest.mark.timeout(300)),
-        pytest.param(120, marks=[pytest.mark.slow, pytest.mark.timeout(400)]),
-    ],
-)
-def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path, out_s: int) -> None:
-    clock = AcceleratedClock(time.time_ns() // 1_000_000)
-    venue = FaultyVenue(LoopbackExchange(generated_tape(SECOND, clock(), 60, 1000), clock, push_s=0.05))
+@pytest.mark.timeout(400)
+def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path) -> None:
+    out_s = 120 if os.environ.get("GHOSTCANDLE_SOAK") else 5
+    venue, clock = FaultyVenue(wall_exchange()), wall_ms
     beside = Undisturbed(venue, tmp_path)
     on_chart: list[Candle] = []
     pulled_ms = healed_ms = 0
@@ -108,13 +101,13 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path,
             control(lambda: venue.proxy.put(Refuse()))
             pulled_ms, pulled_at = clock(), count()
             await until(lambda: state.feed is not None and "cannot be reached" in state.feed.sentence, "the word of it")
-            await until(lambda: clock() >= pulled_ms + out_s * 1000, "the end of the outage", out_s + 10.0)
+            await until(lambda: clock() >= pulled_ms + out_s * 1000, "the end of the outage", out_s + 60.0)
             assert count() <= pulled_at + 1, "a candle was invented while nobody could be asked"
             tries = state.feed_record.tries
             assert tries, "nobody counted the tries that failed"
             control(venue.heal)
             healed_ms = clock()
-            await until(is_live, "the market to be back", min(out_s, _LONGEST_WAIT_S) + 30.0)
+            await until(is_live, "the market to be back", _LONGEST_WAIT_S + 60.0)
             assert (state.feed_record.tries or 0) > tries, "the one that succeeded"
             back, newest, last = count(), application.chart.model.newest, state.feed_record.last_price
             assert newest is not None and last is not None and last.price == newest.close, "two last prices"
@@ -123,9 +116,9 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path,
             assert series is not None and drawn is series
             on_chart.extend(series[index] for index in range(len(series)))
 
-        open_window(qapp, context(tmp_path / "data", venue.urls), story, out_s + 200.0)
+        open_window(qapp, context(tmp_path / "data", venue.urls), story, out_s + 250.0)
         newest_ms = on_chart[-1].open_time_ms
-        deadline_s = time.monotonic() + 10.0
+        deadline_s = time.monotonic() + 60.0
         while not beside.heard.closed or beside.heard.closed[-1].open_time_ms < newest_ms:
             assert time.monotonic() < deadline_s, "the undisturbed run is behind"
             time.sleep(0.05)

@@ -15,6 +15,10 @@ from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Set
 from core.storage.folder import DataFolder
 from desktop.app import Application
 from desktop.commands.options import Context
+from tests.support.exchange.clock import wall_ms
+from tests.support.exchange.server import LoopbackExchange
+from tests.support.tape import generated_tape
+from tests.venue.rig import SECOND
 
 CATCH_UP = 30
 
@@ -31,6 +35,11 @@ def context(root: Path, urls: ExchangeUrls) -> Context:
     folder = DataFolder(root)
     folder.ensure()
     return Context(settings, folder, as_json=False, urls=urls)
+
+
+def wall_exchange(trades: int = 31) -> LoopbackExchange:
+    """At this computer's own pace."""
+    return LoopbackExchange(generated_tape(SECOND, wall_ms(), 60, 1000, trades=trades))
 
 
 def open_window(
@@ -54,7 +63,7 @@ def open_window(
     asyncio.set_event_loop(None)
 
 
-async def until(condition: Callable[[], bool], what: str, within_s: float = 40.0) -> None:
+async def until(condition: Callable[[], bool], what: str, within_s: float = 120.0) -> None:
     try:
         async with asyncio.timeout(within_s):
             while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event

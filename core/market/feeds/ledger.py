@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
+from operator import attrgetter
 
 from core.market.candle import Candle, Interval
 from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, Known, MissingCandles
@@ -19,6 +20,7 @@ _LOOKED_BACK = 5
 _CHECKS = 2
 _TOLERANCE = 1e-9
 """Relative: the stream and the list of an exchange may print the same number with other digits."""
+_numbers = attrgetter("open_time_ms", "open", "high", "low", "close", "volume")
 
 
 @dataclass(slots=True)
@@ -174,4 +176,4 @@ class Ledger:
 
 
 def _is_same(one: Candle, other: Candle) -> bool:
-    return all(math.isclose(a, b, rel_tol=_TOLERANCE) for a, b in zip(astuple(one), astuple(other), strict=True))
+    return all(math.isclose(a, b, rel_tol=_TOLERANCE) for a, b in zip(_numbers(one), _numbers(other), strict=True))

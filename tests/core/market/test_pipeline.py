@@ -35,7 +35,9 @@ from core.market.validate import Rejection, RejectionReason
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
+from tests.simulation.virtual_time import run_virtually
 from tests.support.candles import MARKET, random_walk, without
+from tests.support.tables import empty_tables
 
 
 class ScriptedFeed:
@@ -117,7 +119,8 @@ class Listener:
 
 def run(feed: ScriptedFeed, db: Database, listener: Listener | None = None) -> Listener:
     listener = listener or Listener(market=feed.market)
-    asyncio.run(MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run())
+    pipeline = MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener)
+    run_virtually(lambda loop: pipeline.run())
     return listener
 
 
@@ -160,9 +163,7 @@ def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
             MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run()
         )
         await feed.waiting.wait()
-        async with asyncio.timeout(60.0):
-            while not listener.batches:  # noqa: ASYNC110 - the listener is not told by an event
-                await asyncio.sleep(0.01)
+        await asyncio.sleep(1.0)
         stored = CandleStore(db).load(MARKET)
         await feed.aclose()
         await running
@@ -170,7 +171,7 @@ def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
         return stored
 
     with open_database(path) as db:
-        assert asyncio.run(scenario(db)) == candles
+        assert run_virtually(lambda loop: scenario(db)) == candles
 
 
 def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path) -> None:
@@ -185,7 +186,7 @@ def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path
     with open_database(path):
         pass
     with open_database(path, readonly=True) as db:
-        asyncio.run(scenario(db))
+        run_virtually(lambda loop: scenario(db))
 
 
 def test_a_status_finds_everything_before_it_told(path: Path) -> None:
@@ -201,16 +202,15 @@ def test_a_status_finds_everything_before_it_told(path: Path) -> None:
 
 
 @given(st.permutations(range(8)), st.lists(st.integers(0, 7), max_size=6), st.lists(st.booleans(), min_size=14))
-def test_order_and_repetition_change_nothing(
-    tmp_path_factory: pytest.TempPathFactory, order: list[int], repeated: list[int], live: list[bool]
-) -> None:
+def test_order_and_repetition_change_nothing(order: list[int], repeated: list[int], live: list[bool]) -> None:
     candles = without(random_walk(9), 4)
     script: list[FeedEvent | Exception] = [
         ClosedCandle(candles[index], is_live) for index, is_live in zip([*order, *repeated], live, strict=False)
     ]
-    with open_database(tmp_path_factory.mktemp("order") / "candles.db") as db:
-        run(ScriptedFeed(script), db)
-        assert CandleStore(db).load(MARKET) == candles
+    db = empty_tables()
+    run(ScriptedFeed(script), db)
+    assert CandleStore(db).load(MARKET) == candles
+    db.conn.close()
 
 
 def test_it_goes_on_after_what_is_stored(path: Path) -> None:
@@ -333,7 +333,7 @@ def test_cancelling_closes_the_feed_and_passes(path: Path) -> None:
         return feed
 
     with open_database(path) as db:
-        assert asyncio.run(cancel(db)).is_closed
+        assert run_virtually(lambda loop: cancel(db)).is_closed
 
 
 def test_a_correction_replaces_what_is_stored_and_is_told_once(path: Path) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-import time
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +11,7 @@ from hypothesis import strategies as st
 from core.market.candle import Candle
 from core.market.pyramid import FloatArray, Pyramid
 from core.market.series import CandleSeries
-from tests.core.market.edits import MINUTE, START_MS, Edit, apply, candles, edits, walk
+from tests.core.market.edits import MINUTE, Edit, apply, candles, edits, walk
 
 
 def summed(values: FloatArray, number: int) -> list[list[float]]:
@@ -110,19 +108,3 @@ def test_a_short_series_is_never_given_a_pyramid_by_its_extremes() -> None:
     series = walk(1_000)
     assert series.extremes(0, 1_000) is not None
     assert series._pyramid is None
-
-
-def test_a_candle_at_the_end_of_a_million_costs_what_it_does_at_the_end_of_a_thousand() -> None:
-    """Ten times the levels' share, not a thousand times: the machine may be busy."""
-    costs = {}
-    for count in (1_000, 1_000_000):
-        series = walk(count)
-        series.build_pyramid()
-        newest = START_MS + count * MINUTE.duration_ms
-        spent = []
-        for number in range(60):
-            began = time.perf_counter()
-            series.add(Candle(newest + number * MINUTE.duration_ms, 1.0, 2.0, 0.5, 1.5, 3.0))
-            spent.append(time.perf_counter() - began)
-        costs[count] = float(np.median(spent))
-    assert costs[1_000_000] < 20 * costs[1_000], costs

@@ -24,7 +24,7 @@ def columns_of(given_candles: list[Candle]) -> tuple[np.ndarray, np.ndarray]:
 
 
 @given(edits())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_it_holds_what_a_dictionary_would(changes: list[Edit]) -> None:
     series, expected = CandleSeries(MINUTE), dict[int, Candle]()
     for change in changes:
@@ -36,7 +36,7 @@ def test_it_holds_what_a_dictionary_would(changes: list[Edit]) -> None:
 
 
 @given(st.lists(candles(), max_size=60), st.lists(candles(), max_size=60))
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_columns_are_added_as_candles_are(first: list[Candle], second: list[Candle]) -> None:
     by_candles, by_columns = CandleSeries(MINUTE), CandleSeries(MINUTE)
     for part in (first, second):
@@ -47,7 +47,7 @@ def test_columns_are_added_as_candles_are(first: list[Candle], second: list[Cand
 
 
 @given(edits(), edits())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_what_changed_is_remembered(before: list[Edit], after: list[Edit]) -> None:
     series = CandleSeries(MINUTE)
     for change in before:

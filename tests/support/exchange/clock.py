@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 
 
 def wall_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def loop_s() -> float:
+    """Of the running loop, whose time may be virtual."""
+    return asyncio.get_running_loop().time()
 
 
 @dataclass(frozen=True, slots=True)

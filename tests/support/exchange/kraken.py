@@ -5,7 +5,6 @@ What they look like was taken from the messages that ccxt's `kraken` classes doc
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +14,7 @@ from aiohttp import web
 from core.market.candle import Candle
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.exchange.client import Client
+from tests.support.exchange.clock import loop_s
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.exchange.toxics import Message
 from tests.support.exchange.wire import text
@@ -101,9 +101,9 @@ class KrakenExchange(LoopbackExchange):
     def _due(self, socket: Client) -> Iterable[Message]:
         messages = [message for stream in sorted(socket.streams) for message in self._of(stream, socket)]
         if messages:
-            socket.kline_at_s = time.monotonic()
-        elif time.monotonic() - socket.kline_at_s > _HEARTBEAT_S:
-            socket.kline_at_s = time.monotonic()
+            socket.kline_at_s = loop_s()
+        elif loop_s() - socket.kline_at_s > _HEARTBEAT_S:
+            socket.kline_at_s = loop_s()
             messages = [Message(socket, "heartbeat", {"channel": "heartbeat"})]
         return messages
 

@@ -1,4 +1,4 @@
-"""Driving exchanges whose shortest candle is a minute: their clock and ours run fast together."""
+"""Driving exchanges whose shortest candle is a minute."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import ccxt.pro
 
+from core.clock import Clock
 from core.market.candle import Interval, Market
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from tests.support.exchange.clock import AcceleratedClock, FastClock
@@ -17,10 +18,11 @@ from tests.support.exchange.coinbase import CoinbaseExchange
 from tests.support.exchange.kraken import KrakenExchange
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.tape import generated_tape
+from tests.support.virtual_network import loop_time
 
 MINUTE = Interval.parse("1m")
 SPEED = 40.0
-"""A minute's candle takes a second and a half. Faster, and a busy computer would seem to have slept."""
+"""Faster, and a busy computer would seem to have slept."""
 TIMES = ExchangeTimes(
     first_look_s=0.6,
     grace_s=3.0,
@@ -38,22 +40,32 @@ _SERVERS: dict[str, type[LoopbackExchange]] = {"kraken": KrakenExchange, "coinba
 
 
 @dataclass(frozen=True, slots=True)
-class FastVenue:
+class ServedVenue:
     """An exchange, not started yet, and the clock to watch it by."""
 
     market: Market
     exchange: LoopbackExchange
-    clock: FastClock
+    clock: Clock
+    times: ExchangeTimes
 
     def feed(self, catch_up: int, limit: int | None = None) -> ExchangeFeed:
-        return ExchangeFeed(self.market, self.clock, catch_up, limit, self.exchange.urls, TIMES)
+        return ExchangeFeed(self.market, self.clock, catch_up, limit, self.exchange.urls, self.times)
 
 
-def fast_venue(venue: str, history: int = 60) -> FastVenue:
-    """venue: ``kraken`` or ``coinbase``. history: closed candles that it has at the start."""
+def minute_venue(venue: str, history: int = 60) -> ServedVenue:
+    """On the running loop's time. venue: ``kraken`` or ``coinbase``. history: closed candles that it has at first."""
+    clock = loop_time()
+    tape = generated_tape(MINUTE, clock.now_ms(), history, future=100)
+    exchange = _SERVERS[venue](tape, clock.now_ms, push_s=1.0)
+    return ServedVenue(Market(venue, "BTC/USD", MINUTE), exchange, clock, ExchangeTimes())
+
+
+def fast_venue(venue: str, history: int = 60) -> ServedVenue:
+    """The same on a real loop, where a minute takes a second and a half."""
     clock = AcceleratedClock(time.time_ns() // 1_000_000, SPEED)
     tape = generated_tape(MINUTE, clock(), history, future=600)
-    return FastVenue(Market(venue, "BTC/USD", MINUTE), _SERVERS[venue](tape, clock, push_s=0.01), FastClock(clock))
+    exchange = _SERVERS[venue](tape, clock, push_s=0.01)
+    return ServedVenue(Market(venue, "BTC/USD", MINUTE), exchange, FastClock(clock), TIMES)
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import itertools
 import json
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
@@ -17,7 +16,7 @@ from core.market.candle import Candle
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.exchange import wire
 from tests.support.exchange.client import Client
-from tests.support.exchange.clock import wall_ms
+from tests.support.exchange.clock import loop_s, wall_ms
 from tests.support.exchange.toxics import ClockSkew, Message, MessageToxic
 from tests.support.tape import Tape, TapeTrade, partly
 
@@ -350,8 +349,8 @@ class LoopbackExchange:
         closed = self.tape.candle(before_ms) if is_new and before_ms is not None and self._sends_final else None
         if closed is not None:
             yield Message(socket, stream, wire.kline_event(closed, interval, self._id, now_ms, is_final=True))
-        if is_new or time.monotonic() - socket.kline_at_s >= self._kline_s:
-            socket.kline_at_s = time.monotonic()
+        if is_new or loop_s() - socket.kline_at_s >= self._kline_s:
+            socket.kline_at_s = loop_s()
             yield Message(socket, stream, wire.kline_event(forming, interval, self._id, now_ms, is_final=False))
         socket.told_ms[stream] = forming.open_time_ms
 

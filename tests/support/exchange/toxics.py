@@ -6,13 +6,14 @@ Each toxic is put into `LoopbackExchange.toxics`, alone or with others, and take
 from __future__ import annotations
 
 import json
-import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
+
+from tests.support.exchange.clock import loop_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,13 +169,13 @@ class Late(MessageToxic):
     def take(self, message: Message) -> list[Message]:
         if not self.concerns(message):
             return [message]
-        self._held.append((time.monotonic() + self.seconds, message))
+        self._held.append((loop_s() + self.seconds, message))
         self.done += 1
         return []
 
     def release(self) -> list[Message]:
         sent: list[Message] = []
-        while self._held and self._held[0][0] <= time.monotonic():
+        while self._held and self._held[0][0] <= loop_s():
             sent.append(self._held.popleft()[1])
         return sent
 

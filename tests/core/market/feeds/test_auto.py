@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
 
-from core.clock import SystemClock
-from core.market.candle import Interval, Market
+from core.market.candle import Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import FeedError, FeedKind
 from core.market.feeds.simulated import seed_of
@@ -19,47 +17,36 @@ from core.market.sample import SAMPLE_NAME
 from core.settings import MarketSettings
 from tests.support.candles import random_walk
 from tests.support.feeds import hear
-from tests.support.loopback_exchange import LoopbackExchange
-from tests.support.tape import generated_tape
+from tests.support.virtual_network import loop_time
+from tests.venue.rig import SECOND, an_exchange
 
-SECOND = Interval.parse("1s")
 NOWHERE = ExchangeUrls("http://127.0.0.1:9/api/v3", "ws://127.0.0.1:9/ws")
 
 
 async def built(settings: MarketSettings, urls: ExchangeUrls | None = None, limit: int | None = None) -> BuiltFeed:
-    return await build_feed(settings, seed=5, clock=SystemClock(), limit=limit, urls=urls)
+    return await build_feed(settings, seed=5, clock=loop_time(), limit=limit, urls=urls)
 
 
-@pytest.mark.venue
-def test_auto_is_live_where_the_exchange_answers() -> None:
-    async def scenario() -> None:
-        tape = generated_tape(SECOND, time.time_ns() // 1_000_000, history=40, future=300)
-        async with LoopbackExchange(tape, push_s=0.02) as exchange:
-            found = await built(MarketSettings(feed="auto", interval="1s"), exchange.urls, limit=10)
-            assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
-            assert len((await hear(found.feed)).candles) == 10
-
-    asyncio.run(scenario())
+async def test_auto_is_live_where_the_exchange_answers() -> None:
+    async with an_exchange() as exchange:
+        found = await built(MarketSettings(feed="auto", interval="1s"), exchange.urls, limit=10)
+        assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
+        assert len((await hear(found.feed)).candles) == 10
 
 
-@pytest.mark.venue
-def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_why() -> None:
-    async def scenario() -> None:
-        found = await built(MarketSettings(feed="auto"), NOWHERE, limit=30)
-        assert found.feed.kind is FeedKind.REPLAY
-        assert found.feed.market.symbol == SAMPLE_NAME
-        assert found.notice is not None
-        assert "no network" in found.notice
-        assert "EUR/USD" in found.notice
-        heard = await hear(found.feed)
-        assert len(heard.candles) == 30
-        assert not heard.live
-
-    asyncio.run(scenario())
+async def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_why() -> None:
+    found = await built(MarketSettings(feed="auto"), NOWHERE, limit=30)
+    assert found.feed.kind is FeedKind.REPLAY
+    assert found.feed.market.symbol == SAMPLE_NAME
+    assert found.notice is not None
+    assert "no network" in found.notice
+    assert "EUR/USD" in found.notice
+    heard = await hear(found.feed)
+    assert len(heard.candles) == 30
+    assert not heard.live
 
 
-@pytest.mark.venue
-def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sample() -> None:
+async def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sample() -> None:
     """A short outage at the start must not take somebody's market away."""
     asked: list[Market] = []
 
@@ -67,14 +54,11 @@ def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sample()
         asked.append(market)
         return True
 
-    async def scenario() -> None:
-        settings = MarketSettings(feed="auto", interval="1s")
-        found = await build_feed(settings, seed=5, clock=SystemClock(), urls=NOWHERE, is_known=is_known)
-        assert found.feed.kind is FeedKind.EXCHANGE and asked == [found.feed.market]
-        assert found.notice is not None and "no network" in found.notice and "tried again" in found.notice
-        await found.feed.aclose()
-
-    asyncio.run(scenario())
+    settings = MarketSettings(feed="auto", interval="1s")
+    found = await build_feed(settings, seed=5, clock=loop_time(), urls=NOWHERE, is_known=is_known)
+    assert found.feed.kind is FeedKind.EXCHANGE and asked == [found.feed.market]
+    assert found.notice is not None and "no network" in found.notice and "tried again" in found.notice
+    await found.feed.aclose()
 
 
 def test_live_means_live_whatever_comes_of_it() -> None:
@@ -82,14 +66,11 @@ def test_live_means_live_whatever_comes_of_it() -> None:
     assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
 
 
-def test_a_simulation_follows_the_seed_and_ends_with_the_candles_asked_for() -> None:
-    async def scenario() -> None:
-        settings = MarketSettings(feed="simulate", interval="5m")
-        first, second = [await hear((await built(settings, limit=50)).feed) for _ in range(2)]
-        assert len(first.candles) == 50
-        assert first.candles == second.candles
-
-    asyncio.run(scenario())
+async def test_a_simulation_follows_the_seed_and_ends_with_the_candles_asked_for() -> None:
+    settings = MarketSettings(feed="simulate", interval="5m")
+    first, second = [await hear((await built(settings, limit=50)).feed) for _ in range(2)]
+    assert len(first.candles) == 50
+    assert first.candles == second.candles
 
 
 def test_a_replay_is_named_after_its_file_and_content(tmp_path: Path) -> None:
@@ -120,7 +101,7 @@ def test_what_cannot_be_built_is_told_in_a_sentence(
 
 async def simulated_again(last: Market | None, seed: int | None = None) -> Market:
     settings = MarketSettings(feed="simulate", interval="5m")
-    found = await build_feed(settings, seed=seed, clock=SystemClock(), last_simulated=lambda: last)
+    found = await build_feed(settings, seed=seed, clock=loop_time(), last_simulated=lambda: last)
     return found.feed.market
 
 

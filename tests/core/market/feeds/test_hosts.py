@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
 
-from core.clock import SystemClock
-from core.market.candle import Interval, Market
 from core.market.feeds import ccxt_objects
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.trouble import VenueError
 from tests.support.feeds import hear
-from tests.support.loopback_exchange import LoopbackExchange
-from tests.support.tape import generated_tape
-
-pytestmark = pytest.mark.venue
-
-SECOND = Interval.parse("1s")
-MARKET = Market("binance", "BTC/USDT", SECOND)
+from tests.support.virtual_network import loop_time
+from tests.venue.rig import MARKET, an_exchange
 
 
 @asynccontextmanager
@@ -46,50 +38,37 @@ async def refusing_proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[
         yield asked
 
 
-def an_exchange() -> LoopbackExchange:
-    return LoopbackExchange(generated_tape(SECOND, time.time_ns() // 1_000_000, history=30, future=300), push_s=0.02)
+async def test_requests_and_stream_go_to_binances_market_data_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
+        informed = CcxtVenue(MARKET, exchange.urls, 2.0)
+        await informed.open(None)
+        await informed.close()
+        venue = CcxtVenue(MARKET, None, 2.0)
+        await venue.open(informed)
+        with pytest.raises(VenueError, match="proxy"):
+            await venue.server_ms()
+        with pytest.raises(VenueError, match="proxy"):
+            await venue.candles(0)
+        assert set(asked) == {"data-api.binance.vision:443"}
+        asked.clear()
+        with pytest.raises(VenueError, match="proxy"):
+            await venue.updates(2.0)
+        assert set(asked) == {"data-stream.binance.vision:443"}
+        await venue.close()
 
 
-def test_requests_and_stream_go_to_binances_market_data_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
-            informed = CcxtVenue(MARKET, exchange.urls, 2.0)
-            await informed.open(None)
-            await informed.close()
-            venue = CcxtVenue(MARKET, None, 2.0)
-            await venue.open(informed)
-            with pytest.raises(VenueError, match="proxy"):
-                await venue.server_ms()
-            with pytest.raises(VenueError, match="proxy"):
-                await venue.candles(0)
-            assert set(asked) == {"data-api.binance.vision:443"}
-            asked.clear()
-            with pytest.raises(VenueError, match="proxy"):
-                await venue.updates(2.0)
-            assert set(asked) == {"data-stream.binance.vision:443"}
-            await venue.close()
-
-    asyncio.run(scenario())
+async def test_from_connecting_to_live_no_other_host_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
+        monkeypatch.setattr(ccxt_objects, "BINANCE_MARKET_DATA", exchange.urls)
+        heard = await hear(ExchangeFeed(MARKET, loop_time(), catch_up=5), lambda heard: bool(heard.live))
+        assert len(heard.candles) >= 5
+        assert asked == []
 
 
-def test_from_connecting_to_live_no_other_host_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
-            monkeypatch.setattr(ccxt_objects, "BINANCE_MARKET_DATA", exchange.urls)
-            heard = await hear(ExchangeFeed(MARKET, SystemClock(), catch_up=5), lambda heard: bool(heard.live))
-            assert len(heard.candles) >= 5
-            assert asked == []
-
-    asyncio.run(scenario())
-
-
-def test_a_proxy_that_refuses_is_named_as_the_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        async with refusing_proxy(monkeypatch) as asked:
-            problem = await probe(MARKET, None, 5.0, SystemClock())
-            assert problem is not None
-            assert "proxy" in problem
-            assert "502" in problem
-            assert asked
-
-    asyncio.run(scenario())
+async def test_a_proxy_that_refuses_is_named_as_the_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with refusing_proxy(monkeypatch) as asked:
+        problem = await probe(MARKET, None, 5.0, loop_time())
+        assert problem is not None
+        assert "proxy" in problem
+        assert "502" in problem
+        assert asked

@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import urllib.request
+from collections.abc import Callable
 
 import pytest
 
 from core.clock import SystemClock
 from core.market.candle import Interval, Market
 from core.market.feeds.base import FeedState
-from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
+from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.urls import ExchangeUrls
+from tests.support.exchange.clock import wall_ms
 from tests.support.feeds import Heard, hear
-from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_process, loopback_thread
+from tests.support.loopback_exchange import LoopbackExchange, loopback_process, loopback_thread
 from tests.support.tape import generated_tape
 
 pytestmark = pytest.mark.venue
 
 SECOND = Interval.parse("1s")
 MARKET = Market("binance", "BTC/USDT", SECOND)
-TIMES = ExchangeTimes(first_look_s=0.02, retry_s=0.02)
 
 
 def a_feed(urls: ExchangeUrls) -> ExchangeFeed:
-    return ExchangeFeed(MARKET, SystemClock(), catch_up=5, urls=urls, times=TIMES)
-
-
-def an_exchange() -> LoopbackExchange:
-    clock = AcceleratedClock(time.time_ns() // 1_000_000, speed=5.0)
-    return LoopbackExchange(generated_tape(SECOND, clock(), history=20, future=600), clock, push_s=0.02)
+    return ExchangeFeed(MARKET, SystemClock(), catch_up=5, urls=urls)
 
 
 def test_it_runs_on_the_loop_of_the_window() -> None:
@@ -38,32 +33,35 @@ def test_it_runs_on_the_loop_of_the_window() -> None:
     import qasync  # noqa: PLC0415 - as above
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - as above
 
-    exchange = an_exchange()
+    exchange = LoopbackExchange(generated_tape(SECOND, wall_ms(), history=20, future=600))
     application = QApplication.instance() or QApplication([])
     with loopback_thread(exchange) as control, qasync.QEventLoop(application) as loop:
-        cuts = 0
-
-        def cut_once(heard: Heard) -> bool:
-            nonlocal cuts
-            if len(heard.live) == 2 and not cuts:
-                cuts += 1
-                control(exchange.cut)
-            return FeedState.RECONNECTING in heard.states and len(heard.live) >= 4
-
-        heard = loop.run_until_complete(hear(a_feed(exchange.urls), until=cut_once, within_s=60.0))
+        heard = loop.run_until_complete(hear(a_feed(exchange.urls), until=after_one(lambda: control(exchange.cut))))
     assert heard.steps_ms() == {SECOND.duration_ms}
     assert heard.candles == [exchange.tape.candle(time_ms) for time_ms in heard.open_times()]
 
 
 def test_it_runs_against_an_exchange_in_another_process_that_is_told_to_cut() -> None:
-    with loopback_process("--speed", "5", "--history", "30") as urls:
-        cut = urllib.request.Request(urls.public.replace("/api/v3", "/control/cut"), method="POST")
+    with loopback_process("--history", "30") as urls:
+        request = urllib.request.Request(urls.public.replace("/api/v3", "/control/cut"), method="POST")
 
-        def cut_once(heard: Heard) -> bool:
-            if len(heard.live) == 2 and FeedState.RECONNECTING not in heard.states:
-                with urllib.request.urlopen(cut, timeout=60.0) as answer:
-                    assert answer.status == 200
-            return FeedState.RECONNECTING in heard.states and len(heard.live) >= 4
+        def cut() -> None:
+            with urllib.request.urlopen(request, timeout=60.0) as answer:
+                assert answer.status == 200
 
-        heard = asyncio.run(hear(a_feed(urls), until=cut_once, within_s=60.0))
+        heard = asyncio.run(hear(a_feed(urls), until=after_one(cut)))
     assert heard.steps_ms() == {SECOND.duration_ms}
+
+
+def after_one(cut: Callable[[], None]) -> Callable[[Heard], bool]:
+    """Cut when a candle has come live; it is over when another one has, after the break."""
+    cuts = 0
+
+    def is_over(heard: Heard) -> bool:
+        nonlocal cuts
+        if heard.live and not cuts:
+            cuts += 1
+            cut()
+        return FeedState.RECONNECTING in heard.states and len(heard.live) >= 2
+
+    return is_over

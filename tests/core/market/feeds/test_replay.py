@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +13,7 @@ from core.market.feeds.base import CatchUpProgress, ClosedCandle, Feed, FeedEven
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.files import CandleFile, read_candle_file
 from core.market.sample import SAMPLE_NAME, sample_feed
+from tests.simulation.virtual_time import VirtualLoop, run_virtually
 from tests.support.candles import MINUTE, random_walk, without
 
 CANDLES = without(random_walk(200), 50)
@@ -25,7 +25,16 @@ async def collected(feed: Feed, after_ms: int | None = None) -> list[FeedEvent]:
 
 
 def all_of(feed: Feed, after_ms: int | None = None) -> list[FeedEvent]:
-    return asyncio.run(collected(feed, after_ms))
+    return run_virtually(lambda loop: collected(feed, after_ms))
+
+
+def timed(feed: Feed) -> tuple[list[FeedEvent], float]:
+    """All of it, and the seconds that it took."""
+
+    async def until_its_end(loop: VirtualLoop) -> tuple[list[FeedEvent], float]:
+        return await collected(feed), loop.time()
+
+    return run_virtually(until_its_end)
 
 
 def candles(events: list[FeedEvent], *, is_live: bool | None = None) -> list[Candle]:
@@ -55,7 +64,7 @@ def test_the_loop_is_given_turns() -> None:
             count += 1
         return count
 
-    assert asyncio.run(turns()) >= 3
+    assert run_virtually(lambda loop: turns()) >= 3
 
 
 def test_what_is_stored_is_left_out() -> None:
@@ -71,9 +80,8 @@ def test_a_limit_ends_it() -> None:
 
 
 def test_after_the_catch_up_candles_come_at_their_pace() -> None:
-    began = time.monotonic()
-    events = all_of(ReplayFeed(FILE, "TEST", ManualClock(), speed=100.0, catch_up=180, limit=190))
-    assert time.monotonic() - began >= 0.09
+    events, took_s = timed(ReplayFeed(FILE, "TEST", ManualClock(), speed=0.1, catch_up=180, limit=190))
+    assert 90.0 <= took_s <= 101.0
     assert candles(events, is_live=False) == CANDLES[:180]
     assert candles(events, is_live=True) == CANDLES[180:190]
     assert states(events) == [FeedState.CATCHING_UP, FeedState.REPLAYING, FeedState.ENDED]
@@ -97,7 +105,7 @@ def test_closing_interrupts_the_waiting() -> None:
         await feed.aclose()
         return events
 
-    events = asyncio.run(asyncio.wait_for(closed_while_waiting(), 60.0))
+    events = run_virtually(lambda loop: closed_while_waiting())
     assert candles(events) == CANDLES[:2]
     assert states(events) == [FeedState.CATCHING_UP, FeedState.REPLAYING]
 
@@ -108,7 +116,7 @@ def test_a_closed_feed_says_nothing_more() -> None:
         await feed.aclose()
         return await collected(feed)
 
-    events = asyncio.run(closed_early())
+    events = run_virtually(lambda loop: closed_early())
     assert candles(events) == []
     assert FeedState.REPLAYING not in states(events)
 

@@ -13,7 +13,8 @@ from core.market.candle import Candle, Market
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedKind, FeedState, FeedStatus, FormingCandle
 from core.market.feeds.simulated import SimulatedFeed
 from core.market.validate import Validator
-from tests.core.market.feeds.test_replay import all_of, candles, states
+from tests.core.market.feeds.test_replay import all_of, candles, states, timed
+from tests.simulation.virtual_time import run_virtually
 from tests.support.candles import MINUTE
 
 
@@ -51,6 +52,13 @@ def test_volatility_clusters_and_returns_do_not() -> None:
     assert abs(correlation(returns)) < 2 * noise
 
 
+@pytest.mark.parametrize(("speed", "candle_s"), [(None, 60.0), (0.2, 5.0)])
+def test_candles_come_at_their_pace(speed: float | None, candle_s: float) -> None:
+    events, took_s = timed(simulated(14, speed=speed))
+    assert len(candles(events, is_live=True)) == 4
+    assert took_s == pytest.approx(4 * candle_s, abs=0.01)
+
+
 def test_forming_candles_grow_into_the_closed_one() -> None:
     events = all_of(simulated(12, speed=200.0))
     forming: list[Candle] = []
@@ -84,7 +92,8 @@ def test_closing_interrupts_the_waiting() -> None:
                     asyncio.get_running_loop().call_soon(asyncio.ensure_future, feed.aclose())
         return seen
 
-    assert asyncio.run(asyncio.wait_for(closed_while_waiting(), 60.0)) == [FeedState.CATCHING_UP, FeedState.SIMULATED]
+    states_seen = run_virtually(lambda loop: closed_while_waiting())
+    assert states_seen == [FeedState.CATCHING_UP, FeedState.SIMULATED]
 
 
 def correlation(values: np.ndarray) -> float:

@@ -1,4 +1,4 @@
-"""The watchlist's poller through the real ccxt, against an exchange on 127.0.0.1."""
+"""The watchlist's poller through the real ccxt, against an exchange in memory, on virtual time."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from random import Random
 
 import pytest
 
-from core.clock import SystemClock
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.ticker_poller import MarketKey, PollEvent, PollTimes, PollTrouble, Quoted, TickerPoller
 from core.market.feeds.tickers import DAY_MS, Quote
+from tests.support.exchange.clock import loop_s
 from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
-
-pytestmark = pytest.mark.venue
+from tests.support.virtual_network import loop_time
 
 FAST = PollTimes(every_s=0.1, day_every_s=60.0, request_s=2.0, hopeless_s=0.3)
 PATIENT = replace(FAST, hopeless_s=900.0)
 PRICES = {"BTC/USDT": 64_000.0, "ETH/USDT": 3_200.0}
 BINANCE = [("binance", symbol) for symbol in PRICES]
+
+
+def an_exchange() -> LoopbackTickers:
+    return LoopbackTickers(PRICES, loop_time().now_ms)
 
 
 class Heard:
@@ -44,7 +47,7 @@ class Heard:
     def troubles(self) -> list[PollTrouble]:
         return [event for event in self.events if isinstance(event, PollTrouble)]
 
-    async def until(self, condition: Callable[[], bool], within_s: float = 15.0) -> None:
+    async def until(self, condition: Callable[[], bool], within_s: float = 60.0) -> None:
         async with asyncio.timeout(within_s):
             while not condition():
                 self._came.clear()
@@ -57,7 +60,7 @@ async def polling(
 ) -> AsyncIterator[tuple[TickerPoller, Heard]]:
     heard = Heard()
     poller = TickerPoller(
-        SystemClock(), exchange.urls, heard.tell, times, lambda: Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
+        loop_time(), exchange.urls, heard.tell, times, lambda: Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
     )
     poller.watch(keys)
     task = asyncio.create_task(poller.run())
@@ -72,191 +75,164 @@ def has_days(heard: Heard, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], 
     return lambda: all(key in heard.quotes and heard.quotes[key].day is not None for key in keys)
 
 
-def test_prices_changes_and_closes_are_those_of_the_exchange() -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (_, heard):
-            await heard.until(has_days(heard))
-            newest_ms = exchange.now_ms() // QUARTER_MS * QUARTER_MS
-            for (_, symbol), quote in heard.quotes.items():
-                assert quote.last == PRICES[symbol]
-                assert quote.day is not None and len(quote.day.closes) == 96
-                assert quote.day.closes[-1] == exchange.close_at(symbol, newest_ms)
-                day_ago = exchange.close_at(symbol, newest_ms - DAY_MS - QUARTER_MS)
-                assert quote.change == pytest.approx(PRICES[symbol] / day_ago - 1.0)
-
-    asyncio.run(scenario())
+async def test_prices_changes_and_closes_are_those_of_the_exchange() -> None:
+    async with an_exchange() as exchange, polling(exchange) as (_, heard):
+        await heard.until(has_days(heard))
+        newest_ms = exchange.now_ms() // QUARTER_MS * QUARTER_MS
+        for (_, symbol), quote in heard.quotes.items():
+            assert quote.last == PRICES[symbol]
+            assert quote.day is not None and len(quote.day.closes) == 96
+            assert quote.day.closes[-1] == exchange.close_at(symbol, newest_ms)
+            day_ago = exchange.close_at(symbol, newest_ms - DAY_MS - QUARTER_MS)
+            assert quote.change == pytest.approx(PRICES[symbol] / day_ago - 1.0)
 
 
-def test_a_round_is_one_request_for_all_and_days_are_asked_for_once() -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (_, heard):
-            await heard.until(has_days(heard))
-            exchange.prices["BTC/USDT"] = 65_000.0
-            await heard.until(lambda: heard.quotes[("binance", "BTC/USDT")].last == 65_000.0)
-            assert heard.quotes[("binance", "BTC/USDT")].day is not None, "what was known of the day stays"
-            assert exchange.asked("/klines") == 2 and exchange.asked("/exchangeInfo") == 2
-            assert exchange.asked("/ticker/24hr") >= 2
-
-    asyncio.run(scenario())
+async def test_a_round_is_one_request_for_all_and_days_are_asked_for_once() -> None:
+    async with an_exchange() as exchange, polling(exchange) as (_, heard):
+        await heard.until(has_days(heard))
+        exchange.prices["BTC/USDT"] = 65_000.0
+        await heard.until(lambda: heard.quotes[("binance", "BTC/USDT")].last == 65_000.0)
+        assert heard.quotes[("binance", "BTC/USDT")].day is not None, "what was known of the day stays"
+        assert exchange.asked("/klines") == 2 and exchange.asked("/exchangeInfo") == 2
+        assert exchange.asked("/ticker/24hr") >= 2
 
 
-def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() -> None:
-    async def scenario() -> None:
-        keys = [*BINANCE, ("binance", "NO/SUCH")]
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys) as (_, heard):
-            await heard.until(has_days(heard))
-            named = [event.unknown for event in heard.events if isinstance(event, Quoted) and event.unknown]
-            assert "NO/SUCH" in named[0]["NO/SUCH"] and "Binance" in named[0]["NO/SUCH"]
-            assert not heard.troubles
-
-    asyncio.run(scenario())
+async def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() -> None:
+    keys = [*BINANCE, ("binance", "NO/SUCH")]
+    async with an_exchange() as exchange, polling(exchange, keys) as (_, heard):
+        await heard.until(has_days(heard))
+        named = [event.unknown for event in heard.events if isinstance(event, Quoted) and event.unknown]
+        assert "NO/SUCH" in named[0]["NO/SUCH"] and "Binance" in named[0]["NO/SUCH"]
+        assert not heard.troubles
 
 
-def test_a_symbol_that_is_not_there_is_asked_for_once_and_its_sentence_stands() -> None:
+async def test_a_symbol_that_is_not_there_is_asked_for_once_and_its_sentence_stands() -> None:
     keys = [*BINANCE, ("binance", "NO/SUCH")]
 
     def asked(exchange: LoopbackTickers) -> int:
         return sum("NOSUCH" in request for request in exchange.requests)
 
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys) as (poller, heard):
-            await heard.until(has_days(heard))
-            heard.events.clear()
-            await heard.until(lambda: len(heard.events) >= 4)
-            assert asked(exchange) == 1, "not again in each round"
-            assert all("NO/SUCH" in event.unknown for event in heard.events if isinstance(event, Quoted))
-            poller.watch(BINANCE)
-            await heard.until(lambda: isinstance(heard.events[-1], Quoted) and not heard.events[-1].unknown)
-            poller.watch(keys)
-            await heard.until(lambda: asked(exchange) == 2)
-
-    asyncio.run(scenario())
+    async with an_exchange() as exchange, polling(exchange, keys) as (poller, heard):
+        await heard.until(has_days(heard))
+        heard.events.clear()
+        await heard.until(lambda: len(heard.events) >= 4)
+        assert asked(exchange) == 1, "not again in each round"
+        assert all("NO/SUCH" in event.unknown for event in heard.events if isinstance(event, Quoted))
+        poller.watch(BINANCE)
+        await heard.until(lambda: isinstance(heard.events[-1], Quoted) and not heard.events[-1].unknown)
+        poller.watch(keys)
+        await heard.until(lambda: asked(exchange) == 2)
 
 
-def test_a_symbol_that_is_listed_later_is_found() -> None:
+async def test_a_symbol_that_is_listed_later_is_found() -> None:
     keys = [*BINANCE, ("binance", "SOL/USDT")]
 
-    async def scenario() -> None:
-        times = replace(FAST, unknown_every_s=0.5)
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys, times) as (_, heard):
-            await heard.until(has_days(heard))
-            exchange.prices["SOL/USDT"] = exchange.bases["SOL/USDT"] = 150.0
-            await heard.until(lambda: ("binance", "SOL/USDT") in heard.quotes)
-            last = heard.events[-1]
-            assert isinstance(last, Quoted) and not last.unknown
-
-    asyncio.run(scenario())
+    times = replace(FAST, unknown_every_s=0.5)
+    async with an_exchange() as exchange, polling(exchange, keys, times) as (_, heard):
+        await heard.until(has_days(heard))
+        exchange.prices["SOL/USDT"] = exchange.bases["SOL/USDT"] = 150.0
+        await heard.until(lambda: ("binance", "SOL/USDT") in heard.quotes)
+        last = heard.events[-1]
+        assert isinstance(last, Quoted) and not last.unknown
 
 
-def test_a_wait_that_seemed_hopeless_ends_when_things_have_changed() -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange, times=PATIENT) as (poller, heard):
-            await heard.until(has_days(heard))
-            exchange.answer(451)
-            await heard.until(lambda: bool(heard.troubles))
-            exchange.resume()
-            asked = len(exchange.requests)
-            heard.events.clear()
-            await asyncio.sleep(0.3)
-            assert len(exchange.requests) == asked, "nothing is asked for in vain"
-            poller.try_again("binance")
-            await heard.until(lambda: bool(heard.quotes), within_s=60.0)
+async def test_a_wait_that_seemed_hopeless_ends_when_things_have_changed() -> None:
+    async with (
+        an_exchange() as exchange,
+        polling(exchange, times=PATIENT) as (poller, heard),
+    ):
+        await heard.until(has_days(heard))
+        exchange.answer(451)
+        await heard.until(lambda: bool(heard.troubles))
+        exchange.resume()
+        asked = len(exchange.requests)
+        heard.events.clear()
+        await asyncio.sleep(PATIENT.hopeless_s - 10.0)
+        assert len(exchange.requests) == asked, "nothing is asked for in vain"
+        poller.try_again("binance")
+        await heard.until(lambda: bool(heard.quotes))
 
-    asyncio.run(scenario())
 
-
-def test_a_wait_that_the_exchange_asked_for_is_not_ended_so() -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange, times=PATIENT) as (poller, heard):
-            await heard.until(has_days(heard))
-            exchange.answer(429, retry_after_s=2)
-            await heard.until(lambda: bool(heard.troubles))
-            exchange.resume()
-            asked, began_s = len(exchange.requests), asyncio.get_running_loop().time()
-            heard.events.clear()
-            poller.try_again("binance")
-            await heard.until(lambda: bool(heard.quotes))
-            assert asyncio.get_running_loop().time() - began_s >= 1.5
-            assert len(exchange.requests) > asked
-
-    asyncio.run(scenario())
+async def test_a_wait_that_the_exchange_asked_for_is_not_ended_so() -> None:
+    async with (
+        an_exchange() as exchange,
+        polling(exchange, times=PATIENT) as (poller, heard),
+    ):
+        await heard.until(has_days(heard))
+        exchange.answer(429, retry_after_s=20)
+        await heard.until(lambda: bool(heard.troubles))
+        exchange.resume()
+        asked, began_s = len(exchange.requests), loop_s()
+        heard.events.clear()
+        poller.try_again("binance")
+        await heard.until(lambda: bool(heard.quotes))
+        assert loop_s() - began_s >= 19.5
+        assert len(exchange.requests) > asked
 
 
 @pytest.mark.parametrize(("status", "word"), [(429, "fewer requests"), (418, "shut this address out")])
-def test_retry_after_is_honoured(status: int, word: str) -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (poller, heard):
-            await heard.until(has_days(heard))
-            exchange.answer(status, retry_after_s=1)
-            await heard.until(lambda: bool(heard.troubles))
-            exchange.resume()
-            asked, began_s = len(exchange.requests), asyncio.get_running_loop().time()
-            assert word in heard.troubles[0].sentence
-            poller.watch(BINANCE[:1])  # even a change of the list does not shorten what the exchange asked for
-            heard.events.clear()
-            await heard.until(lambda: bool(heard.quotes))
-            assert asyncio.get_running_loop().time() - began_s >= 0.9
-            assert len(exchange.requests) > asked
-
-    asyncio.run(scenario())
+async def test_retry_after_is_honoured(status: int, word: str) -> None:
+    async with an_exchange() as exchange, polling(exchange) as (poller, heard):
+        await heard.until(has_days(heard))
+        exchange.answer(status, retry_after_s=30)
+        await heard.until(lambda: bool(heard.troubles))
+        exchange.resume()
+        asked, began_s = len(exchange.requests), loop_s()
+        assert word in heard.troubles[0].sentence
+        poller.watch(BINANCE[:1])  # even a change of the list does not shorten what the exchange asked for
+        heard.events.clear()
+        await heard.until(lambda: bool(heard.quotes))
+        assert loop_s() - began_s >= 29.5
+        assert len(exchange.requests) > asked
 
 
-def test_no_network_is_told_with_growing_pauses_and_ends_by_itself() -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange) as (_, heard):
-            await heard.until(has_days(heard))
-            exchange.refuse()
-            await heard.until(lambda: len(heard.troubles) >= 3)
-            assert "Binance" in heard.troubles[0].sentence
-            exchange.resume()
-            heard.events.clear()
-            await heard.until(lambda: bool(heard.quotes))
-            assert exchange.asked("/exchangeInfo") == 2, "what is known of the markets outlives the connection"
-
-    asyncio.run(scenario())
+async def test_no_network_is_told_with_growing_pauses_and_ends_by_itself() -> None:
+    async with an_exchange() as exchange, polling(exchange) as (_, heard):
+        await heard.until(has_days(heard))
+        exchange.refuse()
+        await heard.until(lambda: len(heard.troubles) >= 3)
+        assert "Binance" in heard.troubles[0].sentence
+        exchange.resume()
+        heard.events.clear()
+        await heard.until(lambda: bool(heard.quotes))
+        assert exchange.asked("/exchangeInfo") == 2, "what is known of the markets outlives the connection"
 
 
-def test_one_exchange_in_trouble_leaves_the_others_alone() -> None:
-    async def scenario() -> None:
-        keys = [*BINANCE, ("no_exchange", "BTC/USDT")]
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange, keys) as (_, heard):
-            await heard.until(lambda: bool(heard.troubles) and has_days(heard)())
-            assert {trouble.venue for trouble in heard.troubles} == {"no_exchange"}
-            assert "not an exchange" in heard.troubles[0].sentence
-
-    asyncio.run(scenario())
+async def test_one_exchange_in_trouble_leaves_the_others_alone() -> None:
+    keys = [*BINANCE, ("no_exchange", "BTC/USDT")]
+    async with an_exchange() as exchange, polling(exchange, keys) as (_, heard):
+        await heard.until(lambda: bool(heard.troubles) and has_days(heard)())
+        assert {trouble.venue for trouble in heard.troubles} == {"no_exchange"}
+        assert "not an exchange" in heard.troubles[0].sentence
 
 
-def test_the_list_may_change_and_what_left_is_not_asked_for() -> None:
-    async def scenario() -> None:
-        async with LoopbackTickers(PRICES) as exchange, polling(exchange, BINANCE[:1]) as (poller, heard):
-            await heard.until(has_days(heard, BINANCE[:1]))
-            poller.watch(BINANCE[1:])
-            await heard.until(has_days(heard, BINANCE[1:]))
-            exchange.requests.clear()
-            heard.events.clear()
-            await heard.until(lambda: len(heard.events) >= 2)
-            assert exchange.requests and not any("BTCUSDT" in each for each in exchange.requests)
-            poller.watch(())
-            await asyncio.sleep(0)
+async def test_the_list_may_change_and_what_left_is_not_asked_for() -> None:
+    async with (
+        an_exchange() as exchange,
+        polling(exchange, BINANCE[:1]) as (poller, heard),
+    ):
+        await heard.until(has_days(heard, BINANCE[:1]))
+        poller.watch(BINANCE[1:])
+        await heard.until(has_days(heard, BINANCE[1:]))
+        exchange.requests.clear()
+        heard.events.clear()
+        await heard.until(lambda: len(heard.events) >= 2)
+        assert exchange.requests and not any("BTCUSDT" in each for each in exchange.requests)
+        poller.watch(())
+        await asyncio.sleep(0)
 
-    asyncio.run(scenario())
 
-
-def test_polling_again_soon_waits_for_its_turn() -> None:
+async def test_polling_again_soon_waits_for_its_turn() -> None:
     """A dock that is shown and hidden again and again asks no more often than one that stays."""
 
-    async def scenario() -> None:
-        times = PollTimes(every_s=30.0, day_every_s=60.0, request_s=2.0)
-        async with LoopbackTickers(PRICES) as exchange:
-            heard = Heard()
-            poller = TickerPoller(SystemClock(), exchange.urls, heard.tell, times)
-            poller.watch(BINANCE)
-            for _ in range(4):
-                task = asyncio.create_task(poller.run())
-                await heard.until(has_days(heard)) if not heard.quotes else await asyncio.sleep(0.02)
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
-            assert exchange.asked("/ticker/24hr") == 1
-
-    asyncio.run(scenario())
+    times = PollTimes(every_s=30.0, day_every_s=60.0, request_s=2.0)
+    async with an_exchange() as exchange:
+        heard = Heard()
+        poller = TickerPoller(loop_time(), exchange.urls, heard.tell, times)
+        poller.watch(BINANCE)
+        for _ in range(4):
+            task = asyncio.create_task(poller.run())
+            await heard.until(has_days(heard)) if not heard.quotes else await asyncio.sleep(0.02)
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        assert exchange.asked("/ticker/24hr") == 1

@@ -1,26 +1,18 @@
-"""Trades, closing messages and garbage through the real ccxt.pro."""
+"""Trades, closing messages and garbage through the real ccxt.pro, on virtual time."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 
-import pytest
-
-from core.clock import SystemClock
-from core.market.candle import Interval, Market
 from core.market.feeds.base import FeedState, FeedVitals, RejectedMessage
 from core.market.feeds.ccxt_tap import closed_times, says_it_ends
-from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from tests.support.feeds import Heard, hear
-from tests.support.loopback_exchange import AcceleratedClock
 from tests.support.tape import generated_tape
-from tests.support.trading_exchange import TradingExchange
+from tests.support.trading_exchange import AMOUNT, TradingExchange
+from tests.support.virtual_network import loop_time
+from tests.venue.rig import SECOND, STEP_MS, a_feed
 
-SECOND = Interval.parse("1s")
-MARKET = Market("binance", "BTC/USDT", SECOND)
-TIMES = ExchangeTimes(first_look_s=0.02, retry_s=0.02, vitals_s=0.1)
 NONSENSE = (
     "{",
     "[1, 2",
@@ -34,13 +26,9 @@ NONSENSE = (
 )
 
 
-def an_exchange(speed: float = 4.0) -> TradingExchange:
-    clock = AcceleratedClock(time.time_ns() // 1_000_000, speed)
-    return TradingExchange(generated_tape(SECOND, clock(), 30, future=2000), clock, push_s=0.02)
-
-
-def a_feed(exchange: TradingExchange, times: ExchangeTimes = TIMES) -> ExchangeFeed:
-    return ExchangeFeed(MARKET, SystemClock(), catch_up=5, urls=exchange.urls, times=times)
+def an_exchange() -> TradingExchange:
+    clock = loop_time()
+    return TradingExchange(generated_tape(SECOND, clock.now_ms(), 30, future=100), clock.now_ms, push_s=0.1)
 
 
 def vitals(heard: Heard) -> list[FeedVitals]:
@@ -52,7 +40,7 @@ def rejected(heard: Heard) -> list[RejectedMessage]:
 
 
 def assert_whole(heard: Heard, exchange: TradingExchange) -> None:
-    assert heard.steps_ms() == {SECOND.duration_ms}
+    assert heard.steps_ms() == {STEP_MS}
     assert heard.candles == [exchange.tape.candle(time_ms) for time_ms in heard.open_times()]
 
 
@@ -67,76 +55,46 @@ async def hear_and_do(
             acting.append(asyncio.ensure_future(act()))  # type: ignore[arg-type]
         return bool(acting) and until(heard)
 
-    heard = await hear(a_feed(exchange), until=and_then, within_s=60.0)
+    heard = await hear(a_feed(exchange.urls), until=and_then)
     await asyncio.gather(*acting)
     return heard
 
 
-@pytest.mark.venue
-def test_trades_make_the_forming_candle_and_the_exchange_closes_it() -> None:
-    async def scenario() -> None:
-        async with an_exchange() as exchange:
-            heard = await hear(a_feed(exchange), until=lambda heard: len(heard.live) >= 6)
-            assert_whole(heard, exchange)
-            whole = {each.open_time_ms for each in heard.live[3:]}
-            last = {each.open_time_ms: each for each in heard.forming if each.open_time_ms in whole}
-            assert last, "no candle formed"
-            for open_ms, candle in last.items():
-                assert candle.volume % 64.0 == 0.0, "the forming candle is not that of the trades"
-                assert candle.volume <= exchange.traded[open_ms]
-
-    asyncio.run(scenario())
+async def test_trades_make_the_forming_candle_and_the_exchange_closes_it() -> None:
+    async with an_exchange() as exchange:
+        heard = await hear(a_feed(exchange.urls), until=lambda heard: len(heard.live) >= 6)
+        assert_whole(heard, exchange)
+        whole = {each.open_time_ms for each in heard.live[3:]}
+        last = {each.open_time_ms: each for each in heard.forming if each.open_time_ms in whole}
+        assert set(last) == whole
+        for open_ms, candle in last.items():
+            assert 0.9 * exchange.traded[open_ms] <= candle.volume <= exchange.traded[open_ms]
+            assert candle.volume % AMOUNT == 0.0, "the forming candle is not that of the trades"
 
 
-@pytest.mark.venue
-def test_five_thousand_trades_at_once_are_all_counted_though_ccxt_keeps_a_thousand() -> None:
-    async def scenario() -> None:
-        async with an_exchange(speed=1.0) as exchange:
-            heard = await hear_and_do(
-                exchange,
-                lambda: exchange.burst(5_000),
-                until=lambda heard: bool(vitals(heard)) and vitals(heard)[-1].trades > 5_000 and len(heard.live) >= 4,
-            )
-            assert vitals(heard)[-1].lost_trades == 0
-            assert vitals(heard)[-1].trades <= exchange.trades_sent
-            assert max(each.volume for each in heard.forming) >= 5_000 * 64.0
-
-    asyncio.run(scenario())
+async def test_five_thousand_trades_at_once_are_all_counted_though_ccxt_keeps_a_thousand() -> None:
+    async with an_exchange() as exchange:
+        heard = await hear_and_do(
+            exchange, lambda: exchange.burst(5_000), until=lambda heard: len(heard.live) >= 4 and bool(vitals(heard))
+        )
+        assert_whole(heard, exchange)
+        assert vitals(heard)[-1].lost_trades == vitals(heard)[-1].late_trades == 0
+        assert 5_000 <= vitals(heard)[-1].trades <= exchange.trades_sent
+        assert max(each.volume for each in heard.forming) >= 5_000 * AMOUNT
 
 
-@pytest.mark.venue
-def test_garbage_is_told_with_its_text_and_kills_no_stream() -> None:
+async def test_garbage_is_told_with_its_text_and_kills_no_stream() -> None:
     """ccxt ends its receive loop without a word at the first message that it cannot parse."""
-
-    async def scenario() -> None:
-        async with an_exchange() as exchange:
-            heard = await hear_and_do(
-                exchange, lambda: exchange.garble(*NONSENSE), until=lambda heard: len(heard.live) >= 8
-            )
-            assert_whole(heard, exchange)
-            assert FeedState.RECONNECTING not in heard.states
-            raws = [each.raw for each in rejected(heard)]
-            assert "[1, 2" in raws and '{"e":"kline"}' in raws
-            assert vitals(heard)[-1].rejected == len(raws) >= 6
-            assert heard.live[-1].open_time_ms > heard.live[3].open_time_ms
-            assert vitals(heard)[-1].trades > 100
-
-    asyncio.run(scenario())
-
-
-@pytest.mark.venue
-def test_a_server_that_says_it_ends_is_left_before_it_does() -> None:
-    async def scenario() -> None:
-        async with an_exchange() as exchange:
-            heard = await hear_and_do(
-                exchange,
-                lambda: exchange.garble('{"e":"serverShutdown","E":1770123456789}'),
-                until=lambda heard: heard.states.count(FeedState.LIVE) == 2 and len(heard.live) >= 6,
-            )
-            assert_whole(heard, exchange)
-            assert "hang up" in heard.sentence(FeedState.RECONNECTING)
-
-    asyncio.run(scenario())
+    async with an_exchange() as exchange:
+        heard = await hear_and_do(
+            exchange, lambda: exchange.garble(*NONSENSE), until=lambda heard: len(heard.live) >= 8
+        )
+        assert_whole(heard, exchange)
+        assert FeedState.RECONNECTING not in heard.states
+        raws = [each.raw for each in rejected(heard)]
+        assert "[1, 2" in raws and '{"e":"kline"}' in raws
+        assert vitals(heard)[-1].rejected == len(raws) >= 6
+        assert vitals(heard)[-1].trades > 100
 
 
 def test_closing_messages_are_known_in_the_forms_of_three_exchanges() -> None:

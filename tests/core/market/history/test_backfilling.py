@@ -1,4 +1,4 @@
-"""Backfill through ccxt from the loopback exchange: what is missing, and nothing else, whatever goes wrong."""
+"""Backfill through ccxt: what is missing, and nothing else, whatever goes wrong. On virtual time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from random import Random
 
 import pytest
 
-from core.clock import SystemClock
 from core.market.candle import Candle, Interval, Market
 from core.market.feeds.backoff import Backoff
 from core.market.history.backfilling import Backfill, BackfillReport
@@ -21,10 +20,10 @@ from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
+from tests.support.exchange.clock import loop_s
 from tests.support.loopback_exchange import LoopbackExchange
 from tests.support.tape import generated_tape
-
-pytestmark = pytest.mark.venue
+from tests.support.virtual_network import loop_time, run_locally
 
 MINUTE = Interval.parse("1m")
 MARKET = Market("binance", "BTC/USDT", MINUTE)
@@ -60,9 +59,9 @@ class Desk:
     heard: Heard = field(default_factory=Heard)
 
     async def fill(self, since_ms: int = FIRST_MS, until_ms: int | None = None, **how: bool) -> BackfillReport:
-        source = open_venue(MARKET, SystemClock(), self.exchange.urls, 5.0)
-        backoff = Backoff(0.01, 0.02, Random(1))
-        job = Backfill(MARKET, self.store, self.holes, self.writer, SystemClock(), source, self.heard, backoff=backoff)
+        source = open_venue(MARKET, loop_time(), self.exchange.urls, 5.0)
+        backoff = Backoff(1.0, 2.0, Random(1))
+        job = Backfill(MARKET, self.store, self.holes, self.writer, loop_time(), source, self.heard, backoff=backoff)
         return await job.run(since_ms, until_ms, **how)
 
     def klines(self) -> int:
@@ -83,7 +82,7 @@ def run(desk: Desk, story: Callable[[], object]) -> None:
             if asyncio.iscoroutine(result):
                 await result
 
-    asyncio.run(asyncio.wait_for(live(), 120.0))
+    run_locally(live())
 
 
 def test_an_empty_database_gets_all_that_is_over(desk: Desk) -> None:
@@ -154,7 +153,7 @@ def test_faults_are_waited_out(desk: Desk) -> None:
     def trouble(done: int) -> None:
         if troubles:
             desk.exchange.answer(troubles.pop())
-            asyncio.get_running_loop().call_later(0.15, desk.exchange.resume)
+            asyncio.get_running_loop().call_later(3.0, desk.exchange.resume)
 
     desk.heard.on_progress = trouble
 
@@ -167,20 +166,20 @@ def test_faults_are_waited_out(desk: Desk) -> None:
 
 
 def test_the_wait_that_is_asked_for_is_kept(desk: Desk) -> None:
-    """Retry-After: 1 s, though the back-off would wait a hundredth of it."""
+    """Retry-After: 100 s, though the back-off would wait a hundredth of it."""
 
     def trouble(done: int) -> None:
         if done == 0:
-            desk.exchange.answer(429, 1)
+            desk.exchange.answer(429, 100)
             loop = asyncio.get_running_loop()
-            loop.call_later(0.3, desk.exchange.resume)
+            loop.call_later(5.0, desk.exchange.resume)
 
     desk.heard.on_progress = trouble
 
     async def story() -> None:
-        began_s = SystemClock().monotonic_s()
+        began_s = loop_s()
         await desk.fill(CLOSED[-5].open_time_ms)
-        assert SystemClock().monotonic_s() - began_s > 0.9
+        assert loop_s() - began_s > 99.0
 
     run(desk, story)
 
