@@ -174,12 +174,6 @@ FAULTS = (
         "source.now_ms() - forming_ms <= _GRACE_MS",
     ),
     Fault(
-        "backfill-replaces-what-is-stored",
-        "core/market/history/backfilling.py",
-        "checked.columns, replaces=False)",
-        "checked.columns, replaces=True)",
-    ),
-    Fault(
         "first-answer-forgotten",
         "core/market/history/backfilling.py",
         "            found |= again\n",
@@ -190,12 +184,6 @@ FAULTS = (
         "core/market/history/importing.py",
         "table.columns.open_time_ms + market.interval.duration_ms <= now_ms",
         "table.columns.open_time_ms <= now_ms",
-    ),
-    Fault(
-        "different-candles-always-replaced",
-        "core/market/history/importing.py",
-        "self.is_new | (self.is_different & self.replaces)",
-        "self.is_new | self.is_different",
     ),
     Fault(
         "hole-begins-a-candle-early",
