@@ -9,6 +9,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -18,12 +19,18 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.runs import RunStore
+from tests.conftest import SHARED_DATA
 from tests.support import commands
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.needs_data,
+    pytest.mark.xdist_group("killed runs"),  # two tests look at the same undisturbed run
+    pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals"),
+]
 
 SEED = 20_261_121
-CANDLES = 1000
+CANDLES = 1000 if "GHOSTCANDLE_SOAK" in os.environ else 400
 _FILE = Path("binance") / "BTCUSDT_1m_20201201.csv"
 
 
@@ -78,11 +85,17 @@ def run_to(file: Path, data: Path, steps: int, process: subprocess.Popen[str] | 
     return process
 
 
-@pytest.mark.needs_data
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a run says that nobody kills."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip("the real market data (../shared/data) is not on this machine")
+    return commands.run_json(*arguments(SHARED_DATA / _FILE, tmp_path_factory.mktemp("calm")), timeout_s=300.0)
+
+
 @pytest.mark.timeout(900)
-def test_five_kills_change_nothing(tmp_path: Path, shared_data: Path) -> None:
+def test_five_kills_change_nothing(tmp_path: Path, shared_data: Path, undisturbed: dict[str, Any]) -> None:
     file = shared_data / _FILE
-    undisturbed = commands.run_json(*arguments(file, tmp_path / "calm"), timeout_s=300.0)
     generator = random.Random(SEED)
     moments = sorted(generator.sample(range(20, round(0.9 * CANDLES)), 5))
     victims = ["parent", "child", "both", "child", "parent"]
@@ -103,24 +116,22 @@ def test_five_kills_change_nothing(tmp_path: Path, shared_data: Path) -> None:
     assert json.dumps(once_more["forecasts_sha256"]) == json.dumps(undisturbed["forecasts_sha256"])
 
 
-@pytest.mark.needs_data
 @pytest.mark.timeout(600)
-def test_the_main_job(tmp_path: Path, shared_data: Path) -> None:
-    """1,000 real candles, as the issue asks: scored, trained on, checkpoints kept, nothing of it zero or made up."""
-    done = commands.run_json(*arguments(shared_data / _FILE, tmp_path), timeout_s=300.0)
-    assert done["scored"] > 900 and done["steps"] > 900 and done["checkpoints"]["kept"] > 0
+def test_the_main_job(undisturbed: dict[str, Any]) -> None:
+    """Real candles: scored, trained on, checkpoints kept, nothing of it zero or made up."""
+    done = undisturbed
+    assert done["scored"] == done["steps"] == CANDLES - 1 and done["checkpoints"]["kept"] > 0
     assert 0.0 < done["loss"]["best"] < 1.0 and 0.0 < done["loss"]["current"] < 1.0
     for name in ("direction", "candle", "coverage_50", "coverage_90"):
         assert 0.0 < done["accuracy"][name]["value"] < 1.0
     assert done["incidents"] == []
 
 
-@pytest.mark.needs_data
 @pytest.mark.timeout(600)
 def test_both_hosts_give_the_same_forecasts(tmp_path: Path, shared_data: Path) -> None:
     digests = {
         commands.run_json(
-            *("headless", "--feed", "replay", "--file", str(shared_data / _FILE), "--candles", "300"),
+            *("headless", "--feed", "replay", "--file", str(shared_data / _FILE), "--candles", "100"),
             *("--data-dir", str(tmp_path / host), "--seed", "0", "--device", "cpu", "--trainer", host),
             timeout_s=200.0,
         )["forecasts_sha256"]

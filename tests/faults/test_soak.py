@@ -28,8 +28,8 @@ from tests.support.driven import Driven, Record
 from tests.support.faulty_trainer import FaultKind, random_schedule
 
 IS_LONG = "GHOSTCANDLE_SOAK" in os.environ
-COUNT = 20_000 if IS_LONG else 1_600
-SPACING = 500 if IS_LONG else 200
+COUNT = 20_000 if IS_LONG else 1_000
+SPACING = 500 if IS_LONG else 120
 SEED = 20_261_121
 KINDS = (FaultKind.BAD_BATCH, FaultKind.RAISE, FaultKind.KILL, FaultKind.NAN, FaultKind.ABORT, FaultKind.HANG)
 CANDLES = reverting(COUNT, seed=3)
@@ -43,6 +43,7 @@ SETTINGS = replace(
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.slow,
+    pytest.mark.xdist_group("soak"),  # both tests look at the same calm run
     pytest.mark.timeout(7200 if IS_LONG else 600),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
 ]

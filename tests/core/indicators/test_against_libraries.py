@@ -74,9 +74,9 @@ def test_random_candles_give_what_talib_gives(spec: IndicatorSpec) -> None:
 
 
 @pytest.mark.parametrize("spec", _SPECS, ids=str)
-@pytest.mark.parametrize("count", [0, 1, 2, 3, 14, 15, 20, 33, 34, 35, 66])
-def test_the_warm_up_is_that_of_talib(spec: IndicatorSpec, count: int) -> None:
-    _agree(spec, series_of(random_walk(count, seed=6), Interval.parse("1m")))
+def test_the_warm_up_is_that_of_talib(spec: IndicatorSpec) -> None:
+    for count in (0, 1, 2, 3, 14, 15, 20, 33, 34, 35, 66):
+        _agree(spec, series_of(random_walk(count, seed=6), Interval.parse("1m")))
 
 
 @pytest.fixture(params=_REAL)

@@ -121,17 +121,6 @@ def test_momentum_is_found_and_not_by_the_model_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_most_of_what_momentum_gives_is_had_in_the_long_run(tmp_path: Path) -> None:
-    """With a share of 0.4 the best forecast there is spares 8.3 % of the reference's loss."""
-    found = evaluated(tmp_path, momentum(1600, 0.4, seed=1), LONG)
-    attainable = 1.0 - math.sqrt(1.0 - 0.4**2)
-    assert found["judged"] == 600
-    assert found["pinball"]["close"]["skill"] > 0.7 * attainable
-    assert found["pinball"]["close"]["skill_ci95"][0] > 0.0 and found["diebold_mariano_p"] < 0.01
-    assert found["pinball"]["close"]["skill_without_model"] > 0.7 * attainable
-
-
-@pytest.mark.slow
 def test_a_random_walk_has_no_edge(tmp_path: Path) -> None:
     found = evaluated(tmp_path, random_walk(1400, seed=4), LONG)
     close = found["pinball"]["close"]

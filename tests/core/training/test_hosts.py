@@ -236,5 +236,5 @@ def test_stop_ends_a_driver_that_waits_for_candles(tmp_path: Path) -> None:
     thread.start()
     assert ready.wait(60)
     inbox.stop()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()

@@ -5,6 +5,7 @@ Its thresholds were tuned on seeds 1000 to 1199 of each family; the seeds here w
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sized
 
 import pytest
@@ -18,7 +19,7 @@ SEEDS = [range(3), pytest.param(range(3, 23), marks=pytest.mark.slow)]
 """Few, each of which must be named; and 20, of which one may be missed."""
 HEALTHY_FEW = range(5000, 5008)
 SHORT_STEPS = 130
-HEALTHY_ALL = range(5000, 5200)
+HEALTHY_MANY = range(5000, 5200 if "GHOSTCANDLE_SOAK" in os.environ else 5060)
 
 
 def is_rare(wrong: Sized, seeds: range) -> bool:
@@ -87,9 +88,9 @@ def test_thresholds_on_the_healthy_side_of_the_rules_are_left_alone(
 
 
 @pytest.mark.slow
-def test_of_200_healthy_runs_at_most_one_is_accused_at_any_time() -> None:
+def test_of_many_healthy_runs_at_most_one_is_accused_at_any_time() -> None:
     """Harder than at the end: asked every 10 steps, as the session asks."""
-    accused = {seed: words for seed in HEALTHY_ALL if (words := _accusations(patients.healthy(seed)))}
+    accused = {seed: words for seed in HEALTHY_MANY if (words := _accusations(patients.healthy(seed)))}
     assert len(accused) <= 1, accused
 
 
