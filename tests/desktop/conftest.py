@@ -15,6 +15,8 @@ from pytestqt.qtbot import QtBot
 from core.clock import ManualClock
 from core.events import CheckpointInfo
 from core.market.candle import Candle
+from core.market.feeds.replay import ReplayFeed
+from core.market.feeds.simulated import SimulatedFeed
 from core.market.series import CandleSeries
 from core.settings import Settings
 from desktop.chart.widget import ChartWidget
@@ -23,6 +25,7 @@ from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from desktop.window import MainWindow
 from tests.desktop import scenario
+from tests.desktop.living import IdleWorker, Tap
 from tests.desktop.made_up_language import MadeUpLanguage
 from tests.support.loopback_tickers import LoopbackTickers
 
@@ -142,3 +145,18 @@ def made_up_language(qapp: QCoreApplication) -> Iterator[MadeUpLanguage]:
     assert qapp.installTranslator(language)
     yield language
     qapp.removeTranslator(language)
+
+
+@pytest.fixture
+def tap(monkeypatch: pytest.MonkeyPatch) -> Tap:
+    """Candles of replays and simulations come when the test gives them."""
+    tap = Tap()
+    for feed in (ReplayFeed, SimulatedFeed):
+        monkeypatch.setattr(feed, "_wait", lambda self, _seconds: tap.wait(self._closed))
+    return tap
+
+
+@pytest.fixture
+def idle_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window's trainer takes commands and does nothing."""
+    monkeypatch.setattr("desktop.run_controller.TrainingWorker", IdleWorker)

@@ -30,7 +30,7 @@ from desktop.app import Application
 from desktop.history_visits import HistoryVisits
 from desktop.history_wire import GREETING, Unpacker, WireError, columns_bytes, columns_of, packed
 from desktop.single_instance import SingleInstance, server_name
-from tests.desktop.test_app import context, live, step_of, until
+from tests.desktop.living import context, live, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT, command
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread

@@ -19,7 +19,7 @@ from desktop.room_watch import RoomWatch
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
-from tests.desktop.test_app import context, live, step_of, until
+from tests.desktop.living import context, live, step_of, until
 
 LOOK_EVERY_MS = 20
 NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, needs_room=True)

@@ -13,7 +13,7 @@ from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
-from tests.desktop.test_app import context, live, until
+from tests.desktop.living import context, live, until
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier

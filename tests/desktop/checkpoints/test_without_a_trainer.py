@@ -11,7 +11,7 @@ from desktop.actions import ActionId
 from desktop.app import Application
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench
-from tests.desktop.test_app import context, live, until
+from tests.desktop.living import context, live, until
 
 
 def listed(application: Application) -> set[str]:
