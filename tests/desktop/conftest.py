@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,13 +23,14 @@ from core.market.feeds.simulated import SimulatedFeed
 from core.market.series import CandleSeries
 from core.settings import Settings
 from desktop.chart.widget import ChartWidget
+from desktop.commands.headless import run_headless
 from desktop.layouts.store import LayoutStore
 from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from desktop.window import MainWindow
 from tests.desktop import scenario
 from tests.desktop.dressing import undressed_afterwards
-from tests.desktop.living import IdleWorker, Tap
+from tests.desktop.living import CATCH_UP, IdleWorker, Tap, context
 from tests.desktop.made_up_language import MadeUpLanguage, spoken_here
 from tests.support.loopback_tickers import LoopbackTickers
 
@@ -181,6 +183,19 @@ def tap(monkeypatch: pytest.MonkeyPatch) -> Tap:
     for feed in (ReplayFeed, SimulatedFeed):
         monkeypatch.setattr(feed, "_wait", lambda self, _seconds: tap.wait(self._closed))
     return tap
+
+
+@pytest.fixture(scope="session")
+def learned_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = replace(context(tmp_path_factory.mktemp("learned") / "data", speed=0.0), candles=CATCH_UP)
+    run_headless(made)
+    return made.folder.root
+
+
+@pytest.fixture
+def learned(learned_once: Path, tmp_path: Path) -> Path:
+    """The folder of a run that has learned from all of the catch-up: candles, steps, forecasts and checkpoints."""
+    return shutil.copytree(learned_once, tmp_path / "learned")
 
 
 @pytest.fixture
