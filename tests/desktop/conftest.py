@@ -1,29 +1,37 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QEvent
 from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
 from core.events import CheckpointInfo
 from core.market.candle import Candle
+from core.market.feeds.replay import ReplayFeed
+from core.market.feeds.simulated import SimulatedFeed
 from core.market.series import CandleSeries
 from core.settings import Settings
 from desktop.chart.widget import ChartWidget
+from desktop.commands.headless import run_headless
 from desktop.layouts.store import LayoutStore
 from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from desktop.window import MainWindow
 from tests.desktop import scenario
-from tests.desktop.made_up_language import MadeUpLanguage
+from tests.desktop.dressing import undressed_afterwards
+from tests.desktop.living import CATCH_UP, IdleWorker, Tap, context
+from tests.desktop.made_up_language import MadeUpLanguage, spoken_here
 from tests.support.loopback_tickers import LoopbackTickers
 
 
@@ -57,32 +65,52 @@ def theme(qapp: object) -> Theme:
     return Theme("dark")
 
 
+def compose(
+    folder: Path,
+    clock: ManualClock,
+    infos: Sequence[CheckpointInfo] = (),
+    mode: Mode = "dark",
+    size: tuple[int, int] = (1280, 720),
+    layout_store: LayoutStore | None = None,
+    settings: Settings | None = None,
+) -> Bench:
+    """A window that is not shown. Whoever asks for it closes it."""
+    QCursor.setPos(0, 0)  # over the menu bar: where an earlier test left the mouse, the chart would believe it
+    state, theme = RunState(clock), Theme(mode)
+    chart = ChartWidget(theme, clock)
+    library = scenario.Library(infos)
+    window = MainWindow(state, theme, chart, library, settings or _settings(mode), folder, layout_store)
+    if layout_store is None:
+        window.resize(*size)
+    return Bench(window, state, clock, theme, chart, library)
+
+
 @pytest.fixture
 def make_bench(qtbot: QtBot, clock: ManualClock, tmp_path: Path) -> MakeBench:
-    """Makes a window; it is shown unless told otherwise."""
+    """Makes a window by `compose`; it is shown unless told otherwise."""
 
-    def make(
-        infos: Sequence[CheckpointInfo] = (),
-        mode: Mode = "dark",
-        size: tuple[int, int] = (1280, 720),
-        is_shown: bool = True,
-        layout_store: LayoutStore | None = None,
-        settings: Settings | None = None,
-    ) -> Bench:
-        QCursor.setPos(0, 0)  # over the menu bar: where an earlier test left the mouse, the chart would believe it
-        state, theme = RunState(clock), Theme(mode)
-        chart = ChartWidget(theme, clock)
-        library = scenario.Library(infos)
-        window = MainWindow(state, theme, chart, library, settings or _settings(mode), tmp_path, layout_store)
-        qtbot.addWidget(window)
-        if layout_store is None:
-            window.resize(*size)
+    def make(*arguments: Any, is_shown: bool = True, **options: Any) -> Bench:
+        bench = compose(tmp_path, clock, *arguments, **options)
+        qtbot.addWidget(bench.window)
         if is_shown:
-            window.show()
-            qtbot.waitExposed(window)
-        return Bench(window, state, clock, theme, chart, library)
+            bench.window.show()
+            qtbot.waitExposed(bench.window)
+        return bench
 
     return make
+
+
+@contextmanager
+def lasting_bench(folder: Path, *arguments: Any, **options: Any) -> Iterator[Bench]:
+    """A shown window for all tests of a module, which leave it as it is."""
+    bench = compose(folder, ManualClock(scenario.NOW_MS), *arguments, **options)
+    bench.window.show()
+    known = QApplication.topLevelWidgets()  # held: the suite knows what was there before a test by its Python object
+    yield bench
+    del known
+    bench.window.close()
+    bench.window.deleteLater()
+    QCoreApplication.sendPostedEvents(bench.window, QEvent.Type.DeferredDelete.value)
 
 
 def fill(bench: Bench, candles: Sequence[Candle] | None = None) -> None:
@@ -137,8 +165,40 @@ def exchange() -> Iterator[LoopbackTickers]:
 
 @pytest.fixture
 def made_up_language(qapp: QCoreApplication) -> Iterator[MadeUpLanguage]:
-    """All that is made from now on speaks it."""
-    language = MadeUpLanguage()
-    assert qapp.installTranslator(language)
-    yield language
-    qapp.removeTranslator(language)
+    with spoken_here(qapp) as language:
+        yield language
+
+
+@pytest.fixture(autouse=True)
+def undressed(qapp: QApplication) -> Iterator[None]:
+    """Style, palette and font of the application are nobody's inheritance."""
+    with undressed_afterwards(qapp):
+        yield
+
+
+@pytest.fixture
+def tap(monkeypatch: pytest.MonkeyPatch) -> Tap:
+    """Candles of replays and simulations come when the test gives them."""
+    tap = Tap()
+    for feed in (ReplayFeed, SimulatedFeed):
+        monkeypatch.setattr(feed, "_wait", lambda self, _seconds: tap.wait(self._closed))
+    return tap
+
+
+@pytest.fixture(scope="session")
+def learned_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = replace(context(tmp_path_factory.mktemp("learned") / "data", speed=0.0), candles=CATCH_UP)
+    run_headless(made)
+    return made.folder.root
+
+
+@pytest.fixture
+def learned(learned_once: Path, tmp_path: Path) -> Path:
+    """The folder of a run that has learned from all of the catch-up: candles, steps, forecasts and checkpoints."""
+    return shutil.copytree(learned_once, tmp_path / "learned")
+
+
+@pytest.fixture
+def idle_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window's trainer takes commands and does nothing."""
+    monkeypatch.setattr("desktop.run_controller.TrainingWorker", IdleWorker)

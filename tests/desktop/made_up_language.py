@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-from PySide6.QtCore import Qt, QTranslator
+from PySide6.QtCore import QCoreApplication, Qt, QTranslator
 from PySide6.QtWidgets import (
     QAbstractButton,
     QComboBox,
@@ -38,6 +39,15 @@ class MadeUpLanguage(QTranslator):
     def isEmpty(self) -> bool:
         """Qt tells of no translator that has nothing."""
         return False
+
+
+@contextmanager
+def spoken_here(application: QCoreApplication) -> Iterator[MadeUpLanguage]:
+    """All that is made from now on speaks it."""
+    language = MadeUpLanguage()
+    assert application.installTranslator(language)
+    yield language
+    application.removeTranslator(language)
 
 
 def untranslated(text: str, data: frozenset[str] = frozenset()) -> bool:

@@ -2,113 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
-import resources
 from core import settings as settings_file
-from core.diagnosis import Diagnosis, Disease, SettingChange
+from core.commands import SetClipNorm, SetDuty, SetLearningRate
 from core.events import TrainerState
-from core.market.candle import Market
 from core.market.price_lines import LineKind
-from core.settings import (
-    CheckpointSettings,
-    GradientSettings,
-    MarketSettings,
-    ModelSettings,
-    Settings,
-    TrainingSettings,
-)
-from core.storage.folder import DataFolder
+from core.settings import GradientSettings
 from desktop.actions import ActionId
 from desktop.app import Application
-from desktop.commands.options import Context, in_safe_mode
+from desktop.commands.options import in_safe_mode
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.formatting import format_time
+from tests.desktop.living import CATCH_UP, IdleWorker, Tap, context, live, step_of, until
 
-SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
-CATCH_UP = 40
-Story = Callable[[Application], Awaitable[None]]
-
-
-def context(root: Path, host: str = "thread", **market: object) -> Context:
-    chosen = {"feed": "replay", "file": str(SAMPLE), "speed": 20.0, "catch_up_candles": CATCH_UP, **market}
-    settings = Settings(
-        market=MarketSettings(**chosen),  # type: ignore[arg-type]
-        model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
-        training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host=host),  # type: ignore[arg-type]
-        checkpoints=CheckpointSettings(every_steps=10, undo_minutes=0),
-    )
-    folder = DataFolder(root)
-    folder.ensure()
-    return Context(settings, folder, as_json=False)
-
-
-def live(qapp: QApplication, context: Context, story: Story) -> None:
-    """Open the window, let the story happen, close the window, and wait until all of it has ended."""
-
-    async def run() -> None:
-        application = Application(context, qapp)
-        application.window.resize(1280, 720)
-        application.start()
-        try:
-            await story(application)
-        finally:
-            application.window.close()
-            await application.close()
-
-    qapp.setQuitOnLastWindowClosed(False)  # as run_application does
-    with QEventLoop(qapp) as loop:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
-    asyncio.set_event_loop(None)
-
-
-async def until(condition: Callable[[], bool], what: str, timeout_s: float = 120.0) -> None:
-    try:
-        async with asyncio.timeout(timeout_s):
-            while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
-                await asyncio.sleep(0.02)
-    except TimeoutError:
-        pytest.fail(f"waited {timeout_s} s for {what}")
-
-
-def step_of(application: Application) -> int:
-    status = application.state.status
-    return 0 if status is None else status.step
-
-
-@pytest.mark.parametrize("host", ["thread", "process"])
-def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
-    qapp: QApplication, tmp_path: Path, host: str
-) -> None:
-    reached = 0
-
-    async def first(application: Application) -> None:
-        nonlocal reached
-        await until(lambda: step_of(application) > CATCH_UP, "training beyond the catch-up")
-        assert application.series is not None and len(application.series) > CATCH_UP
-        assert application.state.forecast is not None and len(application.state.forecast.ghosts) == 3
-        assert application.chart.model.forecast is not None
-        reached = step_of(application)
-
-    async def second(application: Application) -> None:
-        await until(lambda: application.state.trainer is not None, "the trainer")
-        assert application.state.trainer is not None and application.state.trainer.step >= reached
-        assert len(application.state.steps) >= reached, "the curves show what was learned before"
-        assert application.series is not None and len(application.series) >= CATCH_UP
-        await until(lambda: step_of(application) > reached + 2, "further steps")
-
-    live(qapp, context(tmp_path, host), first)
-    live(qapp, context(tmp_path, host), second)
+HOSTS = ["thread", pytest.param("process", marks=pytest.mark.slow)]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -135,48 +49,42 @@ def starts_of(application: Application) -> list[Start]:
     return told
 
 
-def test_the_window_says_what_it_is_waiting_for_and_that_a_forecast_is_old(qapp: QApplication, tmp_path: Path) -> None:
-    """A start with nothing, a stop, a start that goes on with what there is."""
+@pytest.mark.parametrize("host", HOSTS)
+def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
+    qapp: QApplication, tmp_path: Path, tap: Tap, host: str
+) -> None:
+    reached = 0
 
     async def first(application: Application) -> None:
+        nonlocal reached
         starts = starts_of(application)
-        await until(lambda: step_of(application) > 5, "training")
-        assert starts, "the start was not told"
-        assert not any(start.is_loading for start in starts), "there is no last run"
+        await until(lambda: step_of(application) >= CATCH_UP - 2, "the catch-up")
+        assert starts and not any(start.is_loading for start in starts), "there is no last run"
+        tap.give(3)
+        await until(lambda: step_of(application) > CATCH_UP, "training beyond the catch-up")
+        assert application.series is not None and len(application.series) > CATCH_UP
+        assert application.state.forecast is not None and len(application.state.forecast.ghosts) == 3
+        assert application.chart.model.forecast is not None
+        reached = step_of(application)
 
     async def second(application: Application) -> None:
-        state, actions = application.state, application.window.actions_of_window
-        starts = starts_of(application)
-        await until(lambda: len(state.steps) > 5, "what was learned before")
+        state, starts = application.state, starts_of(application)
+        await until(lambda: application.state.trainer is not None, "the trainer")
         assert starts[0] == Start(is_loading=True, state=TrainerState.STARTING, can_stop=True, can_start=False)
-        assert not state.is_loading
-        application.runs.stop_training()
-        await until(lambda: not application.runs.is_training, "the stop")
-        await until(lambda: state.trainer_state is TrainerState.STOPPED, "the word of it")
-        assert state.jobs.running() == ()
-        forecast = state.forecast
-        assert forecast is not None
-        assert format_time(forecast.inputs_until_ms) in application.chart.model.note
-        actions[ActionId.START].trigger()
-        await until(lambda: state.trainer_state is TrainerState.TRAINING, "training again")
-        await until(lambda: application.chart.model.note == "", "a forecast that is fresh")
+        assert not state.is_loading and state.trainer is not None and state.trainer.step >= reached
+        assert len(state.steps) >= reached, "the curves show what was learned before"
+        assert application.series is not None and len(application.series) >= CATCH_UP
+        tap.give(3)
+        await until(lambda: step_of(application) > reached + 2, "further steps")
 
-    live(qapp, context(tmp_path), first)
-    live(qapp, context(tmp_path), second)
+    live(qapp, context(tmp_path, host), first)
+    live(qapp, context(tmp_path, host), second)
 
 
-def test_a_trainer_that_is_stopped_before_it_stands_is_stopped(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        await until(lambda: application.state.is_starting, "the start")
-        application.runs.stop_training()
-        await until(lambda: not application.runs.is_training and not application.state.is_starting, "the stop")
-        assert application.window.actions_of_window[ActionId.START].isEnabled()
-
-    live(qapp, context(tmp_path, "process"), story)
-
-
-@pytest.mark.parametrize("host", ["thread", "process"])
-def test_pause_step_resume_stop_and_start_by_their_keys(qapp: QApplication, tmp_path: Path, host: str) -> None:
+@pytest.mark.parametrize("host", HOSTS)
+def test_pause_step_resume_stop_and_start_by_their_keys(
+    qapp: QApplication, tmp_path: Path, tap: Tap, host: str
+) -> None:
     async def story(application: Application) -> None:
         window, state = application.window, application.state
         await until(lambda: step_of(application) > 5, "training")
@@ -186,71 +94,50 @@ def test_pause_step_resume_stop_and_start_by_their_keys(qapp: QApplication, tmp_
         QTest.keyClick(window, Qt.Key.Key_F7)
         await until(lambda: step_of(application) == paused_at + 1, "one step")
         QTest.keyClick(window, Qt.Key.Key_F6)
+        tap.give(5)
         await until(lambda: step_of(application) > paused_at + 2, "going on")
         window.actions_of_window[ActionId.STOP].trigger()
         await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
         await until(lambda: not application.runs.is_training, "the worker's end")
+        assert state.jobs.running() == () and state.forecast is not None
+        assert format_time(state.forecast.inputs_until_ms) in application.chart.model.note, "the forecast is old"
         stopped_at = step_of(application)
         log = context(tmp_path).folder.database
         assert log.with_name(f"{log.name}-wal").exists(), "the leaving trainer deleted the window's log"
         QTest.keyClick(window, Qt.Key.Key_F5)
+        tap.give(3)
         await until(lambda: step_of(application) > stopped_at, "training again")
+        await until(lambda: application.chart.model.note == "", "a forecast that is fresh")
         assert state.failure is None
 
     live(qapp, context(tmp_path, host), story)
 
 
-def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(qapp: QApplication, tmp_path: Path) -> None:
+def worker_of(application: Application) -> IdleWorker:
+    (worker,) = application.runs.findChildren(IdleWorker)
+    return worker
+
+
+def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
     async def story(application: Application) -> None:
-        await until(lambda: step_of(application) > 3, "training")
+        await until(lambda: application.runs.is_training, "a trainer")
         application.window.inputs.learning_rate_changed.emit(0.002)
         application.window.inputs.clip_norm_changed.emit(0.25)
         application.window.inputs.duty_changed.emit(60)
+        assert worker_of(application).taken() == [SetLearningRate(0.002), SetClipNorm(0.25), SetDuty(60)]
 
-        def has_both() -> bool:
-            status = application.state.status
-            return status is not None and (status.learning_rate, status.clip_norm) == (0.002, 0.25)
-
-        await until(has_both, "the new values")
-
-    live(qapp, context(tmp_path), story)
-    stored = DataFolder(tmp_path).settings.read_text()
-    assert '"learning_rate": 0.002' in stored and '"duty_percent": 60' in stored
+    made = context(tmp_path)
+    live(qapp, made, story)
+    stored, _ = settings_file.load(made.folder.settings)
+    assert (stored.training.learning_rate, stored.training.duty_percent) == (0.002, 60)
+    assert stored.gradients.clip_norm == 0.25
 
 
-def test_the_doctors_advice_reaches_the_trainer_by_a_click_and_is_undone(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        window, state, card = application.window, application.state, application.window.gradients.card
-        await until(lambda: step_of(application) > 3, "training")
-        assert state.run_id is not None and state.gradients.newest is not None
-        change = SettingChange("gradients", "clip_norm", 0.42)
-        state.apply(Diagnosis(state.run_id, 3, Disease.NEVER_CLIPPING, "No step was clipped.", "Lower it.", change))
-        window.show_dock(ActionId.SHOW_GRADIENTS)
-        await until(card.apply_button.isVisible, "the verdict")
-        QTest.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
-        await until(lambda: clip_norm_of(application) == pytest.approx(0.42), "the new threshold")
-        QTest.mouseClick(card.undo_button, Qt.MouseButton.LeftButton)
-        await until(lambda: clip_norm_of(application) == 1.0, "the former threshold")
-
-    live(qapp, context(tmp_path), story)
-
-
-def clip_norm_of(application: Application) -> float | None:
-    status = application.state.status
-    return None if status is None else status.clip_norm
-
-
-def test_a_checkpoint_is_restored_and_the_incident_says_so(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        await until(lambda: len(application.window.source.checkpoints()) >= 2, "two checkpoints")
-        oldest = application.window.source.checkpoints()[-1]
-        application.window.restore_requested.emit(oldest.checkpoint_id)
-        await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
-
-    live(qapp, context(tmp_path), story)
-
-
-def test_pin_note_and_deletion_reach_the_table_and_the_trainer(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_checkpoint_is_restored_and_pin_note_and_deletion_reach_the_table_and_the_trainer(
+    qapp: QApplication, tmp_path: Path, tap: Tap
+) -> None:
     async def story(application: Application) -> None:
         source = application.window.source
         await until(lambda: len(source.checkpoints()) >= 3, "three checkpoints")
@@ -272,20 +159,22 @@ def test_pin_note_and_deletion_reach_the_table_and_the_trainer(qapp: QApplicatio
 
         await until(is_done, "pin, note and deletion")
         assert (tmp_path / pinned.file).exists()
+        application.window.restore_requested.emit(pinned.checkpoint_id)
+        await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
 
     live(qapp, context(tmp_path), story)
 
 
-@pytest.mark.parametrize("host", ["thread"])
 def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_restart(
-    qapp: QApplication, tmp_path: Path, host: str
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
 ) -> None:
     async def first(application: Application) -> None:
-        await until(lambda: step_of(application) > 3, "training")
+        await until(lambda: application.series is not None and len(application.series) == CATCH_UP, "the catch-up")
         assert application.series is not None
         close, lines = application.series[-1].close, application.charting.tools.lines
         for price in (close + 1e-5, close - 1e-5):
             lines.add(LineKind.ALERT, price)
+        tap.give(5)
         await until(lambda: any(line.crossed_at_ms is not None for line in lines.book.lines), "the crossing")
         last = application.series[-1]
         crossed = [line for line in lines.book.lines if line.crossed_at_ms is not None]
@@ -296,68 +185,61 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
         await until(lambda: len(lines.book.lines) == 2, "the lines")
         assert any(line.crossed_at_ms is not None for line in lines.book.lines)
 
-    live(qapp, context(tmp_path, host), first)
-    live(qapp, context(tmp_path, host), second)
+    live(qapp, context(tmp_path), first)
+    live(qapp, context(tmp_path), second)
 
 
-@pytest.mark.parametrize("host", ["thread", "process"])
-def test_another_market_is_watched_instead(qapp: QApplication, tmp_path: Path, host: str) -> None:
+def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_the_last(
+    qapp: QApplication, tmp_path: Path, tap: Tap
+) -> None:
     async def story(application: Application) -> None:
+        window, runs = application.window, application.runs
         await until(lambda: step_of(application) > 3, "training")
         first = application.state.run_id
-        market = dataclasses.replace(application.window.settings.market, feed="simulate", file=None, interval="1m")
-        settings = dataclasses.replace(application.window.settings, market=market)
-        application.window.apply_settings(settings)
-        application.window.market_chosen.emit(market)
+        opened: list[str] = []
+        asked: list[str] = []
+        runs.opened.connect(lambda market: opened.append(str(market.interval)))
+        runs.opening.connect(lambda market: asked.append(market.interval))
+        before = window.settings
+        for interval in ("1m", "5m", "15m", "15m", "1h"):
+            market = dataclasses.replace(before.market, feed="simulate", file=None, interval=interval)
+            runs.open(dataclasses.replace(before, market=market))
+        market = dataclasses.replace(before.market, feed="simulate", file=None, interval="4h")
+        window.apply_settings(dataclasses.replace(before, market=market))
+        window.market_chosen.emit(market)
+        assert asked == ["1m", "5m", "15m", "1h", "4h"], "each is shown as under way at once, and twice is once"
         await until(lambda: application.state.run_id not in (None, first) and step_of(application) > 3, "the other run")
-        assert "SIM-1" in application.window.windowTitle() and "simulated" in application.window.windowTitle()
+        assert opened == ["4h"], "those that nobody waits for any more are not opened"
+        assert "SIM-1" in window.windowTitle() and "simulated" in window.windowTitle()
 
-    live(qapp, context(tmp_path, host), story)
+    live(qapp, context(tmp_path), story)
 
 
-def test_a_simulated_market_goes_on_when_the_window_is_opened_again(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_simulated_market_goes_on_when_the_window_is_opened_again(
+    qapp: QApplication, tmp_path: Path, tap: Tap
+) -> None:
+    """Without a seed each is another market, but for the one that is there already."""
     made = context(tmp_path, feed="simulate", file=None)
     unseeded = dataclasses.replace(made.settings.training, seed=None)
     made = dataclasses.replace(made, settings=dataclasses.replace(made.settings, training=unseeded))
     symbols: list[str] = []
-    candles: list[int] = []
     steps: list[int] = []
 
     async def story(application: Application) -> None:
-        opened: list[Market] = []
-        application.runs.opened.connect(opened.append)
-        enough = CATCH_UP + 3 if not candles else candles[0] + 3
-        await until(lambda: step_of(application) >= enough, "training")
-        assert application.series is not None
-        symbols.append(opened[0].symbol)
-        candles.append(len(application.series))
+        application.runs.opened.connect(lambda market: symbols.append(market.symbol))
+        await until(lambda: step_of(application) >= CATCH_UP - 2, "training")
+        tap.give(100)
+        await until(lambda: step_of(application) > CATCH_UP + 3 * len(steps), "more of it")
         steps.append(step_of(application))
 
     live(qapp, made, story)
     live(qapp, made, story)
     assert symbols[0] == symbols[1] and symbols[0].startswith("SIM-")
-    assert candles[1] > candles[0] and steps[1] > steps[0]
 
 
-def test_of_many_markets_that_are_chosen_quickly_the_last_is_opened(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        await until(lambda: step_of(application) > 3, "training")
-        opened: list[str] = []
-        asked: list[str] = []
-        application.runs.opened.connect(lambda market: opened.append(str(market.interval)))
-        application.runs.opening.connect(lambda market: asked.append(market.interval))
-        before = application.window.settings
-        for interval in ("1m", "5m", "15m", "15m", "1h", "4h"):
-            market = dataclasses.replace(before.market, feed="simulate", file=None, interval=interval)
-            application.runs.open(dataclasses.replace(before, market=market))
-        assert asked == ["1m", "5m", "15m", "1h", "4h"], "each is shown as under way at once, and twice is once"
-        await until(lambda: opened[-1:] == ["4h"] and step_of(application) > 3, "the last market")
-        assert opened == ["4h"], "those that nobody waits for any more are not opened"
-
-    live(qapp, context(tmp_path), story)
-
-
-def test_a_missing_file_is_a_sentence_and_the_window_stays(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_missing_file_is_a_sentence_and_the_window_stays(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.window.banner.shown is not None, "the banner")
         shown = application.window.banner.shown
@@ -367,7 +249,9 @@ def test_a_missing_file_is_a_sentence_and_the_window_stays(qapp: QApplication, t
     live(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), story)
 
 
-def test_no_exchange_means_the_sample_and_a_banner_that_says_so(qapp: QApplication, tmp_path: Path) -> None:
+def test_no_exchange_means_the_sample_and_a_banner_that_says_so(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "the sample")
         shown = application.window.banner.shown
@@ -377,18 +261,23 @@ def test_no_exchange_means_the_sample_and_a_banner_that_says_so(qapp: QApplicati
     live(qapp, context(tmp_path, feed="auto", venue="no-exchange", file=None), story)
 
 
-def test_a_damaged_database_is_set_aside_and_the_window_goes_on(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_damaged_database_is_set_aside_and_the_window_goes_on(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     chosen = context(tmp_path)
     chosen.folder.database.write_bytes(b"this is no database" * 100)
 
     async def story(application: Application) -> None:
-        await until(lambda: step_of(application) > 3, "training on a new database")
+        await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "candles")
+        assert application.runs.is_training
 
     live(qapp, chosen, story)
     assert list(chosen.folder.quarantine.iterdir()) != []
 
 
-def test_the_first_start_asks_and_the_second_does_not(qapp: QApplication, tmp_path: Path) -> None:
+def test_the_first_start_asks_and_the_second_does_not(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     made = dataclasses.replace(context(tmp_path), is_first_start=True)
 
     async def first(application: Application) -> None:
@@ -406,7 +295,7 @@ def test_the_first_start_asks_and_the_second_does_not(qapp: QApplication, tmp_pa
 
 
 def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_again(
-    qapp: QApplication, tmp_path: Path
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
 ) -> None:
     made = dataclasses.replace(context(tmp_path), is_first_start=True)
 
@@ -419,7 +308,9 @@ def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_aga
     assert made.folder.settings.exists()
 
 
-def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(qapp: QApplication, tmp_path: Path) -> None:
+def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     made = context(tmp_path)
     saved = dataclasses.replace(made.settings, gradients=GradientSettings(clip_norm=0.25))
     settings_file.save(saved, made.folder.settings)
@@ -437,7 +328,9 @@ def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(qapp: QAppl
     assert not made.folder.layout.exists()
 
 
-def test_what_was_wrong_in_the_settings_file_is_said(qapp: QApplication, tmp_path: Path) -> None:
+def test_what_was_wrong_in_the_settings_file_is_said(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     made = dataclasses.replace(context(tmp_path), warnings=("Setting 'a' was dropped.", "Setting 'b' was dropped."))
 
     async def story(application: Application) -> None:

@@ -20,7 +20,7 @@ from core.settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
-from tests.desktop.test_app import context, live, step_of, until
+from tests.desktop.living import context, live, step_of, until
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
 

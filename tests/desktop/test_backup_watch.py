@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,27 +14,34 @@ from PySide6.QtWidgets import QApplication
 from core import headless
 from core.events import Severity
 from core.settings import BackupSettings
-from core.storage.backup_record import list_backups, verify
+from core.storage.backup_record import Backup, list_backups, verify
+from core.storage.backups import make_backup
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.checkpoints.columns import format_bytes
 from desktop.commands.headless import run_headless
 from desktop.formatting import format_time
 from desktop.jobs.book import JobState
-from tests.desktop.test_app import CATCH_UP, context, live, step_of, until
+from tests.desktop.living import CATCH_UP, Tap, context, live, step_of, until
 
 
-def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def handed_candles(tap: Tap) -> None:
+    """No candle comes after the catch-up by itself."""
+
+
+def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
     made = context(tmp_path)
 
     async def story(application: Application) -> None:
         await until(lambda: step_of(application) > 5, "training")
         titles: list[str] = []
         application.backups.progressed.connect(lambda job: titles.append(job.title))
-        application.backups.start(1)
+        application.backups.start(0)
         await until(lambda: bool(list_backups(made.folder.backups)), "a backup")
         await until(lambda: len(application.state.jobs) == 0, "its end in the list of works")
         reached = step_of(application)
+        tap.give(3)
         await until(lambda: step_of(application) > reached, "training that goes on")
         assert titles and application.window.banner.shown is None
 
@@ -42,14 +50,16 @@ def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path)
     assert verify(backup) is None and backup.record.rows["candles"] >= CATCH_UP
 
 
-def test_why_none_was_made_is_said_and_taken_back_when_one_is(qapp: QApplication, tmp_path: Path) -> None:
+def test_why_none_was_made_is_said_and_taken_back_when_one_is(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
     made = context(tmp_path)
     made.folder.backups.write_text("in the way")
 
     async def story(application: Application) -> None:
         banner = application.window.banner
-        await until(lambda: step_of(application) > 0, "training")
-        application.backups.start(1)
+        await until(lambda: application.runs.is_training, "a trainer")
+        application.backups.start(0)
         await until(lambda: banner.shown is not None, "word of it")
         assert banner.shown is not None and "No backup could be written" in banner.shown.text
         made.folder.backups.unlink()
@@ -60,14 +70,16 @@ def test_why_none_was_made_is_said_and_taken_back_when_one_is(qapp: QApplication
     assert len(list_backups(made.folder.backups)) == 1
 
 
-def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(qapp: QApplication, tmp_path: Path) -> None:
+def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
     made = context(tmp_path)
     off = dataclasses.replace(made, settings=dataclasses.replace(made.settings, backups=BackupSettings(every_hours=0)))
 
     async def story(application: Application) -> None:
         window = application.window
         action, menu = window.actions_of_window[ActionId.BACK_UP], window.actions_of_window.menu_of(ActionId.BACK_UP)
-        await until(lambda: step_of(application) > 0, "training")
+        await until(lambda: application.runs.is_training, "a trainer")
         menu.aboutToShow.emit()
         assert "None was made" in action.toolTip()
         box = application.finder.open()
@@ -91,13 +103,15 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(qapp: QApp
     live(qapp, off, story)
 
 
-def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(qapp: QApplication, tmp_path: Path) -> None:
+def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
     made = context(tmp_path)
     made.folder.backups.write_text("in the way")
 
     async def story(application: Application) -> None:
         banner = application.window.banner
-        await until(lambda: step_of(application) > 0, "training")
+        await until(lambda: application.runs.is_training, "a trainer")
         application.window.actions_of_window[ActionId.BACK_UP].trigger()
         await until(lambda: banner.shown is not None, "word of it")
         assert banner.shown is not None and "No backup could be written" in banner.shown.text
@@ -107,11 +121,13 @@ def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(qapp: QApplicati
     live(qapp, made, story)
 
 
-def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
     made = context(tmp_path)
 
     async def story(application: Application) -> None:
-        await until(lambda: step_of(application) > 0, "training")
+        await until(lambda: application.runs.is_training, "a trainer")
         application.backups.look()
 
     live(qapp, made, story)
@@ -119,20 +135,28 @@ def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(qapp: QApplicat
     assert all(verify(backup) is None for backup in list_backups(made.folder.backups))
 
 
-def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:
     made = context(tmp_path)
     off = dataclasses.replace(made.settings, backups=BackupSettings(every_hours=0))
 
     async def story(application: Application) -> None:
-        await until(lambda: step_of(application) > 0, "training")
+        await until(lambda: application.runs.is_training, "a trainer")
         application.backups.look()
         assert not made.folder.backups.exists()
 
     live(qapp, dataclasses.replace(made, settings=off), story)
 
 
-def test_a_run_without_a_window_is_backed_up_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(headless, "_FIRST_BACKUP_S", 0.5)
+def test_a_run_without_a_window_is_backed_up_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tap: Tap) -> None:
+    """The rest of its candles comes when that is done."""
+
+    def make_then_give(*arguments: Any, **options: Any) -> Backup:
+        made = make_backup(*arguments, **options)
+        tap.give(20)
+        return made
+
+    monkeypatch.setattr(headless, "_FIRST_BACKUP_S", 0.0)
+    monkeypatch.setattr(headless, "make_backup", make_then_give)
     made = dataclasses.replace(context(tmp_path), candles=60)
     summary = run_headless(made)
     assert summary["steps"] == 59

@@ -24,7 +24,7 @@ from core.storage.folder import DataFolder
 from desktop.app import Application
 from desktop.candle_loader import HistoryLoading
 from tests.core.market.edits import walk
-from tests.desktop.test_app import Story, context, until
+from tests.desktop.living import Story, context, until
 
 MINUTE_MS = 60_000
 STORED = 30_000

@@ -12,7 +12,7 @@ from zoneinfo import available_timezones
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDialog, QMenu, QToolBar, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.checkpoints.catalog import Kept
@@ -41,8 +41,8 @@ from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.panels.watchlist_adder import VENUES
 from tests.desktop import scenario
-from tests.desktop.conftest import Bench, MakeBench, fill
-from tests.desktop.made_up_language import MadeUpLanguage, texts_of, untranslated
+from tests.desktop.conftest import Bench, fill, lasting_bench
+from tests.desktop.made_up_language import MadeUpLanguage, spoken_here, texts_of, untranslated
 
 OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "preferences": lambda bench: bench.window.open_preferences(),
@@ -73,15 +73,15 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
 }
 
 
-@pytest.fixture
-def bench(made_up_language: MadeUpLanguage, make_bench: MakeBench) -> Bench:
+@pytest.fixture(scope="module")
+def bench(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A window in full swing, with all that its panels can show."""
-    made = make_bench(scenario.checkpoints())
-    fill(made)
-    for dock in made.window.docks.values():
-        dock.show()
-    made.window._refresher._refresh()
-    return made
+    with spoken_here(qapp), lasting_bench(tmp_path_factory.mktemp("window"), scenario.checkpoints()) as made:
+        fill(made)
+        for dock in made.window.docks.values():
+            dock.show()
+        made.window._refresher._refresh()
+        yield made
 
 
 def test_the_language_is_seen(made_up_language: MadeUpLanguage) -> None:
@@ -133,6 +133,7 @@ def test_the_dialogs_are_translated(name: str, bench: Bench, qtbot: QtBot) -> No
     assert sum(1 for _ in _texts(dialog)) > 2
     assert not found, "\n".join(f"{where}: {text!r}" for where, text in found)
     dialog.close()
+    dialog.deleteLater()
 
 
 def _after(bench: Bench, action_id: ActionId) -> QWidget:

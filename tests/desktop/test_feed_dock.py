@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -10,15 +9,8 @@ from pytestqt.qtbot import QtBot
 from desktop.actions import ActionId
 from desktop.theme import Mode
 from tests.desktop import feed_scenario
-from tests.desktop.conftest import Bench, MakeBench, fill
-from tests.desktop.test_pictures import (  # noqa: F401 - the fixture undresses the application
-    SIZES,
-    cut_texts,
-    dressed_application,
-    keep_picture,
-    make_dressed,
-    settle,
-)
+from tests.desktop.conftest import MakeBench, fill
+from tests.desktop.test_pictures import cut_texts, in_both_themes, keep_picture, make_dressed, settle
 
 
 def test_use_kraken_stores_the_venue_and_asks_for_it(qtbot: QtBot, make_bench: MakeBench) -> None:
@@ -50,20 +42,17 @@ def test_try_again_leaves_by_the_window(qtbot: QtBot, make_bench: MakeBench) -> 
         qtbot.mouseClick(bench.window.feed.try_again, Qt.MouseButton.LeftButton)
 
 
-@pytest.mark.parametrize("page", [0, 1], ids=["changes", "rejected"])
-@pytest.mark.parametrize("story", ["eventful", "refused"])
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("mode", ("dark", "light"))
-def test_nothing_is_cut(
-    make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int], story: str, page: int
-) -> None:
-    bench: Bench = make_dressed(make_bench, mode, size)
+@in_both_themes
+def test_nothing_is_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]) -> None:
+    bench = make_dressed(make_bench, mode, size)
     fill(bench)
-    getattr(feed_scenario, story)(bench.state)
-    bench.window.show_dock(ActionId.SHOW_FEED)
-    bench.window.feed.lists.setCurrentIndex(page)
-    settle(qtbot, bench)
-    QApplication.sendPostedEvents()
-    keep_picture(bench.window, f"feed-{story}-{page}-{mode}-{size[0]}x{size[1]}")
-    assert bench.window.feed.is_on_screen
-    assert cut_texts(bench.window.feed) == []
+    for story in (feed_scenario.eventful, feed_scenario.refused):
+        story(bench.state)
+        bench.window.show_dock(ActionId.SHOW_FEED)
+        for page in (0, 1):
+            bench.window.feed.lists.setCurrentIndex(page)
+            settle(qtbot, bench)
+            QApplication.sendPostedEvents()
+            keep_picture(bench.window, f"feed-{story.__name__}-{page}-{mode}-{size[0]}x{size[1]}")
+            assert bench.window.feed.is_on_screen
+            assert cut_texts(bench.window.feed) == []

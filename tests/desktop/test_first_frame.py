@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
@@ -46,7 +46,7 @@ def test_docks_stand_where_they_stay_before_the_first_event_is_handled(
     assert first[ActionId.SHOW_LOSS].width() > 0.29 * size[0]
     qtbot.waitExposed(bench.window)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
-    qtbot.wait(300)
+    QApplication.processEvents()
     assert places(bench) == first
 
 

@@ -8,7 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,21 +18,23 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QThread
 from PySide6.QtNetwork import QLocalSocket
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.market.candle import Candle, Market
+from core.market.candle import Candle, Interval, Market
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from desktop.app import Application
+from desktop.history_client import WindowWriter
 from desktop.history_visits import HistoryVisits
-from desktop.history_wire import GREETING, Unpacker, WireError, columns_bytes, columns_of, packed
+from desktop.history_wire import GREETING, ROWS_AT_ONCE, Unpacker, WireError, columns_bytes, columns_of, packed
 from desktop.single_instance import SingleInstance, server_name
-from tests.desktop.test_app import context, live, step_of, until
+from tests.desktop.living import CATCH_UP, Tap, context, live, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT, command
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
@@ -90,6 +94,106 @@ def test_a_command_that_talks_rubbish_is_told_and_hung_up_on(
     assert b"does not understand" in bytes(socket.readAll().data())
 
 
+def columns_from(candles: Sequence[Candle]) -> StoredColumns:
+    values = [[c.open, c.high, c.low, c.close, c.volume] for c in candles]
+    return StoredColumns(np.array([c.open_time_ms for c in candles]), np.array(values).T)
+
+
+class Command(QThread):
+    """A history command's side of the talk: sends columns of candles, and remembers what came of it."""
+
+    def __init__(self, folder: Path, market: Market, candles: Sequence[Candle], parent: QObject) -> None:
+        super().__init__(parent)
+        self._folder, self._market, self._columns = folder, market, columns_from(candles)
+        self.changed = 0
+        self.error = ""
+
+    def run(self) -> None:
+        try:
+            with WindowWriter(self._folder, "Importing candles") as writer:
+                writer.show(0, len(self._columns))
+                self.changed = writer.put(self._market, self._columns, replaces=False, told=self.has_sent)
+        except StorageError as error:
+            self.error = str(error)
+
+    def has_sent(self, rows: int) -> None:
+        """So many are stored by now."""
+
+
+@contextmanager
+def a_door(application: Application) -> Iterator[None]:
+    """As `run` composes it: commands find the window."""
+    door = SingleInstance(application._context.folder.root)
+    door.claim()
+    door.history_requested.connect(application.history_visits.serve)
+    try:
+        yield
+    finally:
+        door.release()
+
+
+def older(first_ms: int, count: int, interval: Interval) -> list[Candle]:
+    return random_walk(count, start_ms=first_ms - count * interval.duration_ms, interval=interval)
+
+
+def test_what_a_command_sends_is_stored_and_on_the_chart(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
+    async def story(application: Application) -> None:
+        with a_door(application):
+            await until(lambda: application.series is not None and len(application.series) == CATCH_UP, "the catch-up")
+            series, market = application.series, application.charting.candles._market
+            assert series is not None and market is not None
+            sent = older(int(series.open_time_ms[0]), 5_000, market.interval)
+            titles: set[str] = set()
+            application.history_visits.progressed.connect(lambda job: titles.add(job.title))
+            command = Command(tmp_path, market, sent, application)
+            command.start()
+            await until(lambda: application.series is not None and len(application.series) == 5_040, "the chart")
+            await until(command.isFinished, "the command's end")
+            assert (command.changed, command.error) == (5_000, "")
+            shown = application.series
+            assert shown is not None and [*shown][:5_000] == sent
+            assert titles == {"Importing candles"} and application.state.jobs.running() == ()
+            notice = application.window.banner.shown
+            assert notice is not None and "5,000 candles stored" in notice.text
+            assert application._database.candles.count(market) == 5_040
+
+    live(qapp, context(tmp_path), story)
+
+
+@pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled in the window", "the window closes"])
+def test_a_command_that_is_ended_by_the_window_says_so_and_leaves_whole_candles(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None, is_cancelled: bool
+) -> None:
+    candles = random_walk(3 * ROWS_AT_ONCE)
+
+    async def story(application: Application) -> None:
+        with a_door(application):
+            await until(lambda: application._database.is_open, "the database")
+            command = Command(tmp_path, MARKET, candles, application)
+            stored, go_on = threading.Event(), threading.Event()
+
+            def has_sent(_rows: int) -> None:
+                stored.set()
+                assert go_on.wait(60.0)
+
+            command.has_sent = has_sent  # type: ignore[method-assign]
+            command.start()
+            await until(stored.is_set, "the first rows")
+            if is_cancelled:
+                (visit,) = application.history_visits._visits
+                application.history_visits.cancel(visit.job_id)
+            else:
+                application.history_visits.close()
+            go_on.set()
+            await until(command.isFinished, "the command's end")
+            assert "stays" in command.error and ("cancelled" in command.error) is is_cancelled
+            assert application._database.candles.load(MARKET) == candles[:ROWS_AT_ONCE]
+
+    live(qapp, context(tmp_path), story)
+
+
 async def run_command(*arguments: str) -> tuple[int, dict[str, object]]:
     """A child process, waited for on the window's own loop."""
     process = await asyncio.create_subprocess_exec(
@@ -105,6 +209,7 @@ def write_csv(path: Path, candles: list[Candle]) -> None:
     path.write_text("time,open,high,low,close,volume\n" + "".join(",".join(map(repr, row)) + "\n" for row in numbers))
 
 
+@pytest.mark.slow
 def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, tmp_path: Path) -> None:
     data = tmp_path / "data"
     within = context(data, "thread", speed=0.01, catch_up_candles=80)
@@ -145,37 +250,6 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
         assert db.execute("SELECT COUNT(*) FROM candles").fetchone()[0] >= 5_030
         learned_from = db.execute("SELECT MIN(candle_open_time_ms) FROM steps").fetchone()[0]
         assert learned_from >= firsts[0], "the queue goes forward only"
-
-
-def test_a_window_that_closes_meanwhile_leaves_whole_candles_and_the_command_says_so(
-    qapp: QApplication, tmp_path: Path
-) -> None:
-    data = tmp_path / "data"
-    within = context(data, "thread", speed=0.01, catch_up_candles=30)
-    candles = random_walk(60_000)
-    write_csv(tmp_path / "BTCUSDT.csv", candles)
-    ended: list[tuple[int, dict[str, object]]] = []
-
-    async def story(application: Application) -> None:
-        door = SingleInstance(data)
-        door.claim()
-        door.history_requested.connect(application.history_visits.serve)
-        await until(lambda: application._database.is_open, "the database")
-        store = application._database.candles
-        arguments = ("import", str(tmp_path / "BTCUSDT.csv"), "--venue", "binance", "--data-dir", str(data))
-        running = asyncio.ensure_future(run_command(*arguments))
-        await until(lambda: store.count(MARKET) > 0, "the first rows")
-        application.history_visits.close()
-        door.release()
-        ended.append(await running)
-
-    with own(within.folder, "window"):
-        live(qapp, within, story)
-    code, told = ended[0]
-    assert code == 1 and "stays" in str(told["error"])
-    with open_database(within.folder.database, readonly=True) as db:
-        stored = CandleStore(db).load(MARKET)
-    assert 0 < len(stored) < len(candles) and stored == candles[: len(stored)]
 
 
 @pytest.mark.venue

@@ -6,19 +6,18 @@ With GHOSTCANDLE_PICTURES set to a folder, each picture is written there as a PN
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.diagnosis import Disease
-from core.events import JobProgress, Severity, TrainerFailed
+from core.events import ForecastMade, JobProgress, Severity, TrainerFailed
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.history import History
+from core.market.candle import Candle
 from desktop.actions import ActionId
 from desktop.chart.layers.regimes import RegimeLayer
 from desktop.panels.accuracy import AccuracyPanel
@@ -28,16 +27,12 @@ from desktop.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
+MODES: tuple[Mode, ...] = ("dark", "light")
 SIZES = ((1280, 720), (1600, 900))
 
 
-@pytest.fixture(autouse=True)
-def dressed_application(qapp: QApplication) -> Iterator[None]:
-    """The theme dresses the whole application; afterwards it is as it was."""
-    before, style = QPalette(qapp.palette()), qapp.style().objectName()
-    yield
-    qapp.setStyle(style)
-    qapp.setPalette(before)
+in_both_themes = pytest.mark.parametrize(("mode", "size"), list(zip(MODES, SIZES, strict=True)), ids=["dark", "light"])
+"""And at both sizes: which of them is dark is no matter to what is cut."""
 
 
 def make_dressed(make_bench: MakeBench, mode: Mode, size: tuple[int, int]) -> Bench:
@@ -91,40 +86,49 @@ def settle(qtbot: QtBot, bench: Bench) -> None:
     QApplication.sendPostedEvents()
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("mode", ("dark", "light"))
+@in_both_themes
 def test_a_run_in_full_swing_has_nothing_cut(
     make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
 ) -> None:
     bench = make_dressed(make_bench, mode, size)
     fill(bench)
     settle(qtbot, bench)
+    assert not bench.window.checkpoints.table.horizontalScrollBar().isVisible()
     bench.window.checkpoints.select("checkpoint-12310")
     keep_picture(bench.window, f"window-{mode}-{size[0]}x{size[1]}")
     assert bench.window.width() == size[0] and bench.window.height() == size[1]
     assert cut_texts(bench.window) == []
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("mode", ("dark", "light"))
-def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
-    make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
-) -> None:
-    """What a trainer tells of a market that ends in a crash."""
-    bench = make_dressed(make_bench, mode, size)
+Crash = tuple[list[Candle], list[ForecastMade]]
+
+
+@pytest.fixture(scope="module")
+def crash() -> Crash:
+    """A market that ends in a crash, and what a trainer tells of each of its candles."""
     candles = scenario.market()
     last = candles[-1]
     candles[-1] = replace(last, low=last.open * 0.985, close=last.open * 0.987, high=max(last.high, last.open))
-    fill(bench, candles)
     history = History(scenario.MINUTE, 2_000, 8)
-    watch, usual = ConditionsWatch(history), scenario.forecast(candles)
+    watch, usual, told = ConditionsWatch(history), scenario.forecast(candles), []
     for candle in candles:
         history.append(candle)
         watch.observe()
-        made = replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now)
-        bench.chart.model.regimes.add(made)
+        told.append(replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now))
     assert watch.now.is_odd
-    bench.chart.set_forecast(made)
+    return candles, told
+
+
+@in_both_themes
+def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
+    make_bench: MakeBench, qtbot: QtBot, crash: Crash, mode: Mode, size: tuple[int, int]
+) -> None:
+    bench = make_dressed(make_bench, mode, size)
+    candles, forecasts = crash
+    fill(bench, candles)
+    for made in forecasts:
+        bench.chart.model.regimes.add(made)
+    bench.chart.set_forecast(forecasts[-1])
     bench.chart.add_layer(RegimeLayer())
     bench.chart.zoom(0.6)
     settle(qtbot, bench)
@@ -132,43 +136,38 @@ def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
     assert cut_texts(bench.window) == []
 
 
-@pytest.mark.parametrize("mode", ("dark", "light"))
-@pytest.mark.parametrize("shows_apart", (False, True))
-def test_a_live_run_that_has_just_caught_up_has_nothing_cut(
-    make_bench: MakeBench, qtbot: QtBot, mode: Mode, shows_apart: bool
-) -> None:
-    bench = make_dressed(make_bench, mode, (1280, 720))
+def test_a_live_run_that_has_just_caught_up_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "dark", (1280, 720))
     fill(bench)
     bench.state.interval_ms = scenario.MINUTE.duration_ms
     bench.state.apply(scenario.just_caught_up())
     settle(qtbot, bench)
     accuracy = bench.window.docks[ActionId.SHOW_ACCURACY].widget()
     assert isinstance(accuracy, AccuracyPanel)
-    accuracy.apart.setChecked(shows_apart)
-    settle(qtbot, bench)
-    keep_picture(bench.window, f"caught-up-{mode}-{'apart' if shows_apart else 'own'}")
-    assert cut_texts(bench.window) == []
+    for shows_apart in (False, True):
+        accuracy.apart.setChecked(shows_apart)
+        settle(qtbot, bench)
+        keep_picture(bench.window, f"caught-up-{'apart' if shows_apart else 'own'}")
+        assert cut_texts(bench.window) == []
 
 
-@pytest.mark.parametrize("width", (260, 420, 900))
-@pytest.mark.parametrize("mode", ("dark", "light"))
-def test_the_gradients_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, width: int) -> None:
-    bench = make_dressed(make_bench, mode, (1280, 720))
+def test_the_gradients_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "light", (1280, 720))
     fill(bench)
     layers = ("blocks.0.attention.project_in", "head")
     bench.state.apply(scenario.diagnosis(Disease.VANISHING, change=scenario.NEW_RUN, layers=layers))
     dock = bench.window.docks[ActionId.SHOW_GRADIENTS]
     dock.setFloating(True)
-    dock.resize(width, 1_000)
-    settle(qtbot, bench)
-    keep_picture(dock, f"gradients-{mode}-{width}")
-    assert dock.width() == width
-    assert cut_texts(dock) == []
+    for width in (260, 420, 900):
+        dock.resize(width, 1_000)
+        settle(qtbot, bench)
+        keep_picture(dock, f"gradients-{width}")
+        assert dock.width() == width
+        assert cut_texts(dock) == []
 
 
-@pytest.mark.parametrize("mode", ("dark", "light"))
-def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
-    bench = make_dressed(make_bench, mode, (1280, 720))
+def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "light", (1280, 720))
     fill(bench)
     bench.window.tell(
         "Binance did not answer in 5 s, so the sample is replayed: EUR/USD, 1 hour, 2017.", Severity.WARNING
@@ -177,7 +176,7 @@ def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode
     bench.state.apply(JobProgress("verify", "Verifying checkpoints", 3, 7, 12.0))
     bench.window.show_dock(ActionId.SHOW_INCIDENTS)
     settle(qtbot, bench)
-    keep_picture(bench.window, f"trouble-{mode}-1280x720")
+    keep_picture(bench.window, "trouble-light-1280x720")
     assert cut_texts(bench.window) == []
 
 
@@ -190,9 +189,8 @@ def test_a_first_start_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> N
     assert cut_texts(bench.window) == []
 
 
-@pytest.mark.parametrize("mode", ("dark", "light"))
-def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
-    bench = make_dressed(make_bench, mode, (1280, 720))
+def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "dark", (1280, 720))
     preferences = bench.window.open_preferences()
     dialogs: list[tuple[str, QDialog]] = [("market", bench.window.open_market()), ("preferences", preferences)]
     for action_id in (ActionId.ABOUT, ActionId.SHORTCUTS):
@@ -207,14 +205,6 @@ def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mod
             if dialog is preferences:
                 preferences.tabs.setCurrentIndex(page)
             QApplication.sendPostedEvents()
-            keep_picture(dialog, f"dialog-{name}{page or ''}-{mode}")
+            keep_picture(dialog, f"dialog-{name}{page or ''}")
             assert cut_texts(dialog) == []
         dialog.reject()
-
-
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-def test_the_checkpoints_need_no_scrolling_sideways(make_bench: MakeBench, qtbot: QtBot, size: tuple[int, int]) -> None:
-    bench = make_dressed(make_bench, "dark", size)
-    fill(bench)
-    settle(qtbot, bench)
-    assert not bench.window.checkpoints.table.horizontalScrollBar().isVisible()

@@ -19,9 +19,9 @@ from desktop.room_watch import RoomWatch
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
-from tests.desktop.test_app import context, live, step_of, until
+from tests.desktop.living import Tap, context, live, until
 
-LOOK_EVERY_MS = 20
+LOOK_EVERY_MS = 20_000
 NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, needs_room=True)
 NO_ROOM_FOR_STEPS = TrainerFailed("The disk is full.", needs_room=True)
 
@@ -40,39 +40,42 @@ def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) ->
     room.close()
 
 
+def look(room: RoomWatch) -> None:
+    """The time until the next look is over, where there is one."""
+    if room._timer.isActive():
+        room._timer.timeout.emit()
+
+
 def asked(room: RoomWatch) -> list[tuple[bool, bool]]:
     wanted: list[tuple[bool, bool]] = []
     room.go_on_requested.connect(lambda feed, training: wanted.append((feed, training)))
     return wanted
 
 
-def test_what_waits_for_room_goes_on_and_the_notice_goes(
-    room: RoomWatch, state: RunState, banner: Banner, qtbot: QtBot
-) -> None:
+def test_what_waits_for_room_goes_on_and_the_notice_goes(room: RoomWatch, state: RunState, banner: Banner) -> None:
     wanted = asked(room)
     state.apply(NO_ROOM_FOR_CANDLES)
     state.apply(NO_ROOM_FOR_STEPS)
     assert banner.shown is not None and "stands still" in banner.shown.text
-    qtbot.waitUntil(lambda: bool(wanted))
-    assert set(wanted) == {(True, True)}
+    look(room)
+    assert wanted == [(True, True)]
     state.apply(FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
     state.trainer_starts(has_run=True)
     assert banner.shown is None
-    count = len(wanted)
-    qtbot.wait(4 * LOOK_EVERY_MS)
-    assert len(wanted) == count
+    look(room)
+    assert len(wanted) == 1
 
 
-def test_other_failures_are_left_to_the_user(room: RoomWatch, state: RunState, banner: Banner, qtbot: QtBot) -> None:
+def test_other_failures_are_left_to_the_user(room: RoomWatch, state: RunState, banner: Banner) -> None:
     wanted = asked(room)
     state.apply(FeedStatus(FeedState.FAILED, "No exchange answers.", 0))
     state.apply(TrainerFailed("It ended for the third time."))
-    qtbot.wait(4 * LOOK_EVERY_MS)
+    look(room)
     assert wanted == [] and banner.shown is None
 
 
 def test_while_there_is_no_room_nothing_is_tried_but_by_the_button(
-    room: RoomWatch, state: RunState, banner: Banner, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    room: RoomWatch, state: RunState, banner: Banner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, looks = asked(room), []
 
@@ -82,53 +85,58 @@ def test_while_there_is_no_room_nothing_is_tried_but_by_the_button(
 
     monkeypatch.setattr(shutil, "disk_usage", full)
     state.apply(NO_ROOM_FOR_STEPS)
-    qtbot.waitUntil(lambda: len(looks) > 3)
-    assert wanted == []
+    for _ in range(3):
+        look(room)
+    assert len(looks) == 3 and wanted == []
     banner.action.click()
     assert wanted == [(False, True)]
 
 
 def test_what_stops_again_at_once_is_tried_less_and_less_often(
-    room: RoomWatch, state: RunState, clock: ManualClock, qtbot: QtBot
+    room: RoomWatch, state: RunState, clock: ManualClock
 ) -> None:
     wanted = asked(room)
     pauses: list[int] = []
-    for _ in range(4):
-        count = len(wanted)
+    for turn in range(6):
         state.apply(NO_ROOM_FOR_CANDLES)
         pauses.append(room._timer.interval())
-        qtbot.waitUntil(lambda: len(wanted) > count)  # noqa: B023 - called within the turn
+        look(room)
+        assert len(wanted) == turn + 1
         state.apply(FeedStatus(FeedState.LIVE, "Live.", 0))
         clock.advance_ms(1_000)
-    assert pauses == [LOOK_EVERY_MS * 2**number for number in range(4)]
+    assert pauses == [20_000, 40_000, 80_000, 160_000, 300_000, 300_000]
     clock.advance_ms(600_000)
     state.apply(NO_ROOM_FOR_CANDLES)
     assert room._timer.interval() == LOOK_EVERY_MS, "it has gone well for ten minutes"
 
 
-def test_a_window_that_closes_starts_nothing(room: RoomWatch, state: RunState, qtbot: QtBot) -> None:
+def test_a_window_that_closes_starts_nothing(room: RoomWatch, state: RunState) -> None:
     wanted = asked(room)
     room.close()
     state.apply(scenario.status(TrainerState.TRAINING))
     state.apply(NO_ROOM_FOR_CANDLES)
-    qtbot.wait(4 * LOOK_EVERY_MS)
+    look(room)
     assert wanted == []
 
 
-def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     """The database is allowed no further page: SQLite says of that what it says of a full disk."""
 
     async def story(application: Application) -> None:
         state = application.state
-        await until(lambda: step_of(application) > 3, "training")
+        await until(lambda: application.runs.is_training and application.series is not None, "a trainer")
         execute = application._database.db.execute
         application.runs.stop_training()
-        await until(lambda: state.trainer_state is TrainerState.STOPPED, "its end")
+        await until(lambda: not application.runs.is_training, "its end")
         execute("PRAGMA max_page_count = 1")
+        tap.give(200)
         await until(lambda: state.feed is not None and state.feed.needs_room, "a full disk")
         banner = application.window.banner
         assert banner.shown is not None and "no candle is stored" in banner.shown.text
         execute("PRAGMA max_page_count = 1000000")
+        look(application.room)
         await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")
         assert banner.shown is None and not application.runs.is_training
 

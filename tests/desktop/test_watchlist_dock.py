@@ -20,14 +20,7 @@ from desktop.theme import Mode
 from desktop.watch.watching import Watching
 from tests.desktop import feed_scenario, watch_scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
-from tests.desktop.test_pictures import (  # noqa: F401 - the fixture undresses the application
-    SIZES,
-    cut_texts,
-    dressed_application,
-    keep_picture,
-    make_dressed,
-    settle,
-)
+from tests.desktop.test_pictures import cut_texts, in_both_themes, keep_picture, make_dressed, settle
 from tests.support.loopback_tickers import LoopbackTickers
 
 ROWS = watch_scenario.markets()
@@ -123,8 +116,7 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
         assert watching.quotes.close() and watching.lists.close()
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("mode", ("dark", "light"))
+@in_both_themes
 def test_nothing_is_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]) -> None:
     bench: Bench = make_dressed(make_bench, mode, size)
     bench.window.apply_settings(replace(bench.window.settings, watchlist=WatchlistSettings(markets=ROWS)))

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from qasync import QEventLoop
 
@@ -33,6 +32,7 @@ from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from tests.desktop import scenario
+from tests.desktop.dressing import undressed_afterwards
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 CATCH_UP = 30
@@ -56,7 +56,7 @@ def play(qapp: QApplication, root: Path, story: Story) -> None:
             await application.close()
 
     qapp.setQuitOnLastWindowClosed(False)
-    with _undressed_afterwards(qapp), QEventLoop(qapp) as loop:
+    with undressed_afterwards(qapp), QEventLoop(qapp) as loop:
         asyncio.set_event_loop(loop)
         loop.run_until_complete(asyncio.wait_for(run(), 280.0))
     asyncio.set_event_loop(None)
@@ -172,15 +172,6 @@ def _is_caught_up(application: Application) -> bool:
     status = application.state.status
     is_far = status is not None and status.step > CATCH_UP
     return is_far and bool(application.chart.model.ghosts()) and len(application.window.source.checkpoints()) >= 3
-
-
-@contextmanager
-def _undressed_afterwards(qapp: QApplication) -> Iterator[None]:
-    before, style = QPalette(qapp.palette()), qapp.style().objectName()
-    yield
-    qapp.styleHints().unsetColorScheme()
-    qapp.setStyle(style)
-    qapp.setPalette(before)
 
 
 def _new_dialog(application: Application, open_it: Callable[[], object]) -> QDialog:

@@ -22,13 +22,10 @@ from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
-from tests.desktop.test_pictures import cut_texts, dressed_application, keep_picture, make_dressed, settle
+from tests.desktop.test_pictures import MODES, cut_texts, in_both_themes, keep_picture, make_dressed, settle
 from tests.desktop.test_theme import contrast
 
-__all__ = ["dressed_application"]
 _INK, _GROUND = QPalette.ColorRole.WindowText, QPalette.ColorRole.Window
-MODES = ("dark", "light")
-SIZES = ((1280, 720), (1600, 900))
 
 
 def rich() -> list[CheckpointInfo]:
@@ -58,8 +55,7 @@ def dressed(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, in
     return bench
 
 
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-@pytest.mark.parametrize("mode", MODES)
+@in_both_themes
 def test_a_filter_and_its_mistake_have_nothing_cut(
     make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
 ) -> None:
@@ -77,9 +73,8 @@ def test_a_filter_and_its_mistake_have_nothing_cut(
     assert cut_texts(bench.window) == []
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
-    bench = dressed(make_bench, qtbot, mode, (1600, 900))
+def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = dressed(make_bench, qtbot, "dark", (1600, 900))
     dock = bench.window.docks[ActionId.SHOW_CHECKPOINTS]
     dock.setFloating(True)
     dock.resize(1_500, 320)
@@ -88,13 +83,13 @@ def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot, mode: 
     for row in range(columns.list.count()):
         columns.list.item(row).setCheckState(Qt.CheckState.Checked)
     qtbot.waitExposed(columns)
-    keep_picture(columns, f"browser-columns-{mode}")
+    keep_picture(columns, "browser-columns")
     assert cut_texts(columns) == []
     columns.reject()
     settle(qtbot, bench)
-    keep_picture(dock, f"browser-all-columns-{mode}")
+    keep_picture(dock, "browser-all-columns")
     panel.table.horizontalScrollBar().setValue(panel.table.horizontalScrollBar().maximum())
-    keep_picture(dock, f"browser-all-columns-end-{mode}")
+    keep_picture(dock, "browser-all-columns-end")
     assert panel.table.horizontalScrollBar().maximum() > 0 and len(panel.table.shown_columns()) == 25
 
 
@@ -142,10 +137,9 @@ def assert_legible(dialog: QDialog) -> None:
             )
 
 
-@pytest.mark.parametrize("count", (1, 3))
 @pytest.mark.parametrize("mode", MODES)
-def test_ghosts_of_checkpoints_are_told_apart(make_bench: MakeBench, qtbot: QtBot, mode: Mode, count: int) -> None:
-    bench = dressed(make_bench, qtbot, mode, (1600, 900))
+def test_ghosts_of_checkpoints_are_told_apart(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
+    bench, count = dressed(make_bench, qtbot, mode, (1600, 900)), 3
     made = bench.chart.model.forecast
     assert made is not None
     layer = PreviewLayer()
@@ -153,10 +147,10 @@ def test_ghosts_of_checkpoints_are_told_apart(make_bench: MakeBench, qtbot: QtBo
     before = bench.chart.grab().toImage()
     labels = ("Champion", "step 12,310", "step 11,800")
     shifts = (1.0008, 0.9994, 1.0003)
-    layer.show([Preview(label, shifted(made, by)) for label, by in zip(labels, shifts, strict=True)][:count])
+    layer.show([Preview(label, shifted(made, by)) for label, by in zip(labels, shifts, strict=True)])
     bench.chart.layers_changed()
     settle(qtbot, bench)
-    keep_picture(bench.chart, f"browser-ghosts-{count}-{mode}")
+    keep_picture(bench.chart, f"browser-ghosts-{mode}")
     picture = bench.chart.grab().toImage()
     assert picture != before
     frame = bench.chart.frame

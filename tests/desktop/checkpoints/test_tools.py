@@ -13,7 +13,7 @@ from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
-from tests.desktop.test_app import context, live, until
+from tests.desktop.living import Tap, context, live, until
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -26,8 +26,9 @@ def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier)
     QTest.keyClick(panel.table, key, modifiers)
 
 
-async def some(application: Application, count: int) -> list[CheckpointInfo]:
+async def some(application: Application, tap: Tap, count: int) -> list[CheckpointInfo]:
     """So many checkpoints, pinned and selected in the browser; none is in use."""
+    tap.give(10 * count)
     source, panel = application.window.source, application.window.checkpoints
     # The newest may be in the table before the trainer has said that it is the one in use.
     await until(lambda: len(source.checkpoints()) > count + 1, "checkpoints")
@@ -39,9 +40,9 @@ async def some(application: Application, count: int) -> list[CheckpointInfo]:
     return chosen
 
 
-def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_path: Path) -> None:
+def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
     async def story(application: Application) -> None:
-        (chosen,) = await some(application, 1)
+        (chosen,) = await some(application, tap, 1)
         tools, banner = application.browser, application.window.banner
         application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
         await until(lambda: bool(tools.previews.layer.shown), "its ghosts")
@@ -50,6 +51,7 @@ def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_
         assert f"{chosen.step}" in banner.text.text().replace(",", "") and banner.action.text() == "Restore"
         assert not any(each.kind == "restored" for each in application.state.incidents)
         origin_ms = preview.forecast.origin_open_time_ms
+        tap.give(1)
         await until(
             lambda: any(each.forecast.origin_open_time_ms > origin_ms for each in tools.previews.layer.shown),
             "ghosts from the next candle on",
@@ -61,9 +63,9 @@ def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_
     live(qapp, context(tmp_path), story)
 
 
-def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_path: Path) -> None:
+def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
     async def story(application: Application) -> None:
-        chosen = await some(application, 2)
+        chosen = await some(application, tap, 2)
         previews = application.browser.previews
         press(application, Qt.Key.Key_H, CONTROL)
         await until(lambda: len(previews.layer.shown) == 2, "the ghosts of both")
@@ -93,12 +95,14 @@ def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_pa
     live(qapp, context(tmp_path), story)
 
 
-def test_what_is_exported_is_imported_again_and_verified(qapp: QApplication, tmp_path: Path) -> None:
+def test_what_is_exported_is_imported_again_and_verified(
+    qapp: QApplication, tmp_path: Path, learned: Path, tap: Tap, idle_trainer: None
+) -> None:
     place = tmp_path / "given away"
     place.mkdir()
 
     async def export(application: Application) -> None:
-        (chosen,) = await some(application, 1)
+        (chosen,) = await some(application, tap, 1)
         press(application, Qt.Key.Key_E, CONTROL | SHIFT)
         dialog = application.window.findChild(QFileDialog)
         assert dialog is not None
@@ -112,7 +116,7 @@ def test_what_is_exported_is_imported_again_and_verified(qapp: QApplication, tmp
     async def take_in(application: Application) -> None:
         (folder,) = place.iterdir()
         exchange, window = application.browser.exchange, application.window
-        await some(application, 1)
+        await until(lambda: application.state.is_starting, "a run without a checkpoint")
         exchange.import_from(folder)
         await until(lambda: not exchange.is_busy, "the import")
         (info,) = window.checkpoints.selected()
@@ -132,13 +136,14 @@ def test_what_is_exported_is_imported_again_and_verified(qapp: QApplication, tmp
         await until(lambda: not exchange.is_busy, "the import")
         assert "evil.pkl" in window.banner.text.text() and "pickle" in window.banner.text.text()
 
-    live(qapp, context(tmp_path / "one"), export)
+    live(qapp, context(learned), export)
     live(qapp, context(tmp_path / "another"), take_in)
 
 
-def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
     async def story(application: Application) -> None:
         source = application.window.source
+        tap.give(20)
         await until(lambda: len(source.checkpoints()) >= 5, "five checkpoints")
         press(application, Qt.Key.Key_D, CONTROL | SHIFT)
         dialog = application.window.findChild(CleanUpDialog)

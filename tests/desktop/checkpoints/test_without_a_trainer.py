@@ -6,12 +6,15 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from core.events import TrainerFailed, TrainerState
+from core.events import TrainerFailed
+from core.storage.browsing import BrowsedRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench
-from tests.desktop.test_app import context, live, until
+from tests.desktop.living import Tap, context, live, until
 
 
 def listed(application: Application) -> set[str]:
@@ -29,26 +32,20 @@ def found(application: Application, step: int) -> list[str]:
     return names
 
 
-async def stored(application: Application) -> set[str]:
-    source = application.window.source
-    await until(lambda: len(source.checkpoints()) >= 3, "three checkpoints")
-    application.runs.stop_training()
-    await until(lambda: not application.runs.is_training, "the stop")
-    await until(lambda: application.state.trainer_state is TrainerState.STOPPED, "the word of it")
-    return {info.checkpoint_id for info in source.checkpoints()}
+def kept(folder: Path) -> set[str]:
+    """The checkpoints of its run."""
+    with open_database(DataFolder(folder).database, readonly=True) as db:
+        return {each.info.checkpoint_id for each in BrowsedRows(db).page(None, 100)}
 
 
-def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(qapp: QApplication, tmp_path: Path) -> None:
-    kept: set[str] = set()
-
-    async def first(application: Application) -> None:
-        kept.update(await stored(application))
-
-    async def second(application: Application) -> None:
+def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(
+    qapp: QApplication, tmp_path: Path, learned: Path
+) -> None:
+    async def story(application: Application) -> None:
         window, state = application.window, application.state
         window.show_dock(ActionId.SHOW_CHECKPOINTS)
-        await until(lambda: bool(kept) and listed(application) >= kept, "the last run's checkpoints")
-        assert state.run_id is None and state.trainer_state is None
+        await until(lambda: listed(application) >= kept(learned), "the last run's checkpoints")
+        assert state.run_id is None and state.trainer_state is None and len(kept(learned)) >= 3
         oldest = window.source.checkpoints()[-1]
         assert f"Step {oldest.step}" in found(application, oldest.step)
         assert window.checkpoints.select(oldest.checkpoint_id)
@@ -57,36 +54,31 @@ def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(qapp:
         window.source.set_note(oldest.checkpoint_id, "kept without a trainer")
         assert window.source.checkpoints()[-1].note == "kept without a trainer"
 
-    live(qapp, context(tmp_path), first)
-    live(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), second)
+    live(qapp, context(learned, file=str(tmp_path / "nowhere.csv")), story)
 
 
-def test_they_are_listed_before_the_trainer_stands_and_another_market_has_none(
-    qapp: QApplication, tmp_path: Path
+def test_they_are_listed_while_the_trainer_starts_and_when_it_stands(
+    qapp: QApplication, learned: Path, tap: Tap
 ) -> None:
-    kept: set[str] = set()
-
-    async def first(application: Application) -> None:
-        kept.update(await stored(application))
-
-    async def second(application: Application) -> None:
+    async def story(application: Application) -> None:
         application.window.show_dock(ActionId.SHOW_CHECKPOINTS)
         seen: list[set[str]] = []
         application.state.status_changed.connect(
             lambda: seen.append({each.checkpoint_id for each in application.window.source.checkpoints()})
         )
-        await until(lambda: application.state.is_starting, "the start")
-        assert seen[0] >= kept, "while the trainer starts"
         await until(lambda: application.state.trainer is not None, "the trainer")
-        assert all(each & kept for each in seen), "they never vanish meanwhile"
+        assert seen[0] >= kept(learned), "while the trainer starts"
+        assert all(each & kept(learned) for each in seen), "they never vanish meanwhile"
 
-    async def third(application: Application) -> None:
+    live(qapp, context(learned), story)
+
+
+def test_another_market_has_none_of_them(qapp: QApplication, learned: Path, tap: Tap, idle_trainer: None) -> None:
+    async def story(application: Application) -> None:
         await until(lambda: application.state.is_starting, "the start")
-        assert application.window.source.checkpoints() == (), "those are of another market"
+        assert application.window.source.checkpoints() == () and kept(learned)
 
-    live(qapp, context(tmp_path), first)
-    live(qapp, context(tmp_path), second)
-    live(qapp, context(tmp_path, feed="simulate", file=None), third)
+    live(qapp, context(learned, feed="simulate", file=None), story)
 
 
 def test_a_trainer_that_fails_to_start_leaves_them_listed(make_bench: MakeBench) -> None:

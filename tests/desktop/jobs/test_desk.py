@@ -1,357 +1,283 @@
-"""Jobs in the whole window: real child processes, the real database, the real dialogs."""
+"""The desk of the jobs over a window: what its children say and how they end, told by children of a few lines."""
 
 from __future__ import annotations
 
-import dataclasses
+import asyncio
 import json
-import signal
-import subprocess
 import sys
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
 
-from core.events import TrainerState
-from core.market.candle import Candle, Market
-from core.settings import save
-from core.storage.candles import CandleStore
-from core.storage.database import open_database
+from core.events import EventBatch, JobProgress, TrainerState
 from core.storage.evaluations import evaluations_of
-from core.storage.ownership import own
+from core.storage.folder import DataFolder
+from core.training.catch_up import JOB_ID
 from desktop.actions import ActionId
 from desktop.app import Application
-from desktop.commands.options import Context
+from desktop.database import WindowDatabase
 from desktop.jobs.book import Job, JobState
-from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
-from desktop.jobs.model_dialogs import EvaluateDialog
-from desktop.jobs.orders import Order, import_order, pretrain_order
-from desktop.single_instance import SingleInstance
-from tests.desktop.test_app import Story, context, live, step_of, until
-from tests.support.candles import MINUTE, random_walk
-from tests.support.commands import ROOT
-from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
-from tests.support.tape import generated_tape
+from desktop.jobs.child import ChildProcess, Ending
+from desktop.jobs.desk import MOST_AT_ONCE, JobDesk
+from desktop.jobs.history_dialogs import ImportDialog
+from desktop.jobs.orders import Order
+from tests.core.storage.samples import checkpoint, open_record
+from tests.core.storage.test_evaluations import summary
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench
+from tests.desktop.living import IdleWorker, Tap, context, live, until
 
-HOUR_MS = 3_600_000
-PATIENCE_S = 120.0
-
-
-def write_csv(path: Path, candles: list[Candle]) -> Path:
-    numbers = ((c.open_time_ms, c.open, c.high, c.low, c.close, c.volume) for c in candles)
-    path.write_text("time,open,high,low,close,volume\n" + "".join(",".join(map(repr, row)) + "\n" for row in numbers))
-    return path
+Stub = Callable[[str], None]
+UNTIL_ASKED = 'import sys; print(\'{"say": "I am here."}\', file=sys.stderr, flush=True); sys.stdin.read(); '
 
 
-def with_settings(within: Context) -> Context:
-    """The children read the file."""
-    save(within.settings, within.folder.settings)
-    return within
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
+    """Sets the lines of Python that run in the place of our own program."""
+
+    def take(code: str) -> None:
+        monkeypatch.setattr("desktop.jobs.child.own_program", lambda: [sys.executable, "-I", "-S", "-c", code])
+
+    return take
 
 
-def live_with_door(qapp: QApplication, within: Context, story: Story) -> None:
-    """As `run` composes it: the folder is owned, and commands find the window's door."""
-
-    async def behind_the_door(application: Application) -> None:
-        door = SingleInstance(within.folder.root)
-        door.claim()
-        door.history_requested.connect(application.history_visits.serve)
-        try:
-            await story(application)
-        finally:
-            door.release()
-
-    with own(within.folder, "window"):
-        live(qapp, within, behind_the_door)
+def answers(told: dict[str, Any], *lines: object, code: int = 0) -> str:
+    """A program that tells these lines on its way, and this at its end."""
+    on_the_way = "".join(f"print({json.dumps(json.dumps(line))}, file=sys.stderr); " for line in lines)
+    return f"import sys; {on_the_way}print({json.dumps(json.dumps(told))}); sys.exit({code})"
 
 
-def newest(application: Application) -> Job:
-    return next(job for job in application.state.jobs.jobs() if job.job_id.startswith("own job"))
+@pytest.fixture
+def bench(make_bench: MakeBench) -> Bench:
+    return make_bench(scenario.checkpoints())
 
 
-async def until_over(application: Application) -> Job:
-    await until(lambda: newest(application).state.is_over, "the job", PATIENCE_S)
-    return newest(application)
+@pytest.fixture
+def folder(data_dir: Path) -> DataFolder:
+    folder = DataFolder(data_dir)
+    folder.ensure()
+    return folder
 
 
-def endless(tmp_path: Path) -> Order:
-    """A pretraining that goes on for hours."""
-    file = write_csv(tmp_path / "walk.csv", random_walk(400, interval=MINUTE))
-    return pretrain_order([file], epochs=100_000, validation_share=0.2, patience=100_000, batch_size=32, device="cpu")
+@pytest.fixture
+def desk(bench: Bench, folder: DataFolder) -> Iterator[JobDesk]:
+    database = WindowDatabase(folder)
+    database.open()
+    desk = JobDesk(bench.window, bench.state, database, folder)
+    yield desk
+    desk.let_close()
+    desk.kill()
+    asyncio.run(desk.close())
+    database.close()
 
 
-def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_with_it(
-    qapp: QApplication, tmp_path: Path
+def order(**changes: Any) -> Order:
+    given = {"title": "Import walk.csv", "arguments": ("import", "walk.csv"), "told": lambda told: told["words"]}
+    return Order(**{**given, **changes})
+
+
+def newest(bench: Bench) -> Job:
+    return bench.state.jobs.jobs()[0]
+
+
+def done(qtbot: QtBot, bench: Bench, desk: JobDesk, ordered: Order) -> Job:
+    with qtbot.waitSignal(desk.finished):
+        desk.begin(ordered)
+    return newest(bench)
+
+
+def test_a_child_says_what_it_does_and_what_came_of_it(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
 ) -> None:
-    within = with_settings(context(tmp_path / "data", speed=0.01))
-
-    async def story(application: Application) -> None:
-        window = application.window
-        await until(lambda: step_of(application) >= 30, "training", PATIENCE_S)
-        await until(lambda: bool(window.source.checkpoints()), "a checkpoint")
-        info = window.source.checkpoints()[0]
-        later = random_walk(80, start_ms=info.candle_open_time_ms + HOUR_MS, interval=application_interval(application))
-        file = write_csv(tmp_path / "later.csv", later)
-        panel = window.checkpoints
-        panel.refresh()
-        assert panel.reveal(info.checkpoint_id)
-        panel.actions_of_panel[ActionId.CHECKPOINT_EVALUATE].trigger()
-        dialog = window.findChild(EvaluateDialog)
-        assert dialog is not None and dialog.checkpoint.currentData() == info.checkpoint_id
-        assert not ok(dialog).isEnabled() and "Choose" in dialog.message.text()
-        dialog.picker.line.setText(str(file))
-        ok(dialog).click()
-        assert newest(application).state is JobState.RUNNING and not window.docks[ActionId.SHOW_JOBS].isHidden()
-        told: set[str] = set()
-        application.state.jobs_changed.connect(lambda: told.add(newest(application).doing))
-        done = await until_over(application)
-        assert done.state is JobState.DONE, done.result
-        assert f"step {info.step}" in done.result and "went on learning" in done.result
-        assert any(told), "it told what it was doing"
-        assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
-        row = window.source.catalog.row_of(info.checkpoint_id)
-        assert row is not None
-        found = window.source.catalog[row].evaluation
-        assert found is not None and found.file == "later.csv" and found.candles == 80 and found.judged > 60
-        panel.refresh()
-        assert panel.reveal(info.checkpoint_id)
-        assert panel.actions_of_panel[ActionId.CHECKPOINT_REPORT].isEnabled()
-        assert not panel.table.isColumnHidden(place_of("evaluated"))
-        assert list(within.folder.jobs.glob("*")) == [], "nothing was left aside"
-        assert evaluations_of(application._database.db, info.checkpoint_id) == [found]
-
-    live(qapp, within, story)
+    on_the_way = [
+        {"progress": {"title": "Reading", "done": 1, "total": 2, "seconds_left": 3.5}},
+        {"say": "Half of it is well."},
+    ]
+    stub(answers({"words": "3,000 candles stored."}, *on_the_way))
+    seen: list[tuple[str, str, float | None]] = []
+    bench.state.jobs_changed.connect(
+        lambda: seen.append((newest(bench).doing, newest(bench).result, newest(bench).report.seconds_left))
+    )
+    over: list[Job] = []
+    desk.told.connect(over.append)
+    job = done(qtbot, bench, desk, order())
+    assert (job.state, job.result) == (JobState.DONE, "3,000 candles stored.") and over == [job]
+    assert any(doing == "Reading" and left == 3.5 for doing, _, left in seen)
+    assert any(said == "Half of it is well." for _, said, _ in seen)
+    assert not bench.window.docks[ActionId.SHOW_JOBS].isHidden()
+    assert bench.window.banner.shown is not None and "Import walk.csv: done." in bench.window.banner.shown.text
+    assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "nothing was left aside"
 
 
-def application_interval(application: Application) -> object:
-    assert application._market is not None
-    return application._market.interval
-
-
-def place_of(name: str) -> int:
-    from desktop.checkpoints.columns import PLACE  # noqa: PLC0415
-
-    return PLACE[name]
-
-
-def ok(dialog: EvaluateDialog | ImportDialog | BackfillDialog) -> QPushButton:
-    return dialog.buttons.button(dialog.buttons.StandardButton.Ok)
-
-
-def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QApplication, tmp_path: Path) -> None:
-    within = with_settings(context(tmp_path / "data", speed=0.01))
-    candles = random_walk(3_000)
-    file = write_csv(tmp_path / "BTCUSDT.csv", candles)
-
-    async def story(application: Application) -> None:
-        await until(lambda: application._database.is_open, "the database")
-        application.window.actions_of_window[ActionId.IMPORT_CANDLES].trigger()
-        dialog = application.window.findChild(ImportDialog)
-        assert dialog is not None
-        dialog.picker.line.setText(str(file))
-        dialog.venue.setCurrentText("binance")
-        dialog.zone.setText("Middle/Earth")
-        assert "no time zone" in dialog.message.text() and not ok(dialog).isEnabled()
-        dialog.zone.setText("UTC")
-        ok(dialog).click()
-        visits: list[str] = []
-        application.history_visits.progressed.connect(lambda job: visits.append(job.job_id))
-        done = await until_over(application)
-        assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")
-        assert visits == [], "the window's own job is not told twice"
-
-    live_with_door(qapp, within, story)
-    with open_database(within.folder.database, readonly=True) as db:
-        assert CandleStore(db).count(Market("binance", "BTC/USDT", MINUTE)) == 3_000
-
-
-def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(qapp: QApplication, tmp_path: Path) -> None:
-    within = with_settings(context(tmp_path / "data", speed=0.01))
-    file = tmp_path / "odd.csv"
-    file.write_text("this,is,no\ncandle,file,at all\n")
-
-    async def story(application: Application) -> None:
-        await until(lambda: application._database.is_open, "the database")
-        dialog = application.jobs.ask_import()
-        dialog.picker.line.setText(str(file))
-        dialog.venue.setCurrentText("binance")
-        ok(dialog).click()
-        done = await until_over(application)
-        notice = application.window.banner.shown
-        assert done.state is JobState.FAILED and "odd.csv" in done.result and "Traceback" not in done.result
-        assert notice is not None and "odd.csv" in notice.text
-
-    live_with_door(qapp, within, story)
-
-
-def test_the_end_of_a_job_is_told_on_the_desktop_to_someone_who_looks_elsewhere(
-    qapp: QApplication, tmp_path: Path
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (answers({"error": "walk.csv is no table; name it with --venue."}, code=1), "name it with “Exchange”"),
+        ("import os, sys; print('its last word', file=sys.stderr, flush=True); os.abort()", "its last word"),
+        ("import sys; print('no object'); sys.exit(3)", "code 3"),
+        ("print('{\"other\": 1}')", "could not be read"),
+        ("print('x' * 70_000_000)", "more than anything"),
+    ],
+    ids=["its sentence", "a crash", "a code", "an odd answer", "too much"],
+)
+def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, code: str, said: str
 ) -> None:
-    within = with_settings(context(tmp_path / "data", speed=0.01))
-    good = write_csv(tmp_path / "BTCUSDT.csv", random_walk(50))
-    odd = tmp_path / "odd.csv"
-    odd.write_text("this,is,no\ncandle,file,at all\n")
-
-    async def story(application: Application) -> None:
-        told: list[tuple[str, str]] = []
-        window = application.window
-        window.messages.told.connect(lambda title, text: told.append((title, text)))
-        await until(lambda: application._database.is_open, "the database")
-        elsewhere = QWidget()
-        elsewhere.show()
-        elsewhere.activateWindow()
-        await until(lambda: not window.isActiveWindow(), "the other window's turn")
-        for file in (good, odd):
-            application.jobs.begin(import_order([file], venue="binance"))
-            await until_over(application)
-        assert [title for title, _text in told] == ["A job is done", "A job failed"]
-        assert "50 candles" in told[0][1] and "odd.csv" in told[1][1]
-        notifications = dataclasses.replace(window.settings.notifications, jobs=False)
-        window.change_settings(dataclasses.replace(window.settings, notifications=notifications))
-        application.jobs.begin(import_order([odd], venue="binance"))
-        await until_over(application)
-        assert len(told) == 2, "turned off"
-        elsewhere.deleteLater()
-
-    live_with_door(qapp, within, story)
+    stub(code)
+    over: list[Job] = []
+    desk.told.connect(over.append)
+    job = done(qtbot, bench, desk, order())
+    assert job.state is JobState.FAILED and said in job.result and over == [job]
+    assert bench.window.banner.shown is not None and said in bench.window.banner.shown.text
 
 
-@pytest.mark.venue
-def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) -> None:
-    now_ms = 1_700_000_000_000
-    tape = generated_tape(MINUTE, now_ms, 1_500, 10)
-    exchange = LoopbackExchange(tape, lambda: now_ms)
-    with loopback_thread(exchange):
-        within = with_settings(dataclasses.replace(context(tmp_path / "data", speed=0.01), urls=exchange.urls))
-
-        async def story(application: Application) -> None:
-            await until(lambda: application._database.is_open, "the database")
-            application.window.actions_of_window[ActionId.FETCH_HISTORY].trigger()
-            dialog = application.window.findChild(BackfillDialog)
-            assert dialog is not None
-            for box, text in ((dialog.venue, "binance"), (dialog.symbol, "BTC/USDT"), (dialog.interval, "1m")):
-                box.setCurrentText(text)
-            dialog.since.setText("2999-01-01")
-            assert "yet to come" in dialog.message.text() and not ok(dialog).isEnabled()
-            dialog.since.setText("2023-11-14")
-            dialog.until.setText("2023-11-14T01:00")
-            ok(dialog).click()
-            done = await until_over(application)
-            assert done.state is JobState.DONE and done.result, done.result
-
-        live_with_door(qapp, within, story)
-
-
-def test_a_cancelled_job_leaves_no_process_and_nothing_aside(qapp: QApplication, tmp_path: Path) -> None:
-    within = with_settings(context(tmp_path / "data", speed=0.01))
-
-    async def story(application: Application) -> None:
-        panel = application.window.jobs
-        await until(lambda: application._database.is_open, "the database")
-        job_id = application.jobs.begin(endless(tmp_path))
-        assert job_id is not None and panel.selected() is not None
-        (process_id,) = application.jobs.process_ids
-        await until(lambda: newest(application).doing == "Pretraining", "the first step", PATIENCE_S)
-        await until(lambda: newest(application).report.seconds_left is not None, "a pace")
-        await until(lambda: newest(application).result.startswith("Epoch"), "what the first epoch found", PATIENCE_S)
-        panel.refresh()
-        assert "skill on" in panel.details.toPlainText()
-        panel.table.setFocus()
-        QTest.keyClick(panel.table, Qt.Key.Key_Delete)
-        assert newest(application).state is JobState.CANCELLING
-        done = await until_over(application)
-        assert done.state is JobState.CANCELLED and done.result
-        assert not psutil.pid_exists(process_id) and not list(within.folder.jobs.glob("*"))
-        panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
-        assert not any(job.job_id == job_id for job in application.state.jobs.jobs())
-
-    live(qapp, within, story)
+def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
+) -> None:
+    record = open_record(desk._database.db)
+    kept = checkpoint(record.reader.run_id, 1)
+    with record.write():
+        record.add_checkpoint(kept)
+    read_again: list[list[str]] = []
+    bench.window.source.read_again = read_again.append  # type: ignore[method-assign]
+    page = folder.reports / "found.html"
+    folder.reports.mkdir(parents=True)
+    page.write_text("found")
+    stub(answers({**summary(kept.checkpoint_id), "words": "It is good."}))
+    job = done(qtbot, bench, desk, order(page=page, checkpoint_id=kept.checkpoint_id))
+    assert job.state is JobState.DONE and "It is good." in job.result and job.page == page
+    (found,) = evaluations_of(desk._database.db, kept.checkpoint_id)
+    assert (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
+    assert read_again == [[kept.checkpoint_id]]
+    unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
+    assert unknown.state is JobState.DONE and "could not be kept" not in unknown.result
+    stub(answers({**summary("never heard of"), "words": "It is good."}))
+    unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
+    assert "It is good. It could not be kept" in unknown.result
 
 
-def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(qapp: QApplication, tmp_path: Path) -> None:
-    within = with_settings(context(tmp_path / "data", speed=0.01))
-    process_ids: list[int] = []
+@pytest.mark.parametrize("has_something", [True, False])
+def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub, has_something: bool
+) -> None:
+    stub(UNTIL_ASKED + ('print(\'{"interrupted": true, "words": "Half."}\')' if has_something else "sys.exit(130)"))
+    panel, over = bench.window.jobs, []
+    desk.told.connect(over.append)
+    job_id = desk.begin(order(cancelled="Nothing was kept.", works_aside=True))
+    assert job_id is not None and panel.selected() is not None
+    (process_id,) = desk.process_ids
+    qtbot.waitUntil(lambda: newest(bench).result == "I am here.")
+    assert list(folder.jobs.iterdir())
+    panel.refresh()
+    assert "I am here." in panel.details.toPlainText()
+    with qtbot.waitSignal(desk.finished):
+        panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
+        assert newest(bench).state is JobState.CANCELLING
+    job = newest(bench)
+    assert (job.state, job.result) == (JobState.CANCELLED, "Half." if has_something else "Nothing was kept.")
+    assert not psutil.pid_exists(process_id) and not list(folder.jobs.glob("*")) and over == []
+    panel.refresh()
+    panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
+    assert bench.state.jobs.jobs() == ()
 
-    async def story(application: Application) -> None:
-        window = application.window
-        await until(lambda: application._database.is_open, "the database")
-        application.jobs.begin(endless(tmp_path))
-        process_ids.extend(application.jobs.process_ids)
-        closed: list[bool] = []
-        window.closing.connect(lambda: closed.append(True))
-        window.close()
-        box = window.findChild(QMessageBox)
-        assert box is not None and window.isVisible() and not closed and "walk.csv" in box.text()
-        button(box, "Keep").click()
-        await until(lambda: window.findChild(QMessageBox) is None, "the answer")
-        assert window.isVisible() and newest(application).state is JobState.RUNNING
-        window.close()
-        again = window.findChild(QMessageBox)
-        assert again is not None
-        button(again, "End").click()
-        await until(lambda: closed == [True], "the window's end")
 
-    live(qapp, within, story)
-    assert process_ids and not any(psutil.pid_exists(process_id) for process_id in process_ids)
+def test_no_more_than_some_run_at_once(bench: Bench, desk: JobDesk, stub: Stub) -> None:
+    stub(UNTIL_ASKED)
+    begun = [desk.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
+    assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(desk.process_ids) + 1
+    assert bench.window.banner.shown is not None and "are under way" in bench.window.banner.shown.text
+
+
+def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+) -> None:
+    stub(UNTIL_ASKED)
+    desk.begin(order())
+    window, closed = bench.window, []
+    window.closing.connect(lambda: closed.append(True))
+    window.close()
+    box = window.findChild(QMessageBox)
+    assert box is not None and window.isVisible() and not closed and "walk.csv" in box.text()
+    button(box, "Keep").click()
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox) is None)
+    assert window.isVisible() and newest(bench).state is JobState.RUNNING
+    window.close()
+    again = window.findChild(QMessageBox)
+    assert again is not None
+    button(again, "End").click()
+    assert closed == [True]
+    with qtbot.waitSignal(desk.finished):
+        desk.begin_to_close()
+    assert newest(bench).state is JobState.CANCELLED and desk.begin(order()) is None
 
 
 def button(box: QMessageBox, word: str) -> QPushButton:
     return next(each for each in box.findChildren(QPushButton) if word in each.text().replace("&", ""))
 
 
-_PARENT = """
-import json, sys
-from PySide6.QtCore import QCoreApplication, QTimer
-from desktop.jobs.child import ChildProcess
-app = QCoreApplication([])
-child = ChildProcess(json.loads(sys.argv[1]), {}, app)
-child.progressed.connect(lambda *told: print("progress", flush=True))
-child.start()
-print(child.process_id, flush=True)
-app.exec()
-"""
+def test_the_dialog_says_what_is_wrong_and_orders_what_is_right(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, tmp_path: Path
+) -> None:
+    file = tmp_path / "BTCUSDT.csv"
+    file.write_text("time,open,high,low,close,volume\n1700000000000,1.0,1.0,1.0,1.0,1.0\n")
+    counted = {"symbol": "BTC/USDT", "interval": "1m", "venue": "binance", "stored": 1, "same": 0, "rejected": {}}
+    stub(answers({"files": [counted]}))
+    bench.window.actions_of_window[ActionId.IMPORT_CANDLES].trigger()
+    dialog = bench.window.findChild(ImportDialog)
+    assert dialog is not None
+    dialog.picker.line.setText(str(file))
+    dialog.venue.setCurrentText("binance")
+    dialog.zone.setText("Middle/Earth")
+    accept = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    assert "no time zone" in dialog.message.text() and not accept.isEnabled()
+    dialog.zone.setText("UTC")
+    with qtbot.waitSignal(desk.finished):
+        accept.click()
+    assert newest(bench).result == "1 candles of BTC/USDT 1m (binance) stored."
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such end on Windows")
-def test_a_window_that_is_killed_leaves_no_orphan(tmp_path: Path) -> None:
-    order = endless(tmp_path)
-    command, *rest = order.arguments
-    arguments = json.dumps([command, "--json", "--progress-lines", "--data-dir", str(tmp_path / "data"), *rest])
-    with subprocess.Popen(
-        [sys.executable, "-c", _PARENT, arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as parent:
-        assert parent.stdout is not None
-        child = psutil.Process(int(parent.stdout.readline()))
-        assert parent.stdout.readline().strip() == "progress"
-        parent.kill()
-        parent.wait()
-        wait_for(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+def test_a_child_that_does_not_end_when_asked_is_ended(
+    qtbot: QtBot, qapp: QApplication, bench: Bench, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First politely, then by a signal, at last by the signal that no program can refuse."""
+    monkeypatch.setattr("desktop.jobs.child._POLITE_MS", 1)
+    monkeypatch.setattr("desktop.jobs.child._INSISTING_MS", 2)
+    stub(
+        "import signal, sys, threading; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        'print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()'
+    )
+    child = ChildProcess(["endless"], {}, bench.window)
+    with qtbot.waitSignal(child.said):
+        child.start()
+    with qtbot.waitSignal(child.over) as over:
+        child.cancel()
+    assert over.args == [Ending(None, was_asked=True)]
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    until_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until_s, "the child lives on"
-        time.sleep(0.05)
-
-
-def test_cancelling_the_catch_up_stops_training_where_it_is(qapp: QApplication, tmp_path: Path) -> None:
-    within = context(tmp_path / "data", speed=0.01, catch_up_candles=4_000)
-
+def test_cancelling_the_catch_up_stops_training_where_it_is(
+    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+) -> None:
     async def story(application: Application) -> None:
         jobs, panel = application.state.jobs, application.window.jobs
-        await until(lambda: jobs.find("catch-up") is not None, "the catch-up", PATIENCE_S)
-        panel.select("catch-up")
-        panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
-        await until(lambda: jobs.find("catch-up") is None, "its end", PATIENCE_S)
-        await until(lambda: application.state.trainer_state is TrainerState.STOPPED, "training's end", PATIENCE_S)
-        job = next(job for job in jobs.jobs() if job.job_id == "catch-up")
+        await until(lambda: application.runs.is_training, "a trainer")
+        (worker,) = application.runs.findChildren(IdleWorker)
+        worker.batch.emit(EventBatch((scenario.ready(), scenario.status(), JobProgress(JOB_ID, "Learning", 1, 4_000))))
+        panel.refresh()
+        panel.select(JOB_ID)
+        panel.table.setFocus()
+        QTest.keyClick(panel.table, Qt.Key.Key_Delete)
+        assert worker.inbox.is_stopped
+        await until(lambda: application.state.trainer_state is TrainerState.STOPPED, "training's end")
+        worker.batch.emit(EventBatch((JobProgress(JOB_ID, "Learning", 1, 4_000, is_over=True),)))
+        job = next(job for job in jobs.jobs() if job.job_id == JOB_ID)
         assert job.state is JobState.CANCELLED and "goes on from there" in job.result
         assert application.window.actions_of_window[ActionId.START].isEnabled()
 
-    live(qapp, within, story)
+    live(qapp, context(tmp_path / "data"), story)

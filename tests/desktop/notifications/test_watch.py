@@ -7,12 +7,10 @@ from pytestqt.qtbot import QtBot
 
 from core.events import CheckpointsChanged, Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
-from desktop.jobs.book import JobState
+from desktop.jobs.book import Job, JobState
 from desktop.notifications.watch import RunWatch
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
-
-LOST_AFTER_MS = 40
 
 
 @pytest.fixture
@@ -24,8 +22,19 @@ def bench(make_bench: MakeBench) -> Bench:
 
 
 @pytest.fixture
-def told(bench: Bench) -> list[str]:
-    RunWatch(bench.window, bench.state, bench.window.messages, LOST_AFTER_MS)
+def watch(bench: Bench) -> RunWatch:
+    return RunWatch(bench.window, bench.state, bench.window.messages)
+
+
+def lose_patience(watch: RunWatch) -> None:
+    """So long as a feed may be away is over, where one is waited for."""
+    if watch._patience.isActive():
+        watch._patience.stop()
+        watch._patience.timeout.emit()
+
+
+@pytest.fixture
+def told(bench: Bench, watch: RunWatch) -> list[str]:
     titles: list[str] = []
     bench.window.messages.told.connect(lambda title, _text: titles.append(title))
     return titles
@@ -48,21 +57,22 @@ def change(bench: Bench, **changes: bool) -> None:
     bench.window.change_settings(replace(settings, notifications=replace(settings.notifications, **changes)))
 
 
-def test_a_live_feed_that_stays_away_is_told_and_its_return_too(bench: Bench, told: list[str], qtbot: QtBot) -> None:
+def test_a_live_feed_that_stays_away_is_told_and_its_return_too(bench: Bench, told: list[str], watch: RunWatch) -> None:
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     assert told == [], "it may be back at once"
-    qtbot.waitUntil(lambda: told == ["The feed is lost"])
+    lose_patience(watch)
+    assert told == ["The feed is lost"]
     feed(bench, FeedState.CONNECTING)
     feed(bench, FeedState.LIVE)
     assert told == ["The feed is lost", "The feed is back"]
 
 
-def test_a_feed_that_is_soon_back_is_not_worth_a_word(bench: Bench, told: list[str], qtbot: QtBot) -> None:
+def test_a_feed_that_is_soon_back_is_not_worth_a_word(bench: Bench, told: list[str], watch: RunWatch) -> None:
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     feed(bench, FeedState.LIVE)
-    qtbot.wait(2 * LOST_AFTER_MS)
+    lose_patience(watch)
     assert told == []
 
 
@@ -75,11 +85,11 @@ def test_a_feed_that_fails_is_told_at_once_and_one_that_never_was_live_is_not(be
     assert told == ["The feed is lost"]
 
 
-def test_another_market_is_no_loss(bench: Bench, told: list[str], qtbot: QtBot) -> None:
+def test_another_market_is_no_loss(bench: Bench, told: list[str], watch: RunWatch) -> None:
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     bench.state.begin(None)
-    qtbot.wait(2 * LOST_AFTER_MS)
+    lose_patience(watch)
     assert told == []
 
 
@@ -107,31 +117,40 @@ def test_a_new_best_is_told_while_candles_are_live(bench: Bench, told: list[str]
     assert told == ["New best checkpoint"]
 
 
-def test_a_job_is_not_told_to_someone_who_uses_the_window(bench: Bench, qtbot: QtBot) -> None:
-    watch = RunWatch(bench.window, bench.state, bench.window.messages)
-    titles: list[str] = []
-    bench.window.messages.told.connect(lambda title, _text: titles.append(title))
+def finished(bench: Bench, state: JobState = JobState.DONE) -> Job:
     bench.state.jobs.begin("own job 1", "Import x.csv")
-    job = bench.state.jobs.finish("own job 1", JobState.DONE, "3 candles stored.")
+    job = bench.state.jobs.finish("own job 1", state, "3 candles stored.")
     assert job is not None
+    return job
+
+
+def test_a_job_is_told_but_not_to_someone_who_uses_the_window(
+    bench: Bench, watch: RunWatch, told: list[str], qtbot: QtBot
+) -> None:
+    watch.tell_of_job(finished(bench, JobState.FAILED))
+    assert told == ["A job failed"]
+    told.clear()
+    job = finished(bench)
     bench.window.show()
     bench.window.activateWindow()
     qtbot.waitUntil(bench.window.isActiveWindow)
     watch.tell_of_job(job)
-    assert titles == []
+    assert told == []
     change(bench, while_in_front=True)
     watch.tell_of_job(job)
-    assert titles == ["A job is done"]
+    assert told == ["A job is done"]
 
 
-def test_each_can_be_turned_off(bench: Bench, told: list[str], qtbot: QtBot) -> None:
-    change(bench, incidents=False, new_best=False, feed=False)
+def test_each_can_be_turned_off(bench: Bench, told: list[str], watch: RunWatch) -> None:
+    change(bench, incidents=False, new_best=False, feed=False, jobs=False)
     feed(bench, FeedState.LIVE)
     save(bench, "best")
     bench.state.apply(incident())
     feed(bench, FeedState.FAILED)
+    feed(bench, FeedState.RECONNECTING)
+    lose_patience(watch)
     feed(bench, FeedState.LIVE)
-    qtbot.wait(2 * LOST_AFTER_MS)
+    watch.tell_of_job(finished(bench))
     assert told == []
 
 

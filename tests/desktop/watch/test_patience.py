@@ -22,7 +22,7 @@ from desktop.app import Application
 from desktop.watch.watching import Watching
 from tests.desktop import feed_scenario
 from tests.desktop.conftest import MakeBench
-from tests.desktop.test_app import context, live, until
+from tests.desktop.living import context, live, until
 from tests.support.loopback_exchange import loopback_thread
 from tests.support.loopback_tickers import LoopbackTickers
 from tests.support.priced_exchange import PricedExchange

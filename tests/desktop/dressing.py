@@ -1,0 +1,27 @@
+"""A theme dresses the whole application: afterwards it is as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtGui import QFont, QPalette
+from PySide6.QtWidgets import QApplication
+
+
+@contextmanager
+def undressed_afterwards(application: QApplication) -> Iterator[None]:
+    """Nothing is touched where nothing has changed: each change makes Qt go through all widgets."""
+    palette, font, style = QPalette(application.palette()), QFont(application.font()), application.style().objectName()
+    hints = application.styleHints()
+    scheme, quits = hints.colorScheme(), application.quitOnLastWindowClosed()
+    yield
+    application.setQuitOnLastWindowClosed(quits)
+    if hints.colorScheme() is not scheme:
+        hints.unsetColorScheme()
+    if application.style().objectName() != style:
+        application.setStyle(style)
+    if application.palette() != palette:
+        application.setPalette(palette)
+    if application.font() != font:
+        application.setFont(font)

@@ -1,0 +1,258 @@
+"""Jobs in the whole window: our own commands as child processes, the real database, the real dialogs."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QPushButton
+
+from core.market.candle import Candle, Market
+from core.settings import save
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.evaluations import evaluations_of
+from core.storage.ownership import own
+from desktop.actions import ActionId
+from desktop.app import Application
+from desktop.commands.options import Context
+from desktop.jobs.book import Job, JobState
+from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
+from desktop.jobs.model_dialogs import EvaluateDialog
+from desktop.jobs.orders import Order, pretrain_order
+from desktop.single_instance import SingleInstance
+from tests.desktop.living import Story, context, live, step_of, until
+from tests.support.candles import MINUTE, random_walk
+from tests.support.commands import ROOT
+from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
+from tests.support.tape import generated_tape
+
+HOUR_MS = 3_600_000
+PATIENCE_S = 120.0
+pytestmark = pytest.mark.slow
+
+
+def write_csv(path: Path, candles: list[Candle]) -> Path:
+    numbers = ((c.open_time_ms, c.open, c.high, c.low, c.close, c.volume) for c in candles)
+    path.write_text("time,open,high,low,close,volume\n" + "".join(",".join(map(repr, row)) + "\n" for row in numbers))
+    return path
+
+
+def with_settings(within: Context) -> Context:
+    """The children read the file."""
+    save(within.settings, within.folder.settings)
+    return within
+
+
+def live_with_door(qapp: QApplication, within: Context, story: Story) -> None:
+    """As `run` composes it: the folder is owned, and commands find the window's door."""
+
+    async def behind_the_door(application: Application) -> None:
+        door = SingleInstance(within.folder.root)
+        door.claim()
+        door.history_requested.connect(application.history_visits.serve)
+        try:
+            await story(application)
+        finally:
+            door.release()
+
+    with own(within.folder, "window"):
+        live(qapp, within, behind_the_door)
+
+
+def newest(application: Application) -> Job:
+    return next(job for job in application.state.jobs.jobs() if job.job_id.startswith("own job"))
+
+
+async def until_over(application: Application) -> Job:
+    await until(lambda: newest(application).state.is_over, "the job", PATIENCE_S)
+    return newest(application)
+
+
+def endless(tmp_path: Path) -> Order:
+    """A pretraining that goes on for hours."""
+    file = write_csv(tmp_path / "walk.csv", random_walk(400, interval=MINUTE))
+    return pretrain_order([file], epochs=100_000, validation_share=0.2, patience=100_000, batch_size=32, device="cpu")
+
+
+def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_with_it(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    within = with_settings(context(tmp_path / "data", speed=0.01))
+
+    async def story(application: Application) -> None:
+        window = application.window
+        await until(lambda: step_of(application) >= 30, "training", PATIENCE_S)
+        await until(lambda: bool(window.source.checkpoints()), "a checkpoint")
+        info = window.source.checkpoints()[0]
+        later = random_walk(80, start_ms=info.candle_open_time_ms + HOUR_MS, interval=application_interval(application))
+        file = write_csv(tmp_path / "later.csv", later)
+        panel = window.checkpoints
+        panel.refresh()
+        assert panel.reveal(info.checkpoint_id)
+        panel.actions_of_panel[ActionId.CHECKPOINT_EVALUATE].trigger()
+        dialog = window.findChild(EvaluateDialog)
+        assert dialog is not None and dialog.checkpoint.currentData() == info.checkpoint_id
+        assert not ok(dialog).isEnabled() and "Choose" in dialog.message.text()
+        dialog.picker.line.setText(str(file))
+        ok(dialog).click()
+        assert newest(application).state is JobState.RUNNING and not window.docks[ActionId.SHOW_JOBS].isHidden()
+        told: set[str] = set()
+        application.state.jobs_changed.connect(lambda: told.add(newest(application).doing))
+        done = await until_over(application)
+        assert done.state is JobState.DONE, done.result
+        assert f"step {info.step}" in done.result and "went on learning" in done.result
+        assert any(told), "it told what it was doing"
+        assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
+        row = window.source.catalog.row_of(info.checkpoint_id)
+        assert row is not None
+        found = window.source.catalog[row].evaluation
+        assert found is not None and found.file == "later.csv" and found.candles == 80 and found.judged > 60
+        panel.refresh()
+        assert panel.reveal(info.checkpoint_id)
+        assert panel.actions_of_panel[ActionId.CHECKPOINT_REPORT].isEnabled()
+        assert not panel.table.isColumnHidden(place_of("evaluated"))
+        assert list(within.folder.jobs.glob("*")) == [], "nothing was left aside"
+        assert evaluations_of(application._database.db, info.checkpoint_id) == [found]
+
+    live(qapp, within, story)
+
+
+def application_interval(application: Application) -> object:
+    assert application._market is not None
+    return application._market.interval
+
+
+def place_of(name: str) -> int:
+    from desktop.checkpoints.columns import PLACE  # noqa: PLC0415
+
+    return PLACE[name]
+
+
+def ok(dialog: EvaluateDialog | ImportDialog | BackfillDialog) -> QPushButton:
+    return dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+
+
+def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QApplication, tmp_path: Path) -> None:
+    within = with_settings(context(tmp_path / "data", speed=0.01))
+    candles = random_walk(3_000)
+    file = write_csv(tmp_path / "BTCUSDT.csv", candles)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application._database.is_open, "the database")
+        application.window.actions_of_window[ActionId.IMPORT_CANDLES].trigger()
+        dialog = application.window.findChild(ImportDialog)
+        assert dialog is not None
+        dialog.picker.line.setText(str(file))
+        dialog.venue.setCurrentText("binance")
+        dialog.zone.setText("Middle/Earth")
+        assert "no time zone" in dialog.message.text() and not ok(dialog).isEnabled()
+        dialog.zone.setText("UTC")
+        ok(dialog).click()
+        visits: list[str] = []
+        application.history_visits.progressed.connect(lambda job: visits.append(job.job_id))
+        done = await until_over(application)
+        assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")
+        assert visits == [], "the window's own job is not told twice"
+
+    live_with_door(qapp, within, story)
+    with open_database(within.folder.database, readonly=True) as db:
+        assert CandleStore(db).count(Market("binance", "BTC/USDT", MINUTE)) == 3_000
+
+
+@pytest.mark.venue
+def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) -> None:
+    now_ms = 1_700_000_000_000
+    tape = generated_tape(MINUTE, now_ms, 1_500, 10)
+    exchange = LoopbackExchange(tape, lambda: now_ms)
+    with loopback_thread(exchange):
+        within = with_settings(dataclasses.replace(context(tmp_path / "data", speed=0.01), urls=exchange.urls))
+
+        async def story(application: Application) -> None:
+            await until(lambda: application._database.is_open, "the database")
+            application.window.actions_of_window[ActionId.FETCH_HISTORY].trigger()
+            dialog = application.window.findChild(BackfillDialog)
+            assert dialog is not None
+            for box, text in ((dialog.venue, "binance"), (dialog.symbol, "BTC/USDT"), (dialog.interval, "1m")):
+                box.setCurrentText(text)
+            dialog.since.setText("2999-01-01")
+            assert "yet to come" in dialog.message.text() and not ok(dialog).isEnabled()
+            dialog.since.setText("2023-11-14")
+            dialog.until.setText("2023-11-14T01:00")
+            ok(dialog).click()
+            done = await until_over(application)
+            assert done.state is JobState.DONE and done.result, done.result
+
+        live_with_door(qapp, within, story)
+
+
+def test_a_cancelled_job_leaves_no_process_and_nothing_aside(qapp: QApplication, tmp_path: Path) -> None:
+    within = with_settings(context(tmp_path / "data", speed=0.01))
+
+    async def story(application: Application) -> None:
+        panel = application.window.jobs
+        await until(lambda: application._database.is_open, "the database")
+        job_id = application.jobs.begin(endless(tmp_path))
+        assert job_id is not None and panel.selected() is not None
+        (process_id,) = application.jobs.process_ids
+        await until(lambda: newest(application).doing == "Pretraining", "the first step", PATIENCE_S)
+        await until(lambda: newest(application).report.seconds_left is not None, "a pace")
+        await until(lambda: newest(application).result.startswith("Epoch"), "what the first epoch found", PATIENCE_S)
+        panel.refresh()
+        assert "skill on" in panel.details.toPlainText()
+        panel.table.setFocus()
+        QTest.keyClick(panel.table, Qt.Key.Key_Delete)
+        assert newest(application).state is JobState.CANCELLING
+        done = await until_over(application)
+        assert done.state is JobState.CANCELLED and done.result
+        assert not psutil.pid_exists(process_id) and not list(within.folder.jobs.glob("*"))
+        panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
+        assert not any(job.job_id == job_id for job in application.state.jobs.jobs())
+
+    live(qapp, within, story)
+
+
+_PARENT = """
+import json, sys
+from PySide6.QtCore import QCoreApplication, QTimer
+from desktop.jobs.child import ChildProcess
+app = QCoreApplication([])
+child = ChildProcess(json.loads(sys.argv[1]), {}, app)
+child.progressed.connect(lambda *told: print("progress", flush=True))
+child.start()
+print(child.process_id, flush=True)
+app.exec()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such end on Windows")
+def test_a_window_that_is_killed_leaves_no_orphan(tmp_path: Path) -> None:
+    order = endless(tmp_path)
+    command, *rest = order.arguments
+    arguments = json.dumps([command, "--json", "--progress-lines", "--data-dir", str(tmp_path / "data"), *rest])
+    with subprocess.Popen(
+        [sys.executable, "-c", _PARENT, arguments], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        assert parent.stdout.readline().strip() == "progress"
+        parent.kill()
+        parent.wait()
+        wait_for(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < until_s, "the child lives on"
+        time.sleep(0.05)

@@ -1,0 +1,118 @@
+"""The whole window, composed as it is for the user, over a small model: what each test of it begins with.
+
+`live` opens it, lets a story happen and closes it. With the fixture `tap` candles come when the story asks for them;
+`idle_trainer` spares the training where a test is about something else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from qasync import QEventLoop
+
+import resources
+from core.commands import TrainerCommand
+from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.storage.folder import DataFolder
+from desktop.app import Application
+from desktop.commands.options import Context
+from desktop.worker import TrainingWorker
+
+SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
+CATCH_UP = 40
+Story = Callable[[Application], Awaitable[None]]
+
+
+def context(root: Path, host: str = "thread", **market: object) -> Context:
+    chosen = {"feed": "replay", "file": str(SAMPLE), "speed": 20.0, "catch_up_candles": CATCH_UP, **market}
+    settings = Settings(
+        market=MarketSettings(**chosen),  # type: ignore[arg-type]
+        model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
+        training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host=host),  # type: ignore[arg-type]
+        checkpoints=CheckpointSettings(every_steps=10, undo_minutes=0),
+    )
+    folder = DataFolder(root)
+    folder.ensure()
+    return Context(settings, folder, as_json=False)
+
+
+def live(qapp: QApplication, context: Context, story: Story) -> None:
+    """Open the window, let the story happen, close the window, and wait until all of it has ended."""
+
+    async def run() -> None:
+        application = Application(context, qapp)
+        application.window.resize(1280, 720)
+        application.start()
+        try:
+            await story(application)
+        finally:
+            application.window.close()
+            await application.close()
+
+    qapp.setQuitOnLastWindowClosed(False)  # as run_application does
+    with QEventLoop(qapp) as loop:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
+    asyncio.set_event_loop(None)
+
+
+async def until(condition: Callable[[], bool], what: str, timeout_s: float = 120.0) -> None:
+    try:
+        async with asyncio.timeout(timeout_s):
+            while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        pytest.fail(f"waited {timeout_s} s for {what}")
+
+
+def step_of(application: Application) -> int:
+    """The newest that the window knows; the trainer's status tells of it now and then only."""
+    last = application.state.steps.last
+    return 0 if last is None else last.step
+
+
+class Tap:
+    """Stands in for the pace of replays and simulations: nothing comes after the catch-up but what is given."""
+
+    def __init__(self) -> None:
+        self._given = 0
+        self._more: asyncio.Future[None] | None = None
+
+    def give(self, count: int) -> None:
+        """So many candles of a replay, or ticks of a simulation. Callable from any thread."""
+        self._given += count
+        if self._more is not None:
+            self._more.get_loop().call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        if self._more is not None and not self._more.done():
+            self._more.set_result(None)
+
+    async def wait(self, closed: asyncio.Event) -> bool:
+        """True when the feed was closed; False when the next may come."""
+        closing = asyncio.ensure_future(closed.wait())
+        try:
+            while not self._given and not closed.is_set():
+                self._more = asyncio.get_running_loop().create_future()
+                await asyncio.wait({self._more, closing}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            closing.cancel()
+            self._more = None
+        self._given -= not closed.is_set()
+        return closed.is_set()
+
+
+class IdleWorker(TrainingWorker):
+    """Takes commands and trains nothing: what the trainer would say, the test says by its signals."""
+
+    def _drive(self) -> None:
+        while not self.inbox.is_stopped:
+            self.inbox.wait(60.0)
+
+    def taken(self) -> list[TrainerCommand]:
+        """The commands that came, in order; each is told once."""
+        return list(iter(self.inbox.take_command, None))
