@@ -35,11 +35,8 @@ def first_tables(db: Database) -> None:
 
 def gradients_and_known_good(db: Database) -> None:
     """What each step measured of its gradients (`core.storage.gradients`), and which checkpoints are known good."""
-    _run(
-        db,
-        "ALTER TABLE steps ADD COLUMN gradients BLOB;"
-        "ALTER TABLE checkpoints ADD COLUMN is_known_good INTEGER NOT NULL DEFAULT 1;",
-    )
+    _run(db, "ALTER TABLE steps ADD COLUMN gradients BLOB;")
+    _run(db, "ALTER TABLE checkpoints ADD COLUMN is_known_good INTEGER NOT NULL DEFAULT 1;")
 
 
 def chart_lines(db: Database) -> None:
@@ -49,12 +46,8 @@ def chart_lines(db: Database) -> None:
 
 def alerts_known_candles(db: Database) -> None:
     """What the newest candle had done when an alert was armed, so that a restart does not forget it."""
-    _run(
-        db,
-        "ALTER TABLE chart_lines ADD COLUMN known_open_time_ms INTEGER;"
-        "ALTER TABLE chart_lines ADD COLUMN known_low REAL;"
-        "ALTER TABLE chart_lines ADD COLUMN known_high REAL;",
-    )
+    for column in ("known_open_time_ms INTEGER", "known_low REAL", "known_high REAL"):
+        _run(db, f"ALTER TABLE chart_lines ADD COLUMN {column};")
 
 
 def exchange_holes(db: Database) -> None:

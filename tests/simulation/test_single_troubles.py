@@ -51,7 +51,7 @@ def test_a_trouble_of_hours_is_got_over(kind: str) -> None:
 def test_without_trouble_nothing_is_said_but_the_start_and_the_daily_renewal() -> None:
     outcome = simulate(4, [])
     assert problems(outcome) == []
-    assert all("renewed" in sentence for sentence in sentences(outcome))
+    assert sentences(outcome) and all("renewed" in sentence for sentence in sentences(outcome))
     assert not [event for event in outcome.events if isinstance(event, RejectedMessage)]
 
 
@@ -60,6 +60,12 @@ def test_a_dead_socket_is_noticed_within_half_a_minute_of_trades() -> None:
     first_ms, first = told_after(outcome, FeedStatus, BEGIN_MS)[0]
     assert isinstance(first, FeedStatus) and "moves" in first.sentence
     assert first_ms - BEGIN_MS <= 90_000  # a quiet minute may lie between
+
+
+@pytest.mark.parametrize("what", ["trades", "candles"])
+def test_a_stream_that_dies_while_the_other_goes_on_is_named_and_replaced(what: str) -> None:
+    outcome = suffering(f"stalled {what}", seed=5)
+    assert f"sends no {what} any more" in sentences(outcome)[0]
 
 
 def test_after_a_sleep_the_feed_says_so_and_fetches_before_it_goes_on() -> None:

@@ -12,9 +12,7 @@ import socket
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-import ccxt
 import pytest
-from ccxt.async_support.base import throttler
 
 from tests.simulation.market import EPOCH_MS
 from tests.simulation.virtual_time import VirtualLoop, VirtualTime
@@ -107,6 +105,9 @@ def loop_time() -> VirtualTime:
 
 def run_locally(story: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine to its end on such a loop, with ccxt's clocks on its time."""
+    import ccxt  # noqa: PLC0415 - a second and more; every conftest that has the hook imports this module
+    from ccxt.async_support.base import throttler  # noqa: PLC0415 - as above
+
     with asyncio.Runner(loop_factory=LocalLoop) as runner, pytest.MonkeyPatch.context() as patch:
         loop = runner.get_loop()
         patch.setattr(throttler, "time", loop.time)

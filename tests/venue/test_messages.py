@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from core.market.feeds.base import RejectedMessage
 from tests.support.exchange.toxics import (
     ClockSkew,
     CorruptJson,
@@ -17,11 +19,12 @@ from tests.support.exchange.toxics import (
     MisquotedClose,
     Reorder,
     UnknownFields,
+    WildTime,
     WrongTypes,
     missing_finals,
 )
 from tests.support.fault_proxy import Latency
-from tests.venue.rig import watched
+from tests.venue.rig import FAST, watched
 
 TOXICS: dict[str, Callable[[], list[MessageToxic]]] = {
     "duplicate": lambda: [Duplicate()],
@@ -52,6 +55,29 @@ async def test_whatever_becomes_of_the_messages_the_candles_are_right(tmp_path: 
         rig.venue.heal()
         await rig.live(3)
         await rig.until(rig.is_true, "the candles to be those of the exchange")
+
+
+async def test_a_candle_with_a_wild_time_hides_none_that_comes_after_it(tmp_path: Path) -> None:
+    """ccxt hands on what is newest by time: that one again and again, so that each later candle had to be asked for."""
+
+    def asked() -> int:
+        return sum("/klines" in request for request in rig.exchange.requests)
+
+    async with watched(tmp_path, times=replace(FAST, check_s=600.0)) as rig:
+        await rig.live(2)
+        before = asked()
+        rig.exchange.toxics.append(WildTime())
+        await rig.live(4)
+        told = [each.reason for each in rig.heard.told if isinstance(each, RejectedMessage)]
+        assert told == ["a time in the future"] and asked() == before
+
+
+async def test_a_closing_message_that_knows_of_less_than_was_seen_is_not_believed(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        rig.exchange.toxics.append(MisquotedClose(factor=0.9))
+        await rig.live(4)
+        assert not rig.heard.corrected and rig.is_true(), "it was passed on, and corrected afterwards"
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.3])

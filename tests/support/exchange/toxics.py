@@ -181,6 +181,19 @@ class Late(MessageToxic):
 
 
 @dataclass(slots=True)
+class WildTime(MessageToxic):
+    """Before a candle, once, comes one from far in the future."""
+
+    def take(self, message: Message) -> list[Message]:
+        if self.done or message.data.get("e") != "kline":
+            return [message]
+        self.done += 1
+        wild = deepcopy(message.data)
+        wild["k"] |= {"t": 4_000_000_000_000, "x": False}
+        return [replace(message, data=wild), message]
+
+
+@dataclass(slots=True)
 class ClockSkew(MessageToxic):
     """The exchange's clock is off: what it says of its time, and when it says that an event was."""
 
