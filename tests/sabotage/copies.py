@@ -15,8 +15,9 @@ from pathlib import Path
 
 from tests.sabotage.fault import Fault
 
-_TEST_S = 60
-"""One test; a fault that makes it wait for ever is caught by that."""
+_TEST_S = 150
+"""One test. Longer than `PatientQtBot` waits: an alarm that goes off in a slot keeps pytest-qt's loop from ending."""
+_GRACE_S = 30
 _TOLD = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$", re.MULTILINE)
 
 
@@ -71,7 +72,7 @@ class Copy:
         """Run these test files or ids, all where none is named. No test begins after `limit_s`."""
         command = [sys.executable, "-m", "pytest", "-q", "-rfE", "-m", self.marks, "-p", "no:cacheprovider"]
         command += [f"--timeout={_TEST_S}", f"--session-timeout={limit_s:g}", *options, *tests]
-        output, code = self._output(command, limit_s + 4 * _TEST_S)
+        output, code = self._output(command, limit_s + _TEST_S + _GRACE_S)
         failed = tuple(dict.fromkeys(_TOLD.findall(output)))
         return Outcome(failed, _end(code, output, bool(failed)))
 
