@@ -1,6 +1,5 @@
 """What is painted, how often, and that parts painted anew equal the whole."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -280,29 +279,6 @@ def test_a_tiny_widget_paints_without_complaint(show_chart: ShowChart) -> None:
     QTest.mouseMove(chart, QPoint(10, 10))
     settle(chart)
     assert picture(chart).shape == (chart.height(), chart.width())
-
-
-def tick_seconds(chart: ChartWidget, series: CandleSeries) -> float:
-    taken = []
-    for step in range(60):
-        started = time.perf_counter()
-        chart.set_forming(forming_after(series, (step % 7) / 10))
-        chart.flush()
-        chart.repaint()
-        taken.append(time.perf_counter() - started)
-    return float(np.median(taken))
-
-
-def test_a_tick_costs_the_same_whatever_the_number_of_candles(show_chart: ShowChart) -> None:
-    seconds = []
-    for count in (1_000, 60_000):
-        series = random_series(count)
-        chart = show_chart(series)
-        chart.set_forming(forming_after(series))
-        settle(chart)
-        seconds.append(tick_seconds(chart, series))
-    # A share of work for each candle would show as a factor of 60.
-    assert seconds[1] < 3 * seconds[0]
 
 
 def test_all_candles_in_view_are_grouped(show_chart: ShowChart) -> None:

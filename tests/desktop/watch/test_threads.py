@@ -82,6 +82,7 @@ def test_a_dock_that_flickers_ends_with_one_thread_or_none(qtbot: QtBot, feed: Q
 
 def test_one_that_is_stopped_twice_tidies_up_to_the_end(qtbot: QtBot, qapp: object) -> None:
     told: list[str] = []
+    is_stopped_again = threading.Event()
 
     async def work() -> None:
         try:
@@ -89,7 +90,10 @@ def test_one_that_is_stopped_twice_tidies_up_to_the_end(qtbot: QtBot, qapp: obje
             await asyncio.Event().wait()
         finally:
             told.append("tidying")
-            await asyncio.sleep(0.1)
+            while not is_stopped_again.is_set():  # noqa: ASYNC110 - another thread says it
+                await asyncio.sleep(0)
+            for _ in range(10):
+                await asyncio.sleep(0)
             told.append("tidy")
 
     owner = QObject()
@@ -98,6 +102,8 @@ def test_one_that_is_stopped_twice_tidies_up_to_the_end(qtbot: QtBot, qapp: obje
     qtbot.waitUntil(lambda: told == ["begun"])
     thread.stop()
     qtbot.waitUntil(lambda: "tidying" in told)
+    thread.stop()
+    is_stopped_again.set()
     assert thread.stop_and_wait()
     assert told == ["begun", "tidying", "tidy"]
 
