@@ -10,7 +10,7 @@ from core.clock import ManualClock
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, forming_after, outcome_of, point_over, random_series
 
-REPAINTS = 200
+REPAINTS = 60
 
 
 def references_to_none() -> int:
@@ -19,7 +19,7 @@ def references_to_none() -> int:
     return sys.getrefcount(None)
 
 
-def test_two_hundred_repaints_leave_the_count_of_none_steady(show_chart: ShowChart, clock: ManualClock) -> None:
+def test_many_repaints_leave_the_count_of_none_steady(show_chart: ShowChart, clock: ManualClock) -> None:
     series = random_series(400)
     chart = show_chart(series)
     chart.set_live(True)
@@ -37,7 +37,7 @@ def test_two_hundred_repaints_leave_the_count_of_none_steady(show_chart: ShowCha
         chart.refresh()
         settle(chart)
 
-    for step in range(60):
+    for step in range(20):
         repaint(step)
     painted, before = chart.closed_paints, references_to_none()
     for step in range(REPAINTS):
@@ -58,9 +58,9 @@ def test_the_count_stays_when_candles_close(show_chart: ShowChart) -> None:
         chart.set_forecast(forecast_after(series))
         settle(chart)
 
-    for index in range(400, 450):
+    for index in range(400, 420):
         close_candle(index)
     before = references_to_none()
-    for index in range(450, 550):
+    for index in range(420, 460):
         close_candle(index)
-    assert abs(references_to_none() - before) < 50
+    assert abs(references_to_none() - before) < 20

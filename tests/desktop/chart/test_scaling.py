@@ -8,8 +8,9 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("factor", ["1", "1.25", "1.5", "2"])
+@pytest.mark.parametrize("factor", ["1.25", "1.5", "2"])
 def test_wicks_are_centred_and_sharp_at_every_scale(factor: str) -> None:
+    """At 1 they are in the golden images."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.desktop.chart.scaled_window"],
         cwd=ROOT,

@@ -165,7 +165,7 @@ def test_a_click_on_a_horizon_chooses_it_for_all_pages_and_keys_move_on(dock: Do
     qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3, timeout=10_000)
     assert dock.details.horizon.currentText() == "3 candles ahead"
     open_tab(qtbot, dock, "Skill")
-    assert "n = 637" in shown_texts(dock)
+    assert f"n = {JUDGED - 2}" in shown_texts(dock)
 
 
 def choose(qtbot: QtBot, box: QComboBox, text: str) -> None:

@@ -80,7 +80,7 @@ def test_the_readout_dodges_the_cursor_and_hides_no_candle(
         chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
     settle(chart)
     at_rest = chart.overlay.readout.rect
-    for x in range(0, chart.frame.layout.plot_right, 20):
+    for x in range(0, chart.frame.layout.plot_right, max(20, width // 20)):
         for y in (at_rest.top(), at_rest.center().y(), at_rest.bottom() + 4):
             point(chart, QPoint(x, y))
             overlay, shown = chart.overlay, chart.overlay.readout.rect
