@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from core.market.feeds.base import FeedState
 from tests.support.exchange.clock import loop_s
-from tests.venue.rig import Rig, an_exchange, watched
+from tests.venue.rig import FAST, Rig, an_exchange, watched
 
 SAID = {
     429: "asks for fewer requests (429)",
@@ -71,3 +72,13 @@ async def test_a_market_that_is_gone_is_named(tmp_path: Path) -> None:
     async with watched(tmp_path, exchange=an_exchange(symbol="ETH/USDT"), is_to_fail=True) as rig:
         await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
     assert "BTC/USDT" in rig.heard.sentences(FeedState.FAILED)
+
+
+async def test_a_comparison_that_fails_is_put_off_and_the_stream_goes_on(tmp_path: Path) -> None:
+    async with watched(tmp_path, times=replace(FAST, check_pause_s=5.0)) as rig:
+        await rig.live(3)
+        asked = len(rig.exchange.requests)
+        rig.exchange.answer(500)
+        await rig.live(12)
+        assert 2 <= len(rig.exchange.requests) - asked <= 4
+        assert rig.heard.sentences(FeedState.RECONNECTING) == ""

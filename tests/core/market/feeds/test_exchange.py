@@ -160,3 +160,20 @@ async def test_a_pause_that_is_too_long_is_fetched_in_part_and_that_is_said(monk
         assert_whole(heard, exchange)
         assert heard.open_times()[0] == after_ms + 101 * STEP_MS
         assert "100 candles before them are left out" in heard.sentence(FeedState.CATCHING_UP)
+
+
+async def test_so_is_a_break_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
+
+    def break_once(heard: Heard) -> bool:
+        if len(heard.live) == 2 and FeedState.RECONNECTING not in heard.states:
+            exchange.refuse()
+            asyncio.get_running_loop().call_later(60.0, exchange.resume)
+        return FeedState.RECONNECTING in heard.states and len(heard.live) >= 4
+
+    async with an_exchange() as exchange:
+        heard = await hear(a_feed(exchange.urls), until=break_once)
+        before_ms, after_ms = (time_ms for time_ms in heard.open_times()[11:13])
+        left_out = (after_ms - before_ms) // STEP_MS - 1
+        assert left_out >= 30
+        assert f"{left_out} candles before them are left out" in heard.sentence(FeedState.CATCHING_UP)

@@ -116,6 +116,22 @@ async def test_a_network_that_is_down_is_no_reason_to_offer_another_venue_until_
     assert "no network" in heard.sentence(FeedState.RECONNECTING)
 
 
+async def test_closing_ends_the_wait_for_the_next_try() -> None:
+    feed = ExchangeFeed(MARKET, loop_time(), urls=NOWHERE, times=FAST, backoff=Backoff(600.0, 600.0))
+    is_waiting = asyncio.Event()
+
+    async def iterate() -> None:
+        async for event in feed.events():
+            if isinstance(event, FeedStatus) and event.state is FeedState.RECONNECTING:
+                is_waiting.set()
+
+    task = asyncio.create_task(iterate())
+    await is_waiting.wait()
+    async with asyncio.timeout(1.0):
+        await feed.aclose()
+        await task
+
+
 def test_the_next_venue_follows_the_order() -> None:
     order = ("binance", "kraken", "coinbase")
     assert [next_venue(order, venue) for venue in (*order, "okx")] == ["kraken", "coinbase", "binance", "binance"]
