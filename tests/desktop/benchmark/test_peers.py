@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -18,17 +21,42 @@ def without_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
 
 
-@pytest.mark.parametrize("has_uv", [True, False])
-def test_without_a_network_it_is_said_and_tried_again_later(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_uv: bool
+@pytest.mark.parametrize("uv", ["/bin/uv", None])
+def test_what_could_not_be_installed_is_said_and_tried_again_later(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uv: str | None
 ) -> None:
+    ran: list[list[str]] = []
+    is_online = False
+
+    def run(command: list[str], **_options: object) -> subprocess.CompletedProcess[str]:
+        ran.append(command)
+        has_failed = "install" in command and not is_online
+        return subprocess.CompletedProcess(command, int(has_failed), "", "No route to host.\n" if has_failed else "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(shutil, "which", lambda _name: uv)
+    environment, said = PeerEnvironment(tmp_path, ("one==1",)), []
+    environment.python.parents[1].mkdir(parents=True)
+    for _ in range(2):
+        with pytest.raises(MeasureError, match=r"could not be installed: No route to host\..*network"):
+            environment.prepare(said.append)
+        environment.python.parents[1].mkdir(parents=True)
+    is_online = True
+    environment.prepare(said.append)
+    assert len(said) == 3 and len(ran) == 6 and all(command[-1] == "one==1" for command in ran[1::2])
+    assert {command[0] for command in ran[::2]} == {uv or sys.executable}
+    environment.prepare(said.append)
+    assert len(said) == 3, "it is there"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_uv", [True, False])
+def test_without_a_network_the_tools_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_uv: bool) -> None:
     without_network(monkeypatch, tmp_path)
     if not has_uv:
         monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    environment = PeerEnvironment(tmp_path)
-    for _ in range(2 if has_uv else 1):  # venv takes seconds
-        with pytest.raises(MeasureError, match=r"could not be installed.*network"):
-            environment.prepare(lambda sentence: None)
+    with pytest.raises(MeasureError, match=r"could not be installed.*network"):
+        PeerEnvironment(tmp_path).prepare(lambda sentence: None)
 
 
 def test_what_is_there_is_not_installed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
