@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from core.market.aggregate import Trade, TradeAggregator
 from core.market.candle import Interval
 
@@ -38,6 +40,7 @@ def _run(trades: list[Trade]) -> float:
     return time.perf_counter() - began_s
 
 
+@pytest.mark.benchmark
 def test_a_trade_costs_the_same_in_a_full_candle_as_in_an_empty_one() -> None:
     few, many = seconds_per_trade(per_candle=200), seconds_per_trade(per_candle=TRADES)
     share = 5_000 * many

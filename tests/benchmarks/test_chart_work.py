@@ -128,7 +128,7 @@ def test_with_everything_on_a_tick_paints_no_closed_candle_whatever_is_in_view(q
 
 def test_a_closed_candle_with_indicators_and_all_in_view_makes_no_array_of_all(qtbot: QtBot) -> None:
     peaks = []
-    for count in (MANY // 4, MANY):
+    for count in (MANY // 8, MANY // 2):
         rig, measure = Rig(count), AllInView(Appends(), "append_all_ms")
         layers = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(IndicatorKind)]
         for layer in layers:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 from core.clock import SystemClock
 from core.market.candle import Candle, Market
 from core.market.history.benchmark import measure_history
@@ -15,6 +17,7 @@ from tests.support.candles import MINUTE, START_MS
 MARKET = Market("file", "MANY", MINUTE)
 
 
+@pytest.mark.benchmark
 def test_an_import_costs_a_few_times_what_pandas_and_sqlite_cost_alone(tmp_path: Path) -> None:
     for turn in range(3):  # an unlucky one is tried again
         folder = tmp_path / str(turn)

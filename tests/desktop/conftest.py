@@ -18,8 +18,6 @@ from pytestqt.qtbot import QtBot
 from core.clock import ManualClock
 from core.events import CheckpointInfo
 from core.market.candle import Candle
-from core.market.feeds.replay import ReplayFeed
-from core.market.feeds.simulated import SimulatedFeed
 from core.market.series import CandleSeries
 from core.settings import Settings
 from desktop.chart.widget import ChartWidget
@@ -179,10 +177,7 @@ def undressed(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture
 def tap(monkeypatch: pytest.MonkeyPatch) -> Tap:
     """Candles of replays and simulations come when the test gives them."""
-    tap = Tap()
-    for feed in (ReplayFeed, SimulatedFeed):
-        monkeypatch.setattr(feed, "_wait", lambda self, _seconds: tap.wait(self._closed))
-    return tap
+    return Tap.instead_of_paces(monkeypatch)
 
 
 @pytest.fixture(scope="session")

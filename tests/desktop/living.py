@@ -16,6 +16,8 @@ from qasync import QEventLoop
 
 import resources
 from core.commands import TrainerCommand
+from core.market.feeds.replay import ReplayFeed
+from core.market.feeds.simulated import SimulatedFeed
 from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.app import Application
@@ -81,6 +83,13 @@ class Tap:
     def __init__(self) -> None:
         self._given = 0
         self._more: asyncio.Future[None] | None = None
+
+    @classmethod
+    def instead_of_paces(cls, patch: pytest.MonkeyPatch) -> Tap:
+        tap = cls()
+        for feed in (ReplayFeed, SimulatedFeed):
+            patch.setattr(feed, "_wait", lambda self, _seconds: tap.wait(self._closed))
+        return tap
 
     def give(self, count: int) -> None:
         """So many candles of a replay, or ticks of a simulation. Callable from any thread."""

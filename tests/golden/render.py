@@ -61,8 +61,8 @@ def main(arguments: Sequence[str]) -> int:
         if scale not in scene.scales or (names and scene.name not in names):
             continue
         path = folder / file_name(scene.name, scale)
-        # 0 is the smallest file: PNG loses nothing at any quality.
-        if not shoot(scene, application, font).save(str(path), quality=0):
+        # PNG loses nothing at any quality; at 0 the file is a twentieth smaller, and takes five times as long.
+        if not shoot(scene, application, font).save(str(path), quality=50):
             print(f"{path} could not be written", file=sys.stderr)
             return 1
     return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 from PySide6.QtCore import Qt
@@ -111,16 +111,10 @@ def plain(stage: Stage) -> None:
     stage.chart.restyle(shows_volume=False, shows_bands=False)
 
 
-@cache
-def _million_candles() -> CandleSeries:
-    """Made once for all scenes of it: that takes two seconds."""
-    return scenario.series(1_000_000)
-
-
 def million(stage: Stage, style: CandleStyle = CandleStyle.CANDLES) -> None:
     """All of a million candles in view."""
     stage.chart.restyle(candles=style)
-    stage.chart.set_series(_million_candles(), TITLE)
+    stage.chart.set_series(scenario.series(1_000_000), TITLE)
     stage.settle()
     stage.chart.zoom(1e-6)
 

@@ -126,8 +126,8 @@ def _signals(meta: QMetaObject) -> list[str]:
 
 MOST_NONE = 300
 """References to None that may come or go; between two rests of the window 60 were seen, most of them of pyqtgraph, of
-which each change of a plot's size keeps one. A stretch in `make test` has some five hundred frames, one of ten minutes
-tens of thousands: one that each frame gains or loses shows."""
+which each change of a plot's size keeps one. A stretch of ten minutes has tens of thousands of frames: one that each
+frame gains or loses shows. For `make test` another test counts them."""
 MOST_HEAP_MB = 8.0
 """Megabytes that C and C++ may hold more; 2.5 were seen. A picture of the chart is two: four that are left show."""
 MOST_MB = 64.0

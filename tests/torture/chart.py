@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeVar
 from zoneinfo import ZoneInfo
 
@@ -11,6 +10,7 @@ from PySide6.QtGui import QFont
 
 from core.clock import ManualClock
 from core.indicators.spec import IndicatorKind, IndicatorSpec
+from desktop.chart.handling.pan import Kinetic
 from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.scales.price_scale import ScaleKind
@@ -188,11 +188,13 @@ class ChartActs:
         return choices[int(self._random.integers(len(choices)))]
 
 
-def stop_running_on(chart: ChartWidget, clock: ManualClock, turn: Callable[[], object]) -> None:
+def stop_running_on(chart: ChartWidget, clock: ManualClock) -> None:
     """A throw runs out within a second of the clock."""
+    thrown = chart.findChild(Kinetic)
+    assert thrown is not None
     for _ in range(50):
         if not chart._hands.is_moving:
             return
         clock.advance_ms(1_000)
-        turn()
+        thrown._timer.timeout.emit()
     raise AssertionError("the view never came to rest")

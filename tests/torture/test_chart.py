@@ -20,8 +20,8 @@ from tests.torture.run import LONG_SECONDS, Torture, chosen_seed
 from tests.torture.twin import difference, settle, where
 
 SEED = 20_261_121
-WARM_UP = 1_500
-SHORT = 2_500
+WARM_UP = 600
+SHORT = 1_000
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def torture(acts: ChartActs, qtbot: QtBot, part: int) -> Torture:
     def check() -> None:
         acts.hands.rest()
         chart.show()
-        stop_running_on(chart, acts.clock, lambda: qtbot.wait(20))
+        stop_running_on(chart, acts.clock)
         settle(chart)
         differs = where([screen(chart), picture(chart)])
         assert not differs, f"what was painted in parts is not the whole: {differs}"

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -23,7 +22,9 @@ from desktop.chart.widget import ChartWidget
 from desktop.state import INCIDENTS_KEPT
 from desktop.theme import Theme
 from tests.desktop import scenario
+from tests.desktop.chart import past_support
 from tests.desktop.chart.test_painting import picture, pixels
+from tests.desktop.dressing import undressed_afterwards
 from tests.torture.census import (
     Census,
     assert_does_not_go_on_growing,
@@ -37,8 +38,8 @@ from tests.torture.twin import difference, settle, where
 from tests.torture.window import WindowActs
 
 SEED = 20_261_121
-WARM_UP = 800
-SHORT = 1_200
+WARM_UP = 300
+SHORT = 600
 CHECK_EVERY = 200
 STRETCHES = 4
 ENOUGH_SECONDS = 300.0
@@ -53,14 +54,11 @@ BOUNDS = {"core.events.Incident": 2 * INCIDENTS_KEPT + 50}
 
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[Theme]:
-    """Dresses the application, as the program does; afterwards it is as it was."""
-    before, style = QPalette(qapp.palette()), qapp.style().objectName()
-    theme = Theme("dark")
-    theme.apply_to(qapp)
-    yield theme
-    theme.set_mode("system")
-    qapp.setStyle(style)
-    qapp.setPalette(before)
+    """Dresses the application, as the program does."""
+    with undressed_afterwards(qapp):
+        theme = Theme("dark")
+        theme.apply_to(qapp)
+        yield theme
 
 
 @pytest.fixture
@@ -96,7 +94,7 @@ def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
     chart = acts.chart
     acts.close_popups()
     acts.hands.rest()
-    stop_running_on(chart, acts.clock, lambda: qtbot.wait(20))
+    stop_running_on(chart, acts.clock)
     qtbot.waitUntil(lambda: not acts.charting.history.is_loading, timeout=20_000)
     acts.tick()  # a market that was just opened has no forming candle yet
     settle(chart)
@@ -147,6 +145,8 @@ def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
     qtbot.waitUntil(lambda: not acts.window.has_stale_panels(), timeout=5_000)
     read_all(acts, qtbot)
     settle(acts.chart)
+    for made in (past_support.stored, past_support.issued):
+        made.cache_clear()
     acts.database.db.conn.execute("PRAGMA shrink_memory")  # pages that SQLite keeps for later
     return take(acts.window)
 

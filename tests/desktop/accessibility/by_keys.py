@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -21,8 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.layouts.tab_order import is_behind
-from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.controls import controls, described
+from tests.desktop.living import until
 
 _MOST_STOPS = 120
 _MOST_PARTS = 6
@@ -43,8 +42,8 @@ class Walk:
 async def in_front(window: QWidget) -> None:
     """Give it the keys, and let it be painted."""
     window.activateWindow()
-    await stage.until(window.isActiveWindow, f"{described(window)} to be in front")
-    await asyncio.sleep(0.15)
+    await until(window.isActiveWindow, f"{described(window)} to be in front")
+    QApplication.processEvents()
 
 
 def gone_through(root: QWidget, key: Qt.Key = Qt.Key.Key_Tab) -> Iterator[QWidget]:

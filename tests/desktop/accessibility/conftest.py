@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QApplication
 
 from desktop.accessible import describe_painted
 from tests.desktop.accessibility.survey import Survey, survey
+from tests.desktop.living import Tap
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,4 +17,6 @@ def speaking_widgets(qapp: QApplication) -> None:
 @pytest.fixture(scope="session")
 def found(qapp: QApplication, speaking_widgets: None, tmp_path_factory: pytest.TempPathFactory) -> Survey:
     """What a visit to the whole program found. One visit for all tests."""
-    return survey(qapp, tmp_path_factory.mktemp("survey"))
+    with pytest.MonkeyPatch.context() as patch:
+        Tap.instead_of_paces(patch)
+        return survey(qapp, tmp_path_factory.mktemp("survey"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+import numpy as np
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPalette
 from PySide6.QtWidgets import (
@@ -24,6 +25,7 @@ from desktop.chart.drawing.text import Box
 from desktop.chart.labels.overlay import Overlay
 from desktop.theme import Palette
 from tests.desktop.accessibility.controls import described
+from tests.desktop.chart.test_painting import pixels
 from tests.support.contrast import TEXT, contrast, over
 
 _IN_RICH_TEXT = re.compile(r"color:\s*(#[0-9a-fA-F]{6})[^>]*>(.*?)</span>")
@@ -86,19 +88,9 @@ def ground_of(widget: QWidget, picture: QImage) -> QColor:
     """What its text is painted on: the most frequent colour of its place in its window's picture."""
     place, ratio = widget.mapTo(widget.window(), QPoint()), picture.devicePixelRatio()
     area = QRect(place * ratio, widget.size() * ratio).intersected(picture.rect())
-    columns, rows = (range(first, last + 1, 3) for first, last in _ends(area))
-    return _most_frequent([picture.pixelColor(x, y) for x in columns for y in rows])
-
-
-def _ends(area: QRect) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (area.left(), area.right()), (area.top(), area.bottom())
-
-
-def _most_frequent(colours: Iterable[QColor]) -> QColor:
-    counts: dict[int, int] = {}
-    for colour in colours:
-        counts[colour.rgb()] = counts.get(colour.rgb(), 0) + 1
-    return QColor.fromRgb(max(counts, key=counts.__getitem__))
+    rows, columns = slice(area.top(), area.bottom() + 1, 3), slice(area.left(), area.right() + 1, 3)
+    colours, counts = np.unique(pixels(picture)[rows, columns], return_counts=True)
+    return QColor.fromRgb(int(colours[counts.argmax()]))
 
 
 def faint_spans(shown: Overlay, palette: Palette) -> Iterator[str]:

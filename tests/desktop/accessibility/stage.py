@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
-from qasync import QEventLoop
 
-import resources
 from core.crashes import CrashReport
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.price_lines import LineKind
-from core.settings import (
-    AppearanceSettings,
-    CheckpointSettings,
-    MarketSettings,
-    ModelSettings,
-    Settings,
-    TrainingSettings,
-)
-from core.storage.folder import DataFolder
+from core.settings import AppearanceSettings, Settings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
@@ -33,43 +22,21 @@ from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from tests.desktop import scenario
 from tests.desktop.dressing import undressed_afterwards
-
-SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
-CATCH_UP = 30
-Story = Callable[[Application], Awaitable[None]]
+from tests.desktop.living import CATCH_UP, Story, context, live, step_of, until
 
 
 def play(qapp: QApplication, root: Path, story: Story) -> None:
     """Open the whole program over a folder, let it learn a little, let the story happen, close everything."""
     context = _context(root)
 
-    async def run() -> None:
-        application = Application(context, qapp)
+    async def dressed(application: Application) -> None:
         application.window.resize(1600, 900)
-        application.start()
-        try:
-            await until(lambda: _is_caught_up(application), "a run with checkpoints")
-            dress(application, context.settings)
-            await story(application)
-        finally:
-            application.window.close()
-            await application.close()
+        await until(lambda: _is_caught_up(application), "a run with checkpoints")
+        dress(application, context.settings)
+        await story(application)
 
-    qapp.setQuitOnLastWindowClosed(False)
-    with undressed_afterwards(qapp), QEventLoop(qapp) as loop:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
-    asyncio.set_event_loop(None)
-
-
-async def until(condition: Callable[[], bool], what: str, timeout_s: float = 120.0) -> None:
-    """Wait for what is Qt's, and has no asyncio event."""
-    try:
-        async with asyncio.timeout(timeout_s):
-            while not condition():  # noqa: ASYNC110
-                await asyncio.sleep(0.02)
-    except TimeoutError as error:
-        raise AssertionError(f"waited {timeout_s} s for {what}") from error
+    with undressed_afterwards(qapp):
+        live(qapp, context, dressed)
 
 
 def dress(application: Application, settings: Settings) -> None:
@@ -156,21 +123,13 @@ def opened(application: Application, opener: Opener) -> Iterator[QDialog]:
 
 
 def _context(root: Path) -> Context:
-    settings = Settings(
-        market=MarketSettings(feed="replay", file=str(SAMPLE), speed=2.0, catch_up_candles=CATCH_UP),
-        model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3),
-        training=TrainingSettings(seed=1, replay_samples=3, device="cpu", host="thread"),
-        checkpoints=CheckpointSettings(every_steps=10, undo_minutes=0, catch_up_seconds=0.0),
-        appearance=AppearanceSettings(theme="dark"),
-    )
-    folder = DataFolder(root)
-    folder.ensure()
-    return Context(settings, folder, as_json=False)
+    made = context(root, speed=2.0)
+    learning = replace(made.settings, checkpoints=replace(made.settings.checkpoints, catch_up_seconds=0.0))
+    return replace(made, settings=replace(learning, appearance=AppearanceSettings(theme="dark")))
 
 
 def _is_caught_up(application: Application) -> bool:
-    status = application.state.status
-    is_far = status is not None and status.step > CATCH_UP
+    is_far = step_of(application) >= CATCH_UP - 1
     return is_far and bool(application.chart.model.ghosts()) and len(application.window.source.checkpoints()) >= 3
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.by_keys import complaints_of, gone_through, in_front, left_out
 from tests.desktop.accessibility.controls import complaints, controls
 from tests.desktop.accessibility.inks import faint_spans, faint_texts
+from tests.desktop.living import until
 
 LOOKS = tuple(
     AppearanceSettings(theme=theme, colours=colours)
@@ -37,7 +37,6 @@ class Survey:
 
 
 def survey(qapp: QApplication, root: Path) -> Survey:
-    """Takes a quarter of a minute."""
     found = Survey()
 
     async def story(application: Application) -> None:
@@ -69,12 +68,12 @@ async def _look(found: Survey, name: str, root: QWidget) -> None:
 async def _look_at_inks(found: Survey, application: Application, look: AppearanceSettings) -> None:
     window, where = application.window, f"{look.theme}, {look.colours}"
     window.apply_settings(replace(window.settings, appearance=look))
-    await asyncio.sleep(0.2)
+    QApplication.processEvents()
     await _look_at_chart(found, application, where)
     if look.colours != LOOKS[0].colours:  # of candles: panels and dialogs look the same
         return
     for name, dock in stage.show_docks(application):
-        await stage.until(lambda: not window.has_stale_panels(), "all panels")
+        await until(lambda: not window.has_stale_panels(), "all panels")
         for _page in _pages(dock):
             found.inks += _at(f"{where}, {name}", faint_texts(dock))
     found.inks += _at(f"{where}, window", faint_texts(window))
@@ -89,7 +88,7 @@ async def _look_at_chart(found: Survey, application: Application, where: str) ->
     chart, palette = application.chart, application.theme.palette
     count = chart.model.count
     for index in (count - 12, count - 1, count + 1):
-        await stage.until(lambda: bool(chart.model.ghosts()), "ghosts: there are none between a close and a forecast")
+        await until(lambda: bool(chart.model.ghosts()), "ghosts: there are none between a close and a forecast")
         candle = chart.model.candle(index)
         price = chart.model.ghosts()[0].ghost.close if candle is None else candle.close
         place = QPointF(chart.frame.x(index), chart.frame.y(price)) / chart.devicePixelRatio()
@@ -98,7 +97,6 @@ async def _look_at_chart(found: Survey, application: Application, where: str) ->
             QEvent.Type.MouseMove, place, chart.mapToGlobal(place), none, none, Qt.KeyboardModifier.NoModifier
         )
         QApplication.sendEvent(chart, move)
-        await asyncio.sleep(0.1)
         chart.flush()
         found.inks += _at(f"{where}, chart", faint_spans(chart.overlay, palette))
 

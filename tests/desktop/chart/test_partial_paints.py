@@ -21,7 +21,6 @@ from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, forming_after, outcome_of, random_series
 from tests.desktop.chart.test_painting import picture, screen
 
-
 NOISE = 2
 """Levels of a channel: Qt smooths a line a little differently where it is clipped."""
 

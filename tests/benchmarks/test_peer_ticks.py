@@ -1,0 +1,24 @@
+"""Our tick beside finplot's, by turns on the same machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from desktop.benchmark.peers import PeerEnvironment, paired_ticks
+from desktop.benchmark.rig import MeasureError
+
+
+@pytest.mark.benchmark
+def test_the_ratio_is_that_of_the_quietest_turns(qtbot: QtBot, tmp_path: Path) -> None:
+    environment = PeerEnvironment(tmp_path)
+    try:
+        environment.prepare(print)
+    except MeasureError as error:
+        pytest.skip(str(error))
+    found = paired_ticks(environment, 20, print)
+    assert found["size"] == 10_000 and len(found["pairs"]) == 5
+    ours, theirs = (min(pair[name] for pair in found["pairs"]) for name in ("ours_p50", "finplot_p50"))
+    assert found["ratio"] == theirs / ours > 1.0
