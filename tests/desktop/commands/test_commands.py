@@ -46,7 +46,7 @@ def test_headless_prints_its_whole_summary_and_the_next_start_resumes_the_run(
 
 
 def test_a_simulation_continues_with_its_market_at_the_next_start(tmp_path: Path) -> None:
-    commands.settle(tmp_path)
+    commands.settle(tmp_path, {**commands.TINY, "training": {**commands.TINY["training"], "seed": None}})
     simulate = ("headless", "--feed", "simulate", "--data-dir", str(tmp_path))
     first = commands.invoke_json(*simulate, "--candles", "10")
     second = commands.invoke_json(*simulate, "--candles", "15")
@@ -76,9 +76,9 @@ def test_a_signal_ends_a_run_with_a_summary_and_a_checkpoint(
 ) -> None:
     commands.settle(tmp_path)
     send_after_the_first_score(monkeypatch, getattr(signal, name))
-    simulate = ("headless", "--feed", "simulate", "--candles", "5000", "--data-dir", str(tmp_path))
+    simulate = ("headless", "--feed", "simulate", "--candles", "500", "--data-dir", str(tmp_path))
     summary = commands.invoke_json(*simulate)
-    assert 0 < summary["steps"] < 4999 and summary["checkpoints"]["kept"] > 0
+    assert 0 < summary["steps"] < 499 and summary["checkpoints"]["kept"] > 0
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

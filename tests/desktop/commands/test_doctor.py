@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.commands import doctor
 from desktop.commands.doctor import Finding, State, collect
 from tests.support import commands
+from tests.support.candles import MARKET, random_walk
 
 CPU = {"version": "2.13.0+cpu", "cuda": None, "device": None}
 GPU = {"version": "2.13.0+cu130", "cuda": "13.0", "device": "NVIDIA H100"}
@@ -33,10 +36,12 @@ def finding(name: str, data_dir: Path, device: str | None = None) -> Finding:
 def test_a_whole_database_is_told_apart_from_a_damaged_one(data_dir: Path) -> None:
     folder = DataFolder(data_dir)
     folder.ensure()
-    open_database(folder.database).close()
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, random_walk(2_000))
     assert finding("Database", data_dir).state is State.OK
-    whole = folder.database.read_bytes()
-    folder.database.write_bytes(whole[:4096] + b"\xff" * (len(whole) - 4096))
+    with folder.database.open("rb+") as file:  # a page of candles, which nothing reads at the opening
+        file.seek(folder.database.stat().st_size // 2 // 4096 * 4096)
+        file.write(b"\xff" * 4096)
     found = finding("Database", data_dir)
     assert found.state is State.BAD and found.advice
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from core.checkpoints import package
+from core.checkpoints.weight_file import look_into
+from core.events import CheckpointInfo
 from core.settings import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from desktop.commands import start_from
 from desktop.commands.errors import UserError
 from desktop.commands.start_from import find, starting_point
 from tests.core.training.rigs import SMALL
@@ -29,9 +34,26 @@ def write(path: Path, count: int, start_ms: int, step_ms: int = MINUTE.duration_
     return path
 
 
-def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_is(tmp_path: Path) -> None:
-    info, file = saved(tmp_path / "data")
-    with open_database(tmp_path / "data" / "ghostcandle.sqlite3", readonly=True) as db:
+@dataclass(frozen=True)
+class Learned:
+    """A data folder with a checkpoint, to be read only."""
+
+    folder: DataFolder
+    info: CheckpointInfo
+    file: Path
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
+    root = tmp_path_factory.mktemp("learned")
+    return Learned(DataFolder(root), *saved(root))
+
+
+def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_is(
+    learned: Learned, tmp_path: Path
+) -> None:
+    info, file = learned.info, learned.file
+    with open_database(learned.folder.database, readonly=True) as db:
         (kept,) = BrowsedRows(db).of([info.checkpoint_id])
     place = package.export(kept, file, None, tmp_path)
     before = {path.name: path.read_bytes() for path in place.iterdir()}
@@ -57,9 +79,11 @@ def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_i
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
 
 
-def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_asked_for(tmp_path: Path) -> None:
-    info, _ = saved(tmp_path)
-    chosen = find(info.checkpoint_id, DataFolder(tmp_path))
+def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_asked_for(
+    learned: Learned, tmp_path: Path
+) -> None:
+    info = learned.info
+    chosen = find(info.checkpoint_id, learned.folder)
     assert chosen.learned_until_ms == info.candle_open_time_ms + MINUTE.duration_ms
     until = datetime.fromtimestamp(chosen.learned_until_ms / 1000, UTC)
     half = write(tmp_path / "half.csv", 40, chosen.learned_until_ms - 20 * MINUTE.duration_ms)
@@ -69,27 +93,34 @@ def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_a
     assert told["seen"] == 20 and start.seen_until_ms is None
     with pytest.raises(UserError, match="none would be new"):
         starting_point(chosen, half, 20, counts_seen=False, learns=True)
+    assert starting_point(chosen, half, 20, counts_seen=True, learns=True)[1]["seen"] == 20
     hourly = write(tmp_path / "hourly.csv", 40, chosen.learned_until_ms // HOUR_MS * HOUR_MS + HOUR_MS, HOUR_MS)
     with pytest.raises(UserError, match="1h"):
         starting_point(chosen, hourly, None, counts_seen=False, learns=True)
 
 
-def test_its_own_settings_are_used_and_the_device_of_here(tmp_path: Path) -> None:
-    info, _ = saved(tmp_path)
-    settings = find(info.checkpoint_id, DataFolder(tmp_path)).settings_over(Settings())
+def test_what_it_was_pretrained_on_was_seen_too(learned: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+    far_ms = learned.info.candle_open_time_ms + 1_000 * MINUTE.duration_ms
+    monkeypatch.setattr(start_from, "look_into", lambda data, name: {**look_into(data, name), "seen_until_ms": far_ms})
+    assert find(learned.info.checkpoint_id, learned.folder).learned_until_ms == far_ms
+
+
+def test_its_own_settings_are_used_and_the_device_of_here(learned: Learned) -> None:
+    settings = find(learned.info.checkpoint_id, learned.folder).settings_over(Settings())
     assert settings.model == SMALL.model and settings.training.replay_samples == SMALL.training.replay_samples
     assert settings.training.device == Settings().training.device
 
 
-def test_a_damaged_one_and_one_that_is_not_there_are_refused_in_a_sentence(tmp_path: Path) -> None:
-    info, file = saved(tmp_path)
+def test_a_damaged_one_and_one_that_is_not_there_are_refused_in_a_sentence(learned: Learned, tmp_path: Path) -> None:
+    folder = DataFolder(shutil.copytree(learned.folder.root, tmp_path / "data"))
     with pytest.raises(UserError, match="no checkpoint 'none'"):
-        find("none", DataFolder(tmp_path))
+        find("none", folder)
     with pytest.raises(UserError, match="no exported checkpoint"):
-        find(str(tmp_path), DataFolder(tmp_path))
+        find(str(tmp_path), folder)
+    file = folder.absolute(learned.info.file)
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(UserError, match="Nothing was evaluated"):
-        find(info.checkpoint_id, DataFolder(tmp_path))
+        find(learned.info.checkpoint_id, folder)
 
 
 def test_options_of_a_checkpoint_want_one(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from click.testing import CliRunner
 import resources
 from core.market.candle import Candle, Interval, Market
 from core.market.history.importing import plan_import
+from core.market.history.moments import moment_text
 from core.market.history.reading import read_candle_table
 from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore
@@ -80,6 +81,19 @@ def test_stored_candles_stay_unless_they_are_to_be_replaced(tmp_path: Path, repl
     (told,) = commands.invoke_json(*again, *where)["files"]
     assert (told["same"], told["different"], told["stored"]) == (19, 1, int(replaces))
     assert stored(tmp_path / "data") == (other if replaces else candles)
+
+
+def test_an_export_is_of_the_given_span_and_replaces_no_file_unasked(tmp_path: Path) -> None:
+    candles, out = random_walk(20), tmp_path / "out.csv"
+    where = ("--data-dir", str(tmp_path / "data"))
+    commands.invoke_json("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", candles), *where)
+    since, until = (moment_text(candles[row].open_time_ms) for row in (5, 9))
+    export = ("export", str(out), *NAMED, *where)
+    assert commands.invoke_json(*export, "--since", since, "--until", until)["candles"] == 4
+    assert read_candle_table(out).columns.open_time_ms.tolist() == [each.open_time_ms for each in candles[5:9]]
+    before = out.read_bytes()
+    assert commands.invoke(*export).returncode == 1 and out.read_bytes() == before
+    assert "20 candles" in commands.invoke(*export, "--overwrite").stdout
 
 
 def test_what_cannot_be_told_or_read_is_a_sentence(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,19 @@ def test_the_window_owns_the_folder_and_its_exit_code_is_the_commands(opened: Op
     assert done.returncode == 7 and context.settings.market.feed == "simulate" and opened.how["left_behind"] is None
     assert "owner.json" in opened.files and not DataFolder(tmp_path).owner.exists()
     assert not context.is_first_start, "nobody would answer a question on this platform"
+
+
+def test_options_are_laid_over_the_settings(opened: Opened, tmp_path: Path) -> None:
+    commands.settle(tmp_path, {"market": {"venue": "binance", "catch_up_candles": 40}, "training": {"host": "process"}})
+    market = ("--venue", "kraken", "--symbol", "ETH/EUR", "--interval", "5m", "--file", "there.csv", "--speed", "2.5")
+    training = ("--seed", "7", "--device", "cpu", "--trainer", "thread", "--start-from", "none", "--new-run")
+    commands.invoke("run", *market, *training, "--candles", "9", "--data-dir", str(tmp_path))
+    (context,) = opened.contexts
+    chosen, learned = context.settings.market, context.settings.training
+    assert (chosen.venue, chosen.symbol, chosen.interval) == ("kraken", "ETH/EUR", "5m")
+    assert (chosen.feed, chosen.file, chosen.speed, chosen.catch_up_candles) == ("replay", "there.csv", 2.5, 40)
+    assert (learned.seed, learned.device, learned.host, learned.start_from) == (7, "cpu", "thread", "none")
+    assert context.new_run and context.candles == 9
 
 
 def test_an_owner_that_never_tidied_up_is_passed_on(opened: Opened, tmp_path: Path) -> None:
@@ -120,6 +134,19 @@ def test_what_was_wrong_in_the_settings_is_handed_on_and_the_file_is_kept(opened
     (context,) = opened.contexts
     (kept,) = folder.quarantine.glob("settings-*.json")
     assert len(context.warnings) == 2 and str(kept) in context.warnings[0] and kept.read_bytes() == broken
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how a display is named on Linux")
+def test_the_first_start_is_the_one_where_nothing_was_chosen_and_somebody_looks(
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
+    monkeypatch.setenv("DISPLAY", ":0")  # the application of these tests is on its own platform already
+    starts = ((tmp_path / "a", ()), (tmp_path / "b", ("--feed", "simulate")), (commands.settle(tmp_path / "c"), ()))
+    for folder, options in starts:
+        commands.invoke("run", *options, "--data-dir", str(folder))
+    assert [context.is_first_start for context in opened.contexts] == [True, False, False]
+    assert opened.how["is_visible"] is True
 
 
 def test_without_a_display_the_window_is_not_shown(
