@@ -44,9 +44,11 @@ class Census:
     memory_mb: float
 
     def grown_since(self, before: Census, slack: int) -> dict[str, int]:
-        """What there are more than `slack` more of now than then."""
+        """What there are more than `slack` more of now than then, or a tenth more: where thousands of candles and
+        forecasts are kept, those that closed since are."""
         now, then = self._all(), before._all()
-        return {name: now[name] - then[name] for name in now if now[name] - then[name] > slack}
+        grown = {name: now[name] - then[name] for name in now}
+        return {name: more for name, more in grown.items() if more > max(slack, then[name] // 10)}
 
     def _all(self) -> Counter[str]:
         counted = self.objects + self.connections + self.qobjects
