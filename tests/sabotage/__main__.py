@@ -33,16 +33,18 @@ def main() -> int:
         copies_of(ROOT, _COPIES, fast_marks(), Path(folder)) as copies,
     ):
         hunt = Hunt(copies, arguments.limit, arguments.files)
-        verdicts = hunt.nearby(faults)
-        if not arguments.stage_one_only:
-            verdicts |= hunt.everywhere([fault for fault in faults if not verdicts[fault.name].is_caught])
+        verdicts = {} if arguments.stage == "two" else hunt.nearby(faults)
+        if arguments.stage != "one":
+            left = [fault for fault in faults if fault.name not in verdicts or not verdicts[fault.name].is_caught]
+            verdicts |= hunt.everywhere(left)
     return _told(faults, verdicts, arguments.out)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tests.sabotage", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="FAULT", help="try these alone")
-    parser.add_argument("--stage-one-only", action="store_true", help="try the nearest tests alone")
+    stages = {"choices": ("one", "two", "both"), "default": "both"}
+    parser.add_argument("--stage", **stages, help="one: the nearest tests alone; two: all tests at once")
     parser.add_argument(
         "--limit", type=float, default=120.0, metavar="SECONDS", help="for the nearest tests of a fault"
     )
