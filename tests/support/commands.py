@@ -103,7 +103,12 @@ def _own_log() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _own_signals() -> Iterator[None]:
-    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    """One that the command does not handle ends the command, and not the tests with it."""
+
+    def end(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in _SIGNALS}
     try:
         yield
     finally:
