@@ -51,7 +51,7 @@ test-fast: setup
 	$(PYTEST) $(PARALLEL) worksteal -m "$(FAST)"
 
 test-slow: setup ## Real sockets, processes and seconds: the tests marked slow or venue
-	$(PYTEST) $(PARALLEL) loadgroup -m "slow or venue" --timeout 900
+	$(PYTEST) -p no:randomly $(PARALLEL) loadgroup -m "slow or venue" --timeout 900
 
 bench: setup ## Speed, as ratios of times that one run measured; on an idle machine
 	$(PYTEST) -p no:randomly -m benchmark tests/benchmarks
