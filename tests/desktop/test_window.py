@@ -25,6 +25,7 @@ from core.market.feeds.base import FeedState, FeedStatus
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS
+from desktop.panels.accuracy_details import PAGES
 from desktop.panels.diagnosis_card import DiagnosisCard
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -48,37 +49,35 @@ def click(qtbot: QtBot, bench: Bench, action_id: ActionId) -> None:
 TRAINING = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP, ActionId.SAVE_CHECKPOINT)
 
 
-@pytest.mark.parametrize(
-    ("state", "offered"),
-    [
-        (None, {ActionId.START}),
-        (TrainerState.STARTING, {ActionId.STOP}),
-        (TrainerState.CATCHING_UP, set(TRAINING) - {ActionId.START}),
-        (TrainerState.TRAINING, set(TRAINING) - {ActionId.START}),
-        (TrainerState.PAUSED, set(TRAINING) - {ActionId.START}),
-        (TrainerState.RESTARTING, {ActionId.STOP}),
-        (TrainerState.STOPPED, {ActionId.START}),
-        (TrainerState.FAILED, {ActionId.START}),
-    ],
-)
-def test_only_what_can_be_done_now_is_offered(bench: Bench, state: TrainerState | None, offered: set[ActionId]) -> None:
-    if state is not None:
-        bench.state.apply(scenario.status(state))
-    assert {each for each in TRAINING if button(bench, each).isEnabled()} == offered
+OFFERED = {
+    None: {ActionId.START},
+    TrainerState.STARTING: {ActionId.STOP},
+    TrainerState.CATCHING_UP: set(TRAINING) - {ActionId.START},
+    TrainerState.TRAINING: set(TRAINING) - {ActionId.START},
+    TrainerState.PAUSED: set(TRAINING) - {ActionId.START},
+    TrainerState.RESTARTING: {ActionId.STOP},
+    TrainerState.STOPPED: {ActionId.START},
+    TrainerState.FAILED: {ActionId.START},
+}
 
 
-@pytest.mark.parametrize(
-    ("action_id", "signal"),
-    [
-        (ActionId.STEP_ONCE, "step_requested"),
-        (ActionId.STOP, "stop_requested"),
-        (ActionId.SAVE_CHECKPOINT, "save_checkpoint_requested"),
-    ],
-)
-def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench, action_id: ActionId, signal: str) -> None:
+def test_only_what_can_be_done_now_is_offered(bench: Bench) -> None:
+    for state, offered in OFFERED.items():
+        if state is not None:
+            bench.state.apply(scenario.status(state))
+        assert {each for each in TRAINING if button(bench, each).isEnabled()} == offered, state
+
+
+def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench) -> None:
     bench.state.apply(scenario.status())
-    with qtbot.waitSignal(getattr(bench.window, signal)):
-        click(qtbot, bench, action_id)
+    wanted = {
+        ActionId.STEP_ONCE: bench.window.step_requested,
+        ActionId.STOP: bench.window.stop_requested,
+        ActionId.SAVE_CHECKPOINT: bench.window.save_checkpoint_requested,
+    }
+    for action_id, signal in wanted.items():
+        with qtbot.waitSignal(signal):
+            click(qtbot, bench, action_id)
 
 
 def test_going_back_to_the_gpu_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
@@ -216,6 +215,8 @@ def test_no_number_is_called_skill_without_saying_which(qtbot: QtBot, bench: Ben
     """That of the close, that of the range, and the checkpoints' mean of both are three numbers."""
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    for name in PAGES:
+        bench.window.accuracy.details.page(name)
     texts = [label.text() for label in bench.window.findChildren(QLabel)]
     texts += [column.title for column in COLUMNS]
     assert "Close skill" in texts and "Score" in texts
