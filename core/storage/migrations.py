@@ -9,8 +9,9 @@ and its checkpoint, and no trainer goes on with such a run.
 
 from __future__ import annotations
 
-import sqlite3
 from typing import TYPE_CHECKING
+
+from core.storage.scripts import run_script
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -30,38 +31,45 @@ def schema() -> Migrations:
 def first_tables(db: Database) -> None:
     """Markets and candles; runs with what they forecast, scored, learned and saved."""
     for script in (_MARKETS, _RUNS, _FORECASTS, _SCORES, _STEPS, _CHECKPOINTS, _INCIDENTS):
-        _run(db, script)
+        run_script(db, script)
 
 
 def gradients_and_known_good(db: Database) -> None:
     """What each step measured of its gradients (`core.storage.gradients`), and which checkpoints are known good."""
-    _run(db, "ALTER TABLE steps ADD COLUMN gradients BLOB;")
-    _run(db, "ALTER TABLE checkpoints ADD COLUMN is_known_good INTEGER NOT NULL DEFAULT 1;")
+    run_script(
+        db,
+        "ALTER TABLE steps ADD COLUMN gradients BLOB;"
+        "ALTER TABLE checkpoints ADD COLUMN is_known_good INTEGER NOT NULL DEFAULT 1;",
+    )
 
 
 def chart_lines(db: Database) -> None:
     """Alerts and notes at prices; they belong to a symbol, whatever the interval."""
-    _run(db, _CHART_LINES)
+    run_script(db, _CHART_LINES)
 
 
 def alerts_known_candles(db: Database) -> None:
     """What the newest candle had done when an alert was armed, so that a restart does not forget it."""
-    for column in ("known_open_time_ms INTEGER", "known_low REAL", "known_high REAL"):
-        _run(db, f"ALTER TABLE chart_lines ADD COLUMN {column};")
+    run_script(
+        db,
+        "ALTER TABLE chart_lines ADD COLUMN known_open_time_ms INTEGER;"
+        "ALTER TABLE chart_lines ADD COLUMN known_low REAL;"
+        "ALTER TABLE chart_lines ADD COLUMN known_high REAL;",
+    )
 
 
 def exchange_holes(db: Database) -> None:
     """What an exchange was asked for and does not have, so that it is not asked again."""
-    _run(db, _EXCHANGE_HOLES)
+    run_script(db, _EXCHANGE_HOLES)
 
 
 def score_versions(db: Database) -> None:
     """A score may be followed by another version of itself, because its target was corrected; and the record of those
     corrections, so that none is missed by a trainer that did not run."""
-    _run(db, _SCORE_VERSIONS)
+    run_script(db, _SCORE_VERSIONS)
     _copy_scores(db)
-    _run(db, _TAKE_SCORES_PLACE)
-    _run(db, _CANDLE_CORRECTIONS)
+    run_script(db, _TAKE_SCORES_PLACE)
+    run_script(db, _CANDLE_CORRECTIONS)
 
 
 def _copy_scores(db: Database) -> None:
@@ -79,39 +87,28 @@ def _copy_scores(db: Database) -> None:
 
 def expert_losses(db: Database) -> None:
     """What every expert's forecast lost, beside the score of what was shown."""
-    _run(db, "ALTER TABLE scores ADD COLUMN expert_losses BLOB NOT NULL DEFAULT X'';")
+    run_script(db, "ALTER TABLE scores ADD COLUMN expert_losses BLOB NOT NULL DEFAULT X'';")
 
 
 def market_conditions(db: Database) -> None:
     """What the market was like where each forecast was made: its regime, and whether its input was odd."""
-    _run(db, _CONDITIONS)
+    run_script(db, _CONDITIONS)
 
 
 def twin_and_drifts(db: Database) -> None:
     """What the frozen twin's forecast lost, beside each score; and where the loss rose for longer than by chance."""
-    _run(db, "ALTER TABLE scores ADD COLUMN twin_loss REAL; ALTER TABLE scores ADD COLUMN range_twin_loss REAL;")
-    _run(db, _DRIFTS)
+    run_script(db, "ALTER TABLE scores ADD COLUMN twin_loss REAL; ALTER TABLE scores ADD COLUMN range_twin_loss REAL;")
+    run_script(db, _DRIFTS)
 
 
 def checkpoint_browser(db: Database) -> None:
     """What the checkpoint browser shows beside the score; names, tags and checks of files; which runs are put away."""
-    _run(db, _CHECKPOINT_BROWSER)
+    run_script(db, _CHECKPOINT_BROWSER)
 
 
 def checkpoint_evaluations(db: Database) -> None:
     """What evaluations of kept checkpoints over candle files found."""
-    _run(db, _EVALUATIONS)
-
-
-def _run(db: Database, script: str) -> None:
-    """Each statement in turn, inside the open transaction, which `Connection.executescript` would commit. That of
-    sqlite_utils asks after each character whether a statement is complete: half of what a new database takes."""
-    statement = ""
-    for piece in script.split(";"):
-        statement += f"{piece};"
-        if sqlite3.complete_statement(statement):
-            db.conn.execute(statement)
-            statement = ""
+    run_script(db, _EVALUATIONS)
 
 
 _MARKETS = """

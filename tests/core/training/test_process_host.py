@@ -109,6 +109,23 @@ def test_silence_that_is_too_long_ends_it(host: ProcessHost, child: Child) -> No
     assert child.log == ["start", "terminate", "close", "close"], "the pipe stays open until it is gone"
 
 
+def test_an_answer_that_came_at_the_last_moment_counts(
+    host: ProcessHost, child: Child, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may have been this process that stood still."""
+
+    def late(timeout_s: float) -> bool:
+        if timeout_s > 0.0:
+            child.clock.advance_ms(round(1000 * timeout_s))
+            child.answers.append(BATCH)
+            return False
+        return True
+
+    monkeypatch.setattr(child, "poll", late)
+    assert host.receive(2.0 * HANG_S) is BATCH
+    assert child.log == ["start"]
+
+
 def test_who_takes_no_hint_is_killed(host: ProcessHost, child: Child) -> None:
     child.takes = "kill"
     assert death_of(host).cause is DeathCause.HUNG
