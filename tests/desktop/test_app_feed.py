@@ -107,23 +107,3 @@ def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, t
 
     with an_exchange() as (exchange, control):
         live(qapp, over(exchange, tmp_path), story)
-
-
-def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(qapp: QApplication, tmp_path: Path) -> None:
-    async def story(application: Application) -> None:
-        window = application.window
-        window.show_dock(ActionId.SHOW_FEED)
-        await until(lambda: state_of(application) is FeedState.FAILED, "the refusal")
-        await until(window.feed.use_next.isVisible, "the offer")
-        assert "451" in window.feed.sentence.text() and window.settings.market.venue == "binance"
-        control(exchange.resume)
-        QTest.mouseClick(window.feed.use_next, Qt.MouseButton.LeftButton)
-        await until(lambda: state_of(application) is FeedState.LIVE, "the other exchange")
-        assert window.settings.market.venue == "binanceus"
-
-    with an_exchange() as (exchange, control):
-        control(lambda: exchange.answer(451))
-        chosen = over(exchange, tmp_path)
-        market = dataclasses.replace(chosen.settings.market, fallback_venues=("binance", "binanceus"))
-        settings = dataclasses.replace(chosen.settings, market=market)
-        live(qapp, dataclasses.replace(chosen, settings=settings), story)

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.market.candle import Candle, Interval, Market
+from core.market.history.spans import Span
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
@@ -105,6 +106,7 @@ class Command(QThread):
     def __init__(self, folder: Path, market: Market, candles: Sequence[Candle], parent: QObject) -> None:
         super().__init__(parent)
         self._folder, self._market, self._columns = folder, market, columns_from(candles)
+        self.holes: list[Span] = []
         self.changed = 0
         self.error = ""
 
@@ -113,6 +115,7 @@ class Command(QThread):
             with WindowWriter(self._folder, "Importing candles") as writer:
                 writer.show(0, len(self._columns))
                 self.changed = writer.put(self._market, self._columns, replaces=False, told=self.has_sent)
+                writer.put_holes(self._market, self.holes, 1_000)
         except StorageError as error:
             self.error = str(error)
 
@@ -145,19 +148,23 @@ def test_what_a_command_sends_is_stored_and_on_the_chart(
             series, market = application.series, application.charting.candles._market
             assert series is not None and market is not None
             sent = older(int(series.open_time_ms[0]), 5_000, market.interval)
+            hole = Span(sent[100].open_time_ms, sent[102].open_time_ms)
+            sent = [*sent[:100], *sent[102:]]
             titles: set[str] = set()
             application.history_visits.progressed.connect(lambda job: titles.add(job.title))
             command = Command(tmp_path, market, sent, application)
+            command.holes = [hole]
             command.start()
-            await until(lambda: application.series is not None and len(application.series) == 5_040, "the chart")
+            await until(lambda: application.series is not None and len(application.series) == 5_038, "the chart")
             await until(command.isFinished, "the command's end")
-            assert (command.changed, command.error) == (5_000, "")
+            assert (command.changed, command.error) == (4_998, "")
+            assert application._database.holes.of_exchange(market, hole) == [hole]
             shown = application.series
-            assert shown is not None and [*shown][:5_000] == sent
+            assert shown is not None and [*shown][:4_998] == sent
             assert titles == {"Importing candles"} and application.state.jobs.running() == ()
             notice = application.window.banner.shown
-            assert notice is not None and "5,000 candles stored" in notice.text
-            assert application._database.candles.count(market) == 5_040
+            assert notice is not None and "4,998 candles stored" in notice.text
+            assert application._database.candles.count(market) == 5_038
 
     live(qapp, context(tmp_path), story)
 

@@ -1,0 +1,170 @@
+"""The composed window over exchanges that the test plays: another one, another try, and one that refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.clock import Clock
+from core.market.candle import Candle, Market
+from core.market.feeds.base import ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.feeds.holds import VenueHold
+from core.market.feeds.trouble import VenueError
+from core.market.watchlist import WatchedMarket
+from core.settings import WatchlistSettings
+from desktop.actions import ActionId
+from desktop.app import Application
+from desktop.commands.options import Context
+from tests.desktop.living import context, live, until
+from tests.support.candles import random_walk
+
+ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("binanceus", "BTC/USDT", "1m"))
+CANDLES = random_walk(30)
+
+
+class PlayedFeed:
+    """An exchange's feed that says what the test says."""
+
+    def __init__(self, market: Market, clock: Clock, *, hold: VenueHold, **_options: object) -> None:
+        self._market, self._clock, self.hold = market, clock, hold
+        self._events: asyncio.Queue[FeedEvent] = asyncio.Queue()
+        self.is_closed = False
+
+    @property
+    def market(self) -> Market:
+        return self._market
+
+    @property
+    def kind(self) -> FeedKind:
+        return FeedKind.EXCHANGE
+
+    async def events(self, after_ms: int | None = None, known: object = None) -> AsyncIterator[FeedEvent]:
+        while True:
+            yield await self._events.get()
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+    def tell(self, state: FeedState, sentence: str = "", next_venue: str | None = None) -> None:
+        self._events.put_nowait(FeedStatus(state, sentence, self._clock.now_ms(), next_venue))
+
+    def close_candles(self, *candles: Candle) -> None:
+        for candle in candles:
+            self._events.put_nowait(ClosedCandle(candle, is_live=False))
+
+
+Feeds = list[PlayedFeed]
+
+
+@pytest.fixture(autouse=True)
+def feeds(monkeypatch: pytest.MonkeyPatch) -> Feeds:
+    """All that were made, the newest last."""
+    made: Feeds = []
+
+    def make(market: Market, clock: Clock, **options: object) -> PlayedFeed:
+        made.append(PlayedFeed(market, clock, **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    monkeypatch.setattr("core.market.feeds.auto.ExchangeFeed", make)
+    monkeypatch.setattr("desktop.watch.quote_feed.QuoteFeed._start", lambda _self: None)
+    return made
+
+
+def over(root: Path, **market: object) -> Context:
+    chosen = context(root, feed="live", venue="binance", symbol="BTC/USDT", interval="1m", file=None, **market)
+    settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=ROWS))
+    return dataclasses.replace(chosen, settings=settings)
+
+
+def state_of(application: Application) -> FeedState | None:
+    return None if application.state.feed is None else application.state.feed.state
+
+
+def click_row(application: Application, row: int) -> None:
+    table = application.window.watchlist.table
+    place = table.visualRect(table.model().index(row, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+
+
+async def stored(application: Application, feed: PlayedFeed, candles: list[Candle]) -> None:
+    feed.close_candles(*candles)
+    await until(lambda: bool(application.series) and application.series[-1] == candles[-1], "the candles")
+
+
+def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        record, runs = application.state.feed_record, application.runs
+        application.window.show_dock(ActionId.SHOW_WATCHLIST)
+        await until(lambda: runs.is_training, "the first market")
+        await stored(application, feeds[0], CANDLES)
+        first = runs._worker
+        click_row(application, 1)
+        await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second market")
+        assert feeds[0].is_closed and first is not runs._worker and application.series is not None
+        assert len(application.series) == 0 and application.window.settings.market.venue == "binanceus"
+        click_row(application, 0)
+        await until(lambda: record.market == ROWS[0].market and runs.is_training, "the first market again")
+        assert len(application.series) == len(CANDLES), "what was stored of it"
+        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Down)
+        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Enter)
+        await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
+        assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
+
+    live(qapp, over(tmp_path), story)
+
+
+def test_another_try_connects_at_once_and_training_goes_on(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        window, runs = application.window, application.runs
+        window.show_dock(ActionId.SHOW_FEED)
+        await until(lambda: runs.is_training, "a market")
+        feeds[0].tell(FeedState.LIVE)
+        await stored(application, feeds[0], CANDLES[:20])
+        trainer = runs._worker
+        feeds[0].hold.hear(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
+        feeds[0].tell(FeedState.RECONNECTING, "It answers 429.")
+        await until(lambda: "429" in window.feed.sentence.text(), "why, and that it waits")
+        assert window.feed.try_again.isVisible()
+        asked: list[str] = []
+        application.watching.quotes.try_again = asked.append  # type: ignore[method-assign]
+        QTest.mouseClick(window.feed.try_again, Qt.MouseButton.LeftButton)
+        await until(lambda: len(feeds) == 2, "another feed")
+        assert feeds[0].is_closed and feeds[1].market == feeds[0].market and asked == ["binance"], "and for prices"
+        assert feeds[1].hold.left_s == 0.0, "whatever wait the exchange has asked for"
+        feeds[1].tell(FeedState.LIVE)
+        await stored(application, feeds[1], CANDLES[20:])
+        assert runs._worker is trainer and runs.is_training, "the trainer was left alone"
+        assert application.series is not None and list(application.series) == CANDLES
+        await until(lambda: not window.feed.try_again.isVisible(), "calm")
+
+    live(qapp, over(tmp_path), story)
+
+
+def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        window = application.window
+        window.show_dock(ActionId.SHOW_FEED)
+        await until(lambda: bool(feeds), "a feed")
+        feeds[0].tell(FeedState.FAILED, "It answers 451.", "binanceus")
+        await until(window.feed.use_next.isVisible, "the offer")
+        assert "451" in window.feed.sentence.text() and window.settings.market.venue == "binance" and len(feeds) == 1
+        QTest.mouseClick(window.feed.use_next, Qt.MouseButton.LeftButton)
+        await until(lambda: len(feeds) == 2, "the other exchange")
+        feeds[1].tell(FeedState.LIVE)
+        await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
+        assert window.settings.market.venue == "binanceus" == feeds[1].market.venue
+
+    live(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
