@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QByteArray, QObject
 from pytestqt.qtbot import QtBot
 
 from desktop.jobs.child import ChildProcess, Ending, own_environment, own_program
@@ -50,6 +50,30 @@ def test_a_program_that_is_not_there_is_told(qtbot: QtBot, monkeypatch: pytest.M
     monkeypatch.setattr(sys, "executable", "/nowhere/ghostcandle")
     found = ending(qtbot, "doctor")
     assert found.summary is None and "could not be started" in found.sentence
+
+
+class Parts:
+    """A process whose words come a few bytes at a time."""
+
+    def __init__(self, words: bytes, size: int) -> None:
+        self._parts = [words[first : first + size] for first in range(0, len(words), size)]
+
+    def readAllStandardError(self) -> QByteArray:
+        return QByteArray(self._parts.pop(0))
+
+    def __bool__(self) -> bool:
+        return bool(self._parts)
+
+
+def test_a_line_that_comes_in_parts_is_one(qapp: object) -> None:
+    owner, said = QObject(), []
+    child = ChildProcess([], {}, owner)
+    child.said.connect(said.append)
+    lines = b'{"say": "The first."}\n\n{"other": 1}\nno object\n{"say": "\xc3\x84 second."}\n'
+    child._process = parts = Parts(lines, 5)  # type: ignore[assignment]
+    while parts:
+        child._on_progress()
+    assert said == ["The first.", "Ä second."] and list(child._words) == ['{"other": 1}', "no object"]
 
 
 def test_options_are_called_by_their_fields() -> None:

@@ -218,6 +218,18 @@ def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
     assert newest(bench).state is JobState.CANCELLED and desk.begin(order()) is None
 
 
+def test_a_child_that_hears_nothing_does_not_outlive_the_window(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("desktop.jobs.desk._PATIENCE_S", 0.0)
+    stub('import sys, threading; print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()')
+    desk.begin(order())
+    (process_id,) = desk.process_ids
+    qtbot.waitUntil(lambda: newest(bench).result == "here")
+    asyncio.run(desk.close())
+    assert not psutil.pid_exists(process_id)
+
+
 def button(box: QMessageBox, word: str) -> QPushButton:
     return next(each for each in box.findChildren(QPushButton) if word in each.text().replace("&", ""))
 
