@@ -57,7 +57,7 @@ bench: setup ## Speed, as ratios of times that one run measured; on an idle mach
 	$(PYTEST) -p no:randomly -m benchmark tests/benchmarks
 
 soak: setup ## Everything long, at full length
-	GHOSTCANDLE_SOAK=1 $(PYTEST) -m "slow or simulation or venue" --timeout 7200
+	GHOSTCANDLE_SOAK=1 $(PYTEST) -p no:randomly -m "slow or simulation or venue" --timeout 7200
 
 sabotage: setup ## Apply one-line faults to a copy and report which ones the tests catch
 	@$(BIN)/python -m tests.sabotage
@@ -66,13 +66,13 @@ hooks: setup ## Let git run ruff and mypy before each commit
 	$(BIN)/pre-commit install
 
 stranger: setup ## A stranger's list by mouse and keys: in the window on a screen of its own, where there is Xvfb
-	.ci/on_a_screen $(BIN)/python -m pytest -m stranger --timeout 700 tests/stranger
+	.ci/on_a_screen $(BIN)/python -m pytest -p no:randomly -m stranger --timeout 700 tests/stranger
 
 bundle: setup ## The program as a folder: dist/ghostcandle
 	$(BIN)/pyinstaller --noconfirm --log-level WARN build.spec
 
 bundle-test: setup ## Try the bundle without the checkout's .venv
-	GHOSTCANDLE_TEST_BUNDLE=1 $(PYTEST) -m bundle --timeout 600
+	GHOSTCANDLE_TEST_BUNDLE=1 $(PYTEST) -p no:randomly -m bundle --timeout 600
 
 menu-entry: ## Put the bundle into the desktop's menu (Linux)
 	@test -x $(BUNDLE)/ghostcandle || { echo "There is no $(BUNDLE) yet. Run: make bundle"; exit 1; }
