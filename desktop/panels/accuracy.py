@@ -170,6 +170,7 @@ class AccuracyPanel(Panel):
         for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:
+            self.apart.hide()
             self._online.show_gain(None)
             return
         apart = status.accuracy_apart
@@ -213,6 +214,7 @@ class AccuracyPanel(Panel):
         self._reason.setToolTip(paragraphs(translate("Panels", VERDICT_MEANING)))
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)
+        self.apart.hide()  # it has no text before there are scores to choose from
         self.apart.setFont(tabular(self.font(), scale=0.9))
         top = QHBoxLayout()
         top.setSpacing(6)

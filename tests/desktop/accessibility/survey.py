@@ -41,6 +41,7 @@ def survey(qapp: QApplication, root: Path) -> Survey:
 
     async def story(application: Application) -> None:
         window = application.window
+        await until(lambda: not window.has_stale_panels(), "panels that show the run")
         await _look(found, "window", window)
         found.keys += _at("window, backwards", left_out(window, gone_through(window, Qt.Key.Key_Backtab)))
         for name, dock in stage.show_docks(application):

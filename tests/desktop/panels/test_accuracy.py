@@ -34,6 +34,7 @@ def test_it_says_that_nothing_is_scored_yet(panel: AccuracyPanel, state: RunStat
     state.apply(scenario.fresh_status())
     panel.refresh()
     assert len(words(panel)) == 1 and "No forecast has been scored yet" in words(panel)[0]
+    assert not panel.apart.isVisible()
 
 
 def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
@@ -94,6 +95,15 @@ def test_scores_apart_are_shown_at_a_click_and_are_no_proof(
 
 def test_there_is_nothing_to_switch_to_where_nothing_is_scored_apart(panel: AccuracyPanel, state: RunState) -> None:
     state.apply(scenario.status())
+    panel.refresh()
+    assert not panel.apart.isVisible()
+
+
+def test_the_switch_goes_with_the_scores_of_the_run_before(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.just_caught_up())
+    panel.refresh()
+    assert panel.apart.isVisible()
+    state.apply(scenario.fresh_status())
     panel.refresh()
     assert not panel.apart.isVisible()
 
