@@ -20,7 +20,7 @@ _POLITE_MS = 20_000
 """A trainer finishes its step and writes its last checkpoint first."""
 _INSISTING_MS = 5_000
 _LONGEST_LINE = 1 << 20
-_LARGEST_ANSWER = 64 << 20
+_LARGEST_ANSWER = 16 << 20
 _LAST_WORDS = 20
 _ENDS_WITHIN_MS = 3_000
 
