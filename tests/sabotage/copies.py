@@ -1,4 +1,4 @@
-"""A copy of the tree, which may be broken, and tests run in it."""
+"""A copy of the tree to put faults into, and the tests that run in it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.sabotage.fault import Fault
 _TEST_S = 150
 """One test. Longer than `PatientQtBot` waits: an alarm that goes off in a slot keeps pytest-qt's loop from ending."""
 _GRACE_S = 30
-_TOLD = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$", re.MULTILINE)
+_FAILED_LINE = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a run. failed: tests, by their ids. end: "passed", "failed", "hang", "crash", "out of time", or
+    """The result of a test run. failed: ids of tests. end: "passed", "failed", "hang", "crash", "out of time", or
     "not run", where pytest did not get so far."""
 
     failed: tuple[str, ...]
@@ -36,7 +36,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class Copy:
-    """A tree of its own, in which one run goes on at a time."""
+    """A separate tree in which one run at a time takes place."""
 
     root: Path
     marks: str
@@ -45,20 +45,20 @@ class Copy:
     _times_ns: dict[Path, int] = field(default_factory=dict)
 
     @contextmanager
-    def broken_by(self, faults: Iterable[Fault]) -> Iterator[None]:
-        """With these faults, until the block is left."""
+    def with_faults(self, faults: Iterable[Fault]) -> Iterator[None]:
+        """Apply these faults until the block is left."""
         faults = list(faults)
         paths = {self.root / fault.path for fault in faults}
-        sound = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
+        original = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in paths}
         self._applied += 1
         try:
             for fault in faults:
                 fault.apply(self.root)
-            for path, (_, at_ns) in sound.items():  # another time each time: what was compiled before is of no use
+            for path, (_, at_ns) in original.items():  # a new time each time, so that Python compiles it again
                 os.utime(path, ns=(at_ns, at_ns + self._applied * 10_000_000_000))
             yield
         finally:
-            for path, (content, at_ns) in sound.items():
+            for path, (content, at_ns) in original.items():
                 path.write_bytes(content)
                 os.utime(path, ns=(at_ns, at_ns))
 
@@ -73,16 +73,16 @@ class Copy:
         command = [sys.executable, "-m", "pytest", "-q", "-rfE", "-m", self.marks, "-p", "no:cacheprovider"]
         command += [f"--timeout={_TEST_S}", f"--session-timeout={limit_s:g}", *options, *tests]
         output, code = self._output(command, limit_s + _TEST_S + _GRACE_S)
-        failed = tuple(dict.fromkeys(_TOLD.findall(output)))
+        failed = tuple(dict.fromkeys(_FAILED_LINE.findall(output)))
         return Outcome(failed, _end(code, output, bool(failed)))
 
     def end(self) -> None:
-        """End the run that goes on, and its children."""
+        """End the current run and its children."""
         if self._child is not None:
             _kill_group(self._child)
 
     def _output(self, command: list[str], limit_s: float) -> tuple[str, int | None]:
-        """What it says, and its exit code; None where it had to be ended."""
+        """Its output and exit code; None where it had to be killed."""
         environment = os.environ | {"PYTHONPATH": str(self.root), "QT_QPA_PLATFORM": "offscreen", "CI": "true"}
         self._child = child = subprocess.Popen(
             command,
@@ -108,7 +108,7 @@ class Copy:
 
 @contextmanager
 def copies_of(root: Path, count: int, marks: str, into: Path) -> Iterator[list[Copy]]:
-    """So many copies of what git tracks or would track, each beside a link to the data that lies beside `root`."""
+    """This many copies of what git tracks or would track, each beside a link to the data beside `root`."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,

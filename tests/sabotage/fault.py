@@ -1,4 +1,4 @@
-"""A fault of one line, as a tired person makes it."""
+"""A one-line fault, such as a tired programmer makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """`before` stands exactly once in the file at `path`, which is relative to the root; `after` takes its place."""
+    """`before` occurs exactly once in the file at `path`, relative to the root; `after` replaces it."""
 
     name: str
     path: str
@@ -16,13 +16,13 @@ class Fault:
     after: str
 
     def applied_to(self, text: str) -> str:
-        """The file with the fault. Raises ValueError where `before` is not there, or more than once."""
+        """The text with the fault. Raises ValueError unless `before` occurs exactly once."""
         found = text.count(self.before)
         if found != 1:
             raise ValueError(f"{self.name}: found {found} times in {self.path}: {self.before!r}")
         return text.replace(self.before, self.after)
 
     def apply(self, root: Path) -> None:
-        """Break the tree at `root`."""
+        """Write the fault into the tree at `root`."""
         path = root / self.path
         path.write_text(self.applied_to(path.read_text(encoding="utf-8")), encoding="utf-8")

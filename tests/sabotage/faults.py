@@ -1,7 +1,7 @@
 """All faults that `make sabotage` tries, chosen by reading the program, not the tests.
 
-To add one: a wrong line that a person might write, that still imports, that neither ruff nor mypy sees, and from which
-a user or a researcher would suffer.
+To add one: a wrong line that a programmer might write, that still imports, that neither ruff nor mypy reports, and that
+would harm a user or a researcher.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The faults of `make sabotage` are faults still: what they replace is there, and what comes of it is Python."""
+"""The faults of `make sabotage` still apply: the line that each replaces exists, and the result is Python."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def _packages() -> set[str]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_it_changes_one_place_and_leaves_python(fault: Fault) -> None:
-    sound = _text(fault)
-    broken = fault.applied_to(sound)
-    assert ast.dump(ast.parse(broken)) != ast.dump(ast.parse(sound))
+def test_it_changes_one_place_and_is_still_python(fault: Fault) -> None:
+    original = _text(fault)
+    changed = fault.applied_to(original)
+    assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(original))
 
 
 def test_all_of_them_together_can_be_applied(tmp_path: Path) -> None:
-    """Where one overlapped another, stage two could not try them in one run."""
+    """If two overlapped, stage two could not apply them in one run."""
     for path in {fault.path for fault in FAULTS}:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_bytes((ROOT / path).read_bytes())
@@ -43,19 +43,19 @@ def test_all_of_them_together_can_be_applied(tmp_path: Path) -> None:
         ast.parse((tmp_path / path).read_text(encoding="utf-8"))
 
 
-def test_there_are_enough_and_no_name_comes_twice() -> None:
+def test_there_are_enough_and_names_are_unique() -> None:
     assert len(FAULTS) >= FEWEST
     assert [name for name, count in Counter(fault.name for fault in FAULTS).items() if count > 1] == []
 
 
-def test_no_package_is_left_out() -> None:
+def test_every_package_has_a_fault() -> None:
     assert _packages() - {fault.path.rpartition("/")[0] for fault in FAULTS} == set()
 
 
-def test_each_has_tests_that_are_near() -> None:
+def test_each_has_nearest_tests() -> None:
     touched = Touched()
     assert [fault.name for fault in FAULTS if not touched.by([fault.path])] == []
 
 
-def test_the_marks_are_those_of_make_test() -> None:
+def test_slow_tests_are_left_out() -> None:
     assert "not slow" in fast_marks()
