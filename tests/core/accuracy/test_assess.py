@@ -71,13 +71,19 @@ def test_directions_further_ahead_are_those_of_all_candles_until_the_target() ->
     assert found.majority.n == len(up) and found.majority.value == pytest.approx(more / len(up), abs=0.03)
 
 
-def test_columns_keep_the_newest_in_order_whatever_the_pieces() -> None:
-    parts = [scored(count, seed=count, first=first) for count, first in ((700, 1), (1, 701), (900, 702), (2500, 1602))]
+@pytest.mark.parametrize("counts", [(700, 1, 900, 2500), (900, 900, 300, 900, 100), (1, 1030, 1, 2000, 1)])
+def test_columns_keep_the_newest_in_order_whatever_the_pieces(counts: tuple[int, ...]) -> None:
+    firsts = 1 + np.cumsum([0, *counts])
+    parts = [scored(count, seed=count, first=int(first)) for count, first in zip(counts, firsts, strict=False)]
     columns = filled(*parts, capacity=1000)
     assert len(columns) >= 1000
     newest = np.concatenate([part.target_open_time_ms for part in parts])[-1000:]
     np.testing.assert_array_equal(columns["target_open_time_ms"][-1000:], newest)
     np.testing.assert_array_equal(columns["loss"][-1000:], np.concatenate([part.loss for part in parts])[-1000:])
+    packed = b"".join(packed for part in parts for packed in part.losses)
+    np.testing.assert_array_equal(
+        columns.losses[-1000:].ravel(), np.frombuffer(packed, "<f4")[-columns.losses[-1000:].size :]
+    )
     assert columns.read_until_ms == newest[-1]
 
 

@@ -99,6 +99,14 @@ def test_the_folder_has_a_card_for_people_and_sums_that_hold(exported: Exported)
     assert "The | good one" in text.splitlines()[0] and f"{exported.kept.info.step:,}" in text and "Tags: keep" in text
 
 
+def test_the_table_for_people_survives_any_symbol(exported: Exported, tmp_path: Path) -> None:
+    odd = replace(exported.kept, symbol="A|B  | C")
+    folder = package.export(odd, exported.root / odd.info.file, None, tmp_path)
+    rows = [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("|")]
+    assert len(rows) > 10 and {row.count("|") for row in rows} == {3}
+    assert any("A/B / C" in row for row in rows)
+
+
 def test_it_goes_into_another_folder_and_is_restored_there(
     exported: Exported, other: tuple[Database, DataFolder]
 ) -> None:

@@ -60,3 +60,13 @@ def test_quantiles_never_cross() -> None:
         assert (np.diff(shown, axis=-1) >= 0.0).all()
         assert shown.shape == (QUANTITIES, len(LEVELS))
         calibration.update(1, shown, generator.standard_t(1.5, QUANTITIES))
+
+
+def test_what_one_horizon_learns_moves_no_other() -> None:
+    calibration = AdaptiveCalibration(3)
+    believed = np.tile(NORMAL, (3, QUANTITIES, 1))
+    for _ in range(50):
+        calibration.update(2, calibration.apply(believed)[1], np.full(QUANTITIES, 3.0))
+    shown = calibration.apply(believed)
+    np.testing.assert_array_equal(shown[[0, 2]], believed[[0, 2]])
+    assert (shown[1] > believed[1])[:, 3:].all()

@@ -48,6 +48,18 @@ def test_a_target_beyond_a_hole_is_not_usable() -> None:
     assert usable.tolist() == [[True, False, False, False]]
 
 
+def test_a_feature_is_in_units_of_the_candles_before_not_of_its_own() -> None:
+    """So a candle of twice the size has twice the feature, and twice the volume adds the logarithm of two."""
+    *past, last = random_walk(40)
+    last = dataclasses.replace(last, open=100.0, high=100.02, low=99.98, close=100.01)
+    last = dataclasses.replace(last, volume=past[-1].volume)
+    double = dataclasses.replace(last, high=100.02**2 / 100.0, low=99.98**2 / 100.0, close=100.01**2 / 100.0)
+    double = dataclasses.replace(double, volume=2.0 * last.volume)
+    once, twice = (filled([*past, candle]).features[-1].astype(float) for candle in (last, double))
+    np.testing.assert_allclose(twice[1:4], 2.0 * once[1:4], rtol=1e-5)
+    np.testing.assert_allclose(twice[4:6] - once[4:6], math.log(2.0), rtol=1e-5)
+
+
 @settings(max_examples=25)
 @given(moment=st.integers(12, 38), factor=st.floats(0.5, 2.0))
 def test_nothing_later_changes_what_was_known(moment: int, factor: float) -> None:

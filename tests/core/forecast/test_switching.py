@@ -45,6 +45,18 @@ def test_both_regimes_are_possible_soon_after_a_jump_and_one_once_it_lasts() -> 
     assert np.ptp(after[-1]) > 2.0 * np.ptp(after[0])
 
 
+def test_far_ahead_each_regime_is_as_likely_as_it_was_long() -> None:
+    """Wild for 20 of every 200 candles: wherever the market is now, nine in ten of those far ahead are calm."""
+    generator = np.random.default_rng(8)
+    wild, calm = generator.normal(-4.0, 0.2, (8, 20)), generator.normal(-6.0, 0.2, (8, 180))
+    at_calm = fed(np.concatenate([wild, calm], axis=1).ravel(), window=2000)
+    at_wild = fed(np.concatenate([calm, wild], axis=1).ravel(), window=2000)
+    upper_quartile = int(np.flatnonzero(LEVELS == 0.75)[0])
+    for chain in (at_calm, at_wild):
+        assert chain.log_range_quantiles(200)[-1, upper_quartile] == pytest.approx(-5.9, abs=0.3)
+    assert at_wild.log_range_quantiles(1)[0, len(LEVELS) // 2] == pytest.approx(-4.0, abs=0.3)
+
+
 def test_a_wild_regime_has_wilder_moves_and_unknown_returns_say_nothing() -> None:
     chain = RegimeSwitching(WINDOW)
     for row in range(400):

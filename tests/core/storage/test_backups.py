@@ -291,6 +291,26 @@ def test_a_run_goes_on_from_a_backup_as_if_it_had_been_killed_there(tmp_path: Pa
         assert CheckpointRows(db).newest(run_id) is not None
 
 
+def test_a_damaged_checkpoint_is_not_in_the_backup(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = DataFolder(tmp_path / "data")
+    session = rigs.service(folder.root)
+    rigs.feed(session, random_walk(15))
+    session.handle(SaveCheckpoint())
+    session.close()
+    sound = make_backup(folder, ManualClock(NOON_MS), 3)
+    newest = sound.record.checkpoints[-1]
+    path = folder.absolute(newest.file)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.unlink()  # the backup before has the same file under another name
+    path.write_bytes(content)
+    backup = make_backup(folder, ManualClock(NOON_MS + HOUR_MS), 3)
+    assert newest.file not in {kept.file for kept in backup.record.checkpoints}
+    assert len(list((backup.folder / "checkpoints").iterdir())) == len(backup.record.checkpoints)
+    assert verify(backup) is None and verify(sound) is None
+    assert f"{newest.file} is not whole" in caplog.text
+
+
 def test_damage_that_is_met_while_it_runs_says_what_to_do(folder: DataFolder) -> None:
     fill(folder, 0, 20_000)
     with closing(open_database(folder.database)) as db:

@@ -131,6 +131,11 @@ def test_a_writer_waits_for_another_and_then_says_that_it_is_locked_out(folder: 
         assert CandleStore(late).save(MARKET, [candle(1)]) == 1
 
 
+def test_the_time_that_a_writer_waits_is_in_milliseconds(folder: DataFolder) -> None:
+    with open_database(folder.database, busy_timeout_ms=1_234) as db:
+        assert db.execute("PRAGMA busy_timeout").fetchone() == (1_234,)
+
+
 def test_writers_wait_their_turn(folder: DataFolder, db: Database) -> None:
     started = threading.Event()
 

@@ -107,6 +107,14 @@ def test_the_oldest_go_first() -> None:
     assert checkpoints_to_delete(table, Rules(2, 1), 0) == ("run-0", "run-1", "run-2")
 
 
+def test_the_young_stay_until_their_hours_are_over() -> None:
+    table = [checkpoint("run", number) for number in range(3)][::-1]
+    oldest, rules = table[-1], Rules(1, 1, keep_hours=30)
+    ends_ms = oldest.created_at_ms + 30 * 60 * 60 * 1000
+    assert checkpoints_to_delete(table, rules, ends_ms - 1) == ()
+    assert checkpoints_to_delete(table, rules, ends_ms) == (oldest.checkpoint_id,)
+
+
 def test_nothing_in_nothing_out() -> None:
     assert checkpoints_to_delete([], Rules(1, 1), 0, in_use=["run-1"]) == ()
     assert best_of([]) is lowest_loss_of([]) is None

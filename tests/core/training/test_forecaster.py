@@ -5,9 +5,11 @@ import pytest
 import torch
 
 from core.forecast.baselines import ReferenceForecast
-from core.forecast.experts import HAR, MODEL, REFERENCE
+from core.forecast.experts import HAR, LOSS_ROWS, MODEL, REFERENCE, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import Quantity
+from core.forecast.score import pinball
+from core.market.candle import Candle
 from core.training.forecaster import Forecaster
 from core.training.opening import build_engine
 from core.training.samples import LossWeights, build_batch
@@ -24,12 +26,15 @@ class Rig:
         self.history = History(MINUTE, 512, HORIZONS)
         self.engine = build_engine(SMALL, torch.device("cpu"), seed=1)
         self.forecaster = Forecaster(self.history, self.engine, CONTEXT)
-        reference = ReferenceForecast(self.history)
+        self._reference = ReferenceForecast(self.history)
         for candle in random_walk(candles):
-            self.history.append(candle)
-            self.forecaster.observe()
-            self.now = reference.quantiles()
+            self.take(candle)
             self.forecaster.commit(self.forecaster.forecast(self.now), self.now)
+
+    def take(self, candle: Candle) -> None:
+        self.history.append(candle)
+        self.forecaster.observe()
+        self.now = self._reference.quantiles()
 
 
 def test_an_untrained_model_says_what_har_says_and_of_the_volume_what_the_reference_says() -> None:
@@ -45,6 +50,28 @@ def test_where_the_model_gives_nothing_the_reference_stands_in_its_place() -> No
     rig = Rig(120)
     experts = rig.forecaster.without_model(rig.now).experts
     np.testing.assert_array_equal(experts[MODEL], experts[REFERENCE])
+
+
+def test_what_the_model_forecast_is_scored_as_the_models_and_nobody_elses() -> None:
+    """The forecast without the model is what says whether the model adds anything."""
+    candles = random_walk(122)
+    losses = []
+    for shift in (0.0, 1.0):
+        rig = Rig(120)
+        rig.take(candles[120])
+        made = rig.forecaster.forecast(rig.now)
+        experts = made.experts.copy()
+        experts[MODEL] += shift
+        rig.forecaster.commit(Quantiles(made.shown, experts), rig.now)
+        rig.take(candles[121])
+        outcome = rig.history.targets(np.array([120]))[0][0, 0]
+        found = rig.forecaster.losses(120, 1, outcome)
+        assert found is not None
+        np.testing.assert_allclose(found[1 + MODEL], pinball(outcome, experts[MODEL, 0]))
+        losses.append(found)
+    others = np.arange(len(LOSS_ROWS)) != 1 + MODEL
+    np.testing.assert_array_equal(losses[0][others], losses[1][others])
+    assert (losses[1][1 + MODEL] > losses[0][1 + MODEL]).all()
 
 
 @pytest.mark.parametrize("candles", [2, 20, 120])

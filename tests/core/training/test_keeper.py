@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import os
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -115,6 +116,20 @@ def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path
     assert ready.step == 30
 
 
+@pytest.mark.parametrize("is_any_good", [True, False])
+def test_one_that_was_saved_amid_skipped_steps_is_taken_only_where_no_good_one_is_left(
+    tmp_path: Path, grow: Grow, is_any_good: bool
+) -> None:
+    grow(tmp_path, 41).close()
+    with closing(open_database(DataFolder(tmp_path).database)) as db, db.conn:
+        db.execute("UPDATE checkpoints SET is_known_good = ?", [is_any_good])
+        db.execute("UPDATE checkpoints SET is_known_good = 0 WHERE step >= 40")
+    resumed = rigs.service(tmp_path)
+    ready = next(event for event in resumed.opening_events() if isinstance(event, TrainerReady))
+    resumed.close()
+    assert ready.step == (30 if is_any_good else 40)
+
+
 def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Path, grow: Grow) -> None:
     session = grow(tmp_path, 31)
     session.handle(SaveCheckpoint())
@@ -225,7 +240,10 @@ def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path, 
     session.handle(ApplyDeletions())
     assert (tmp_path / victim.file).exists()
     assert table.take_back_deletion([victim.checkpoint_id]) == (victim.checkpoint_id,)
-    clock.advance_ms(rigs.SMALL.checkpoints.undo_minutes * 60_000)
+    clock.advance_ms(rigs.SMALL.checkpoints.undo_minutes * 60_000 - 1)
+    session.handle(ApplyDeletions())
+    assert (tmp_path / other.file).exists()
+    clock.advance_ms(1)
     rigs.feed(session, CANDLES[41:51])
     session.close()
     assert (tmp_path / victim.file).exists() and not (tmp_path / other.file).exists()

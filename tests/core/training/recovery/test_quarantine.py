@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.storage.weights import read_weights
+from core.training.recovery.quarantine import Quarantine, bad_parts
+from core.training.samples import Batch
+
+REFERENCE = np.zeros((2, 3, 6, 7))
+
+
+def batch() -> Batch:
+    ones = np.ones((2, 3, 6), dtype=np.float32)
+    return Batch(np.ones((2, 4, 5), dtype=np.float32), np.ones((2, 4), dtype=np.bool_), ones, ones.copy())
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("part", ["features", "targets", "weights", "reference"])
+def test_one_number_that_is_not_finite_is_found_wherever_it_is(part: str, number: float) -> None:
+    spoilt = (REFERENCE if part == "reference" else getattr(batch(), part)).copy()
+    spoilt.flat[3] = number
+    if part == "reference":
+        assert bad_parts(batch(), spoilt) == ["reference"]
+    else:
+        assert bad_parts(replace(batch(), **{part: spoilt}), REFERENCE) == [part]
+
+
+def test_finite_numbers_whose_sum_overflows_are_not_bad() -> None:
+    largest = np.full_like(batch().targets, np.finfo(np.float32).max)
+    assert bad_parts(replace(batch(), targets=largest), REFERENCE) == []
+
+
+def test_a_batch_is_kept_whole_and_the_oldest_of_many_go(tmp_path: Path) -> None:
+    quarantine = Quarantine(tmp_path)
+    for step in range(53):
+        said = quarantine.put(batch(), REFERENCE, step, "not finite")
+    kept = sorted(tmp_path.iterdir())
+    assert len(kept) == 50 and kept[-1].name in said
+    tensors, metadata = read_weights(kept[-1])
+    assert metadata["step"] == 52 and metadata["reason"] == "not finite"
+    assert set(tensors) == {"features", "is_real", "targets", "weights", "reference"}
+    np.testing.assert_array_equal(tensors["targets"].numpy(), batch().targets)
