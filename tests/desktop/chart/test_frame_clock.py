@@ -3,6 +3,7 @@ import weakref
 
 import pytest
 from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from desktop.chart.frame_clock import FRAME_MS, Dirty, FrameClock
@@ -54,6 +55,15 @@ def test_flush_serves_at_once_and_only_once(qtbot: QtBot, frames: list[Dirty]) -
     clock.flush()
     assert frames == [Dirty.DATA]
     clock.stop()
+
+
+def test_a_stopped_clock_forgets_what_waits_and_runs_no_timer(qtbot: QtBot, frames: list[Dirty]) -> None:
+    clock = FrameClock(frames.append)
+    clock.request(Dirty.DATA)
+    clock.stop()
+    assert clock.pending is Dirty.NOTHING and not any(timer.isActive() for timer in clock.findChildren(QTimer))
+    QApplication.processEvents()
+    assert frames == []
 
 
 def test_of_many_ticks_the_latest_shows(show_chart: ShowChart, qtbot: QtBot) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 
 from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
+from desktop.chart.data.holes import KnownHoles
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (
@@ -260,6 +261,16 @@ def test_a_gap_has_a_mark_and_no_hole(show_chart: ShowChart) -> None:
     column_without = picture(without)[frame.layout.price_top : frame.layout.price_top + 40, mark]
     assert not np.array_equal(column_with, column_without)
     assert frame.x(60) - frame.x(59) == frame.x(59) - frame.x(58)
+
+
+def test_a_hole_is_dotted_only_where_the_exchange_has_no_candle_of_it(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(110, skip=frozenset(range(60, 70))))
+    first_ms = int(chart.model.time_at(59) or 0) + MINUTE_MS
+    mark, gap = chart.frame.x(60 - 0.5), chart.frame.palette.gap.rgb() & 0xFFFFFF
+    for absent, is_dotted in ((0, False), (9, False), (10, True)):
+        chart.set_holes(KnownHoles(np.array([[first_ms, first_ms + absent * MINUTE_MS]])[:absent]))
+        settle(chart)
+        assert bool((picture(chart)[:, mark] == gap).any()) is not is_dotted
 
 
 def test_another_theme_recolours_everything(show_chart: ShowChart) -> None:

@@ -71,16 +71,17 @@ def test_marks_leave_with_the_run_and_take_the_colours(panel: LossPanel, state: 
     assert line.pen.color() == theme.palette.muted_text
     state.begin(None)
     panel.refresh()
-    assert not panel.drifts.marked and not panel.drifts.isVisible()
+    assert not panel.drifts.marked and not panel.drifts.isVisible() and line.scene() is None
 
 
 def test_marks_that_leave_the_view_are_taken_away(panel: LossPanel, state: RunState) -> None:
     state.apply(scenario.drift())
     panel.refresh()
+    (line,) = panel.drifts._lines.values()
     last = state.steps.last
     assert last is not None
     for ahead in range(1, 400):
         state.steps.add(replace(last, step=last.step + ahead))
     panel.mark_stale()
     panel.refresh()
-    assert not panel.drifts.marked
+    assert not panel.drifts.marked and line.scene() is None

@@ -56,6 +56,13 @@ def test_a_live_feed_in_words_and_numbers_with_units(panel: FeedPanel, state: Ru
     assert (shown["Tries to reconnect"], shown["Candles back-filled"], shown["Candles missing"]) == ("2", "14", "3")
 
 
+def test_a_clock_that_is_ahead_has_a_plus(panel: FeedPanel, state: RunState) -> None:
+    feed_scenario.eventful(state)
+    state.feed_record.add_told(replace(feed_scenario.vitals(), clock_offset_ms=37.0))
+    panel.refresh()
+    assert values(panel)["Clock offset"] == "+37 ms"
+
+
 def test_ages_grow_while_nothing_comes(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
     feed_scenario.eventful(state)
     panel.refresh()

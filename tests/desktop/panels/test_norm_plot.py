@@ -58,6 +58,23 @@ def test_pointing_at_a_step_shows_its_numbers(qtbot: QtBot, plot: NormPlot) -> N
     assert plot.plot.rect().contains(plot.readout.geometry())
 
 
+def test_after_clipping_the_curve_is_as_high_as_the_threshold_lets_it(plot: NormPlot, theme: Theme) -> None:
+    steps = [
+        replace(step, gradient_norm=100.0, clip_norm=1.0, gradients=replace(step.gradients, norm_after=1.0))
+        for step in scenario.steps(40)
+        if step.gradients is not None
+    ]
+    plot.show_steps(history(steps))
+    plot.resize(401, 260)
+    heights = {}
+    for curve in plot.plot.getPlotItem().listDataItems():
+        _x, y = curve.getData()
+        if y is not None and len(y) and np.isfinite(y).any():
+            heights[curve.opts["pen"].color().name(), curve.opts["pen"].widthF()] = float(np.nanmedian(y))
+    after, before = (colour.name() for colour in theme.palette.curves[:2])
+    assert heights[before, 2.0] == pytest.approx(2.0) and heights[after, 2.0] == pytest.approx(0.0)
+
+
 @pytest.mark.parametrize("width", [260, 400])
 def test_a_skipped_step_says_why_inside_the_plot(qtbot: QtBot, plot: NormPlot, width: int) -> None:
     plot.resize(width, 260)

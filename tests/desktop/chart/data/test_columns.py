@@ -41,6 +41,7 @@ def test_groups_are_what_a_brute_force_finds(bounds: tuple[int, int], group: int
         assert drawn.high[position] == max(member.high for member in members)
         assert drawn.low[position] == min(member.low for member in members)
         assert drawn.volume[position] == pytest.approx(sum(member.volume for member in members))
+        assert drawn.index[position] == np.mean(range(number * group, (number + 1) * group)), "the group's centre"
 
 
 @given(slices(), slices(), st.sampled_from([2, 8, 32]))

@@ -11,6 +11,8 @@ from PySide6.QtTest import QTest
 from core.clock import ManualClock
 from core.events import ForecastMode
 from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Interval
+from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.drawing.text import box_size
@@ -20,6 +22,7 @@ from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (
     MINUTE_MS,
     START_MS,
+    candle,
     forecast_after,
     forming_after,
     outcome_of,
@@ -62,6 +65,17 @@ def test_the_candle_under_the_cursor_is_read_out(show_chart: ShowChart) -> None:
     assert formatting.format_volume(series[70].volume) in shown
     assert formatting.format_price(change, 2, signed=True) in shown
     assert formatting.format_percent(change / series[69].close, signed=True) in shown
+
+
+def test_the_first_candle_has_changed_since_its_open(show_chart: ShowChart) -> None:
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(20):
+        series.add(candle(index, 110.0, opened=100.0, reach=5.0))
+    chart = show_chart(series)
+    hover(chart, 0, 105.0)
+    assert "+10.00" in readout(chart)
+    hover(chart, 1, 105.0)
+    assert "+10.00" not in readout(chart)
 
 
 def point(chart: ChartWidget, at: QPoint) -> None:

@@ -40,6 +40,14 @@ def test_ranks_say_what_changes_in_that_zone(start: int, span: int, zone: ZoneIn
             assert (local.day == 1 and local.month == 1) == (moment.rank == time_axis.YEAR)
 
 
+@pytest.mark.parametrize("zone", ZONES)
+def test_midnight_is_that_of_the_zone(zone: ZoneInfo) -> None:
+    start = ms(2020, 12, 1)
+    found = time_axis.round_times(start, start + 4 * 86_400_000, 4, zone)
+    local = [datetime.fromtimestamp(moment.time_ms / 1000, tz=zone) for moment in found]
+    assert len(local) >= 3 and all((each.hour, each.minute) == (0, 0) for each in local)
+
+
 @pytest.mark.parametrize(
     ("hours", "most", "step"),
     [
