@@ -6,31 +6,24 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.support.exchange.client import Client
-from tests.support.exchange.clock import loop_s
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.exchange.toxics import Message
 from tests.support.exchange.wire import text
 
+_TRADES_PER_PUSH = 3
+
 
 class TradingExchange(LoopbackExchange):
-    """Its trades are numbered from 1 and go out with the candles, a few at a time; more at once by `burst`."""
+    """Its trades are numbered from 1 and go out with the candles, three at a time; more at once by `burst`."""
 
-    def __init__(self, *positional: Any, trades_per_s: float | None = None, **named: Any) -> None:
-        """trades_per_s: so many for one listener; without it three with each push."""
+    def __init__(self, *positional: Any, **named: Any) -> None:
         super().__init__(*positional, **named)
-        self.trades_per_s = trades_per_s
         self.traded: dict[int, float] = {}
         """The amounts traded, by the opening time of their candle."""
-        self._began_s: float | None = None
 
     def _due_trades(self, socket: Client, stream: str) -> Iterable[Message]:
         if stream == self._trade_stream:
-            count = 3 if self.trades_per_s is None else self._overdue(self.trades_per_s)
-            yield from self._trades_now(socket, count)
-
-    def _overdue(self, per_s: float) -> int:
-        self._began_s = self._began_s or loop_s()
-        return max(0, int((loop_s() - self._began_s) * per_s) - self.trades_sent)
+            yield from self._trades_now(socket, _TRADES_PER_PUSH)
 
     async def burst(self, count: int) -> None:
         """So many trades at once, for everybody who listens."""
