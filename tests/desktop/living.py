@@ -42,7 +42,7 @@ def context(root: Path, host: str = "thread", **market: object) -> Context:
     return Context(settings, folder, as_json=False)
 
 
-def live(qapp: QApplication, context: Context, story: Story) -> None:
+def live(qapp: QApplication, context: Context, story: Story, timeout_s: float = 280.0) -> None:
     """Open the window, let the story happen, close the window, and wait until all of it has ended."""
 
     async def run() -> None:
@@ -58,7 +58,7 @@ def live(qapp: QApplication, context: Context, story: Story) -> None:
     qapp.setQuitOnLastWindowClosed(False)  # as run_application does
     with QEventLoop(qapp) as loop:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
+        loop.run_until_complete(asyncio.wait_for(run(), timeout_s))
     asyncio.set_event_loop(None)
 
 

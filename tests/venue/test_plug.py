@@ -20,11 +20,12 @@ from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.runs import RunStore
 from desktop.app import Application
+from tests.desktop.living import live, until
 from tests.support.exchange.clock import wall_ms
 from tests.support.fault_proxy import Refuse
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
 from tests.venue.rig import MARKET, STEP_MS, Heard, a_feed, pipeline_of
-from tests.venue.windows import CATCH_UP, context, open_window, until, wall_exchange
+from tests.venue.windows import CATCH_UP, context, wall_exchange
 
 pytestmark = pytest.mark.venue
 
@@ -116,7 +117,7 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path)
             assert series is not None and drawn is series
             on_chart.extend(series[index] for index in range(len(series)))
 
-        open_window(qapp, context(tmp_path / "data", venue.urls), story, out_s + 250.0)
+        live(qapp, context(tmp_path / "data", venue.urls), story, out_s + 250.0)
         newest_ms = on_chart[-1].open_time_ms
         deadline_s = time.monotonic() + 60.0
         while not beside.heard.closed or beside.heard.closed[-1].open_time_ms < newest_ms:

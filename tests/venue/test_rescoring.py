@@ -9,9 +9,10 @@ from PySide6.QtWidgets import QApplication
 
 from core.events import ForecastScored
 from desktop.app import Application
+from tests.desktop.living import live, until
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
 from tests.venue.rig import correct
-from tests.venue.windows import context, open_window, until, wall_exchange
+from tests.venue.windows import context, wall_exchange
 
 pytestmark = [pytest.mark.venue, pytest.mark.slow]
 
@@ -37,4 +38,4 @@ def test_the_window_draws_a_corrected_candle_and_its_new_score(qapp: QApplicatio
             index = series.index_at(target_ms)
             assert index is not None and series[index] == venue.exchange.truth(target_ms)
 
-        open_window(qapp, context(tmp_path / "data", venue.urls), story, 120.0)
+        live(qapp, context(tmp_path / "data", venue.urls), story, 120.0)
