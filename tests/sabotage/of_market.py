@@ -221,4 +221,10 @@ FAULTS = (
         "first_ms, last_ms = min(first for first, _ in changes), max(last for _, last in changes)",
         "first_ms, last_ms = changes[-1][0], max(last for _, last in changes)",
     ),
+    Fault(
+        "announced-end-of-the-stream-ignored",
+        "core/market/feeds/ccxt_venue.py",
+        "            self._inbox.is_ending = True",
+        "            self._inbox.is_ending = False",
+    ),
 )

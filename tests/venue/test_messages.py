@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from core.market.feeds.base import RejectedMessage
+from core.market.feeds.base import FeedState, RejectedMessage
 from tests.support.exchange.toxics import (
     ClockSkew,
     CorruptJson,
@@ -84,11 +84,13 @@ async def test_a_closing_message_that_knows_of_less_than_was_seen_is_not_believe
 async def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_path: Path, after_s: float) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
+        before = rig.exchange.sockets_opened
         if after_s:
             rig.exchange.shut_down(after_s)
         else:
             rig.exchange.end_of_day()
-        await rig.until(lambda: rig.exchange.sockets_opened >= 2, "another stream")
+        await rig.until(lambda: rig.exchange.sockets_opened > before, "another stream")
+        assert ("hang up" in rig.heard.sentences(FeedState.RECONNECTING)) is bool(after_s)
         await rig.live(3)
 
 
