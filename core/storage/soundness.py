@@ -79,7 +79,7 @@ def is_newer(steps: tuple[str, ...]) -> bool:
 
 @functools.cache
 def _expected() -> dict[str, set[str]]:
-    """Of the newest schema, made in memory: the steps are told by running them."""
+    """The tables and columns of the newest schema, found by running its steps in memory."""
     from sqlite_utils import Database  # noqa: PLC0415 - see database._prepare
 
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:

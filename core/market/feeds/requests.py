@@ -72,9 +72,9 @@ class Requests:
         self._server.set(told_ms, asked_s)
 
     async def _rows(self, since_ms: int) -> tuple[list[Candle], int]:
-        """One page from `since_ms` on, ascending, as it came, and the least time that it was there when it was asked
-        for. That is all that is sure of the answer's age: it may be long on its way, other requests may be made
-        meanwhile, and the clock may be set by them."""
+        """One page from `since_ms` on, ascending, as it came, and the earliest time that it may have been at the
+        exchange when the request was sent. Nothing more is sure of the answer's age: it may take long to arrive, and
+        other requests may set the clock meanwhile."""
         if self._server.age_s > self._times.sync_s:
             await self.sync()
         asked_s, asked_ms = self._clock.monotonic_s(), self._server.surely_ms()

@@ -112,7 +112,6 @@ def test_an_interrupted_pretraining_keeps_the_best_so_far(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("alone")
 def test_the_chart_is_measured_also_beside_a_trainers_process(tmp_path: Path) -> None:
     where = ("--device", "cpu", "--seed", "1", "--data-dir", str(tmp_path))
     measured = commands.run_json("bench", "chart", "--sizes", "500", "--repeats", "20", "--no-while-training", *where)
