@@ -19,6 +19,7 @@ from core.market.resample import ResampledSeries
 from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
 from desktop.chart.widget import ChartWidget
+from desktop.panels.accuracy import AccuracyPanel
 from desktop.state import INCIDENTS_KEPT
 from desktop.theme import Theme
 from tests.desktop import scenario
@@ -70,6 +71,10 @@ def acts(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[WindowActs]:
     made.window.resize(1_280, 720)
     with qtbot.waitExposed(made.window):
         made.window.show()
+    for panel in made.window.findChildren(AccuracyPanel):
+        for page in range(panel.tabs.count()):  # made when they are first opened: not a leak of the stretch that does
+            panel.tabs.setCurrentIndex(page)
+        panel.tabs.setCurrentIndex(0)
     yield made
     made.close()
 

@@ -50,6 +50,8 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.set_forecast(model.forecast)
     twin.set_forming(model.forming)
     twin.model.past, twin.model.regimes = model.past, model.regimes
+    if model.holes is not None:
+        twin.set_holes(model.holes)
     twin.set_note(model.note)
     twin.set_live(chart._countdown.is_live)
     twin.set_empty_text(chart._empty_text)
