@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QThread, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from core import headless
+from core.clock import SystemClock
 from core.events import Severity
+from core.market.candle import Market
 from core.settings import BackupSettings
 from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import make_backup
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
+from desktop.backup_watch import BackupWatch
 from desktop.checkpoints.columns import format_bytes
 from desktop.commands.headless import run_headless
 from desktop.formatting import format_time
 from desktop.jobs.book import JobState
 from tests.desktop.living import CATCH_UP, Tap, context, live, step_of, until
+from tests.support.candles import MINUTE, random_walk
 
 
 @pytest.fixture(autouse=True)
@@ -133,6 +143,57 @@ def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(
     live(qapp, made, story)
     assert [path.name for path in made.folder.backups.glob(".making*")] == []
     assert all(verify(backup) is None for backup in list_backups(made.folder.backups))
+
+
+class HeldClock(SystemClock):
+    """Holds a backup after its first piece until somebody closes, so that the end comes in the middle of it."""
+
+    def __init__(self) -> None:
+        self.begun, self.is_closing = threading.Event(), threading.Event()
+
+    def sleep_s(self, seconds: float) -> None:
+        self.begun.set()
+        assert self.is_closing.wait(60.0)
+        for _ in range(100_000):
+            if QThread.currentThread().isInterruptionRequested():
+                return
+            QThread.yieldCurrentThread()
+
+
+def test_one_under_way_is_given_up_at_the_close(qtbot: QtBot, tmp_path: Path) -> None:
+    folder, clock = filled_folder(tmp_path), HeldClock()
+    watch = BackupWatch(folder, BackupSettings, clock)
+    watch.make_now()
+    qtbot.waitUntil(clock.begun.is_set)
+    clock.is_closing.set()
+    assert watch.close()
+    assert not list_backups(folder.backups) and [path.name for path in folder.backups.glob(".making*")] == []
+
+
+def test_after_a_failure_it_looks_again_in_an_hour_and_otherwise_in_a_minute(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = filled_folder(tmp_path)
+    folder.backups.write_text("in the way")
+    watch = BackupWatch(folder, BackupSettings, SystemClock())
+    (timer,) = watch.findChildren(QTimer)
+    with qtbot.waitSignal(watch.failed):
+        watch.look()
+    qtbot.waitUntil(timer.isActive)
+    assert timer.interval() == 60 * 60_000
+    folder.backups.unlink()
+    with qtbot.waitSignal(watch.made):
+        watch.look()
+    qtbot.waitUntil(lambda: timer.interval() == 60_000)
+    watch.look()
+    assert timer.interval() == 60_000 and len(list_backups(folder.backups)) == 1
+    assert watch.close()
+
+
+def filled_folder(root: Path) -> DataFolder:
+    folder = DataFolder(root / "data")
+    folder.ensure()
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(Market("file", "TEST", MINUTE), random_walk(20_000))
+    return folder
 
 
 def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:

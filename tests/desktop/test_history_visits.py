@@ -69,6 +69,13 @@ def test_columns_cross_bit_for_bit() -> None:
     assert (columns.open_time_ms == times).all() and (columns.values == values).all()
 
 
+@pytest.mark.parametrize("cut", [1, 8, 47])
+def test_columns_that_are_cut_are_refused(cut: int) -> None:
+    whole = columns_bytes(StoredColumns(np.array([1, 2]), np.ones((5, 2))))
+    with pytest.raises(WireError, match="cut"):
+        columns_of(whole[:-cut])
+
+
 @pytest.fixture
 def visits(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
     """A window's door and desk without the window."""

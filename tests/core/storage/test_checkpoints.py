@@ -100,6 +100,16 @@ def test_requests_are_listed_until_they_are_carried_out(db: Database) -> None:
     assert rows.requested_deletions() == (ids[0],)
 
 
+def test_one_that_was_pinned_meanwhile_is_not_deleted(db: Database) -> None:
+    record = open_record(db)
+    pinned, other = save(record, None, None)
+    rows = CheckpointRows(db)
+    rows.set_pinned(pinned.checkpoint_id, True)
+    with record.write():
+        assert record.mark_deleted([pinned.checkpoint_id, other.checkpoint_id]) == 1
+    assert rows.list(record.reader.run_id) == [replace(pinned, is_pinned=True)]
+
+
 def test_one_that_is_not_there_cannot_be_marked_nor_deleted(db: Database) -> None:
     record = open_record(db)
     (info,) = save(record, None)
