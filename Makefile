@@ -1,4 +1,4 @@
-# Two commands do everything: `make run` and `make test`. Each sets up what it needs; the second time that takes no time.
+# `make run` and `make test` are all that a newcomer needs: each sets up first what is missing.
 
 PYTHON ?= $(shell for name in python3.12 python3.13 python3.11 python3 python; do \
 	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
@@ -48,10 +48,10 @@ lint: setup
 	$(BIN)/lint-imports
 
 test-fast: setup
-	$(PYTEST) $(PARALLEL) worksteal -m "$(FAST)"
+	$(PYTEST) $(PARALLEL) worksteal -m "$(FAST)" $(ARGS)
 
 test-slow: setup ## Real sockets, processes and seconds: the tests marked slow or venue
-	$(PYTEST) -p no:randomly $(PARALLEL) loadgroup -m "slow or venue" --timeout 900
+	$(PYTEST) -p no:randomly $(PARALLEL) loadgroup -m "slow or venue" --timeout 900 $(ARGS)
 
 bench: setup ## Speed, as ratios of times that one run measured; on an idle machine
 	$(PYTEST) -p no:randomly -m benchmark tests/benchmarks
