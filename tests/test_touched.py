@@ -7,7 +7,7 @@ from pathlib import Path
 import grimp
 import pytest
 
-from tests.support.touched import Touched
+from tests.support.touched import Touched, has_fast_tests
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +80,18 @@ def test_a_deleted_module_has_its_mirrored_tests_and_those_of_its_former_importe
 
 def test_what_is_no_module_of_the_program_touches_no_test(touched: Touched) -> None:
     assert touched.by(["README.md", ".ci/icons.py", "core/market", "docs/testing.md"]) == []
+
+
+@pytest.mark.parametrize(
+    "source, is_fast",
+    [
+        ("pytestmark = pytest.mark.slow", False),
+        ("pytestmark = [\n    pytest.mark.hostile,\n    pytest.mark.venue,\n]", False),
+        ("pytestmark = [pytest.mark.skipif(not FOLDER.is_dir(), reason='none'), pytest.mark.bundle]", False),
+        ("pytestmark = pytest.mark.benchmark", False),
+        ("pytestmark = [pytest.mark.hostile, pytest.mark.timeout(240)]", True),
+        ("@pytest.mark.slow\ndef test_one():\n    pytestmark = pytest.mark.slow", True),
+    ],
+)
+def test_a_file_with_a_slow_mark_has_no_fast_test(source: str, is_fast: bool) -> None:
+    assert has_fast_tests(source) == is_fast

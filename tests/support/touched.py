@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -90,6 +91,19 @@ def fast_marks(root: Path = ROOT) -> str:
     found = re.search(r"^FAST := (.+)$", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None, "the Makefile names the marks of the fast tests"
     return found.group(1)
+
+
+def has_fast_tests(source: str) -> bool:
+    """False if the `pytestmark` of a test file has a mark that `make test` leaves out."""
+    if "pytestmark" not in source:  # to parse takes a hundred times as long
+        return True
+    marks = [node for node in ast.parse(source).body if isinstance(node, ast.Assign) and _is_pytestmark(node)]
+    names = {part.attr for node in marks for part in ast.walk(node.value) if isinstance(part, ast.Attribute)}
+    return names.isdisjoint(re.findall(r"not (\w+)", fast_marks()))
+
+
+def _is_pytestmark(node: ast.Assign) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets)
 
 
 def _module_of(path: str) -> str:
