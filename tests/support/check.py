@@ -1,6 +1,6 @@
 """The inner loop, `make check`: lint, types, and the tests that are near what the working tree changes against main.
 
-Lint and types go on beside the tests. What is not run is said, and is left to `make test`.
+Lint and types run beside the tests. Skipped tests are listed, and are left to `make test`.
 """
 
 from __future__ import annotations
@@ -8,64 +8,143 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain, zip_longest
 from pathlib import Path
 
-from tests.support.touched import ROOT, Near, Touched, fast_marks
+from grimp.exceptions import GrimpException
+from pytest import ExitCode
+
+from tests.support.touched import ROOT, Near, Touched, fast_marks, has_fast_tests
 
 _MOST_FILES = 12
 _FARTHEST = 4
-"""Imports between a change and a test, counted as `Near.distance`: what is farther seldom says more."""
+"""Imports between a change and a test, counted as `Near.distance`: what is farther rarely finds more."""
 _BUDGET_S = 35.0
+_GREEN = (ExitCode.OK, ExitCode.NO_TESTS_COLLECTED)
 _BIN = Path(sys.executable).parent
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Test files that are run, nearest first, and what is left out. All paths are relative to the root.
+
+    farther: how many more are touched, and left to `make test`; slow: how many have a mark that `make test` leaves out;
+    without: changed files that no test file was chosen for.
+    """
+
+    files: tuple[str, ...]
+    farther: int
+    slow: int
+    without: tuple[str, ...]
+
+
 def main() -> int:
-    """The exit code: 0 where all is well as far as it was looked at."""
+    """The exit code: 0 if neither lint nor a test that was run has failed."""
     began_s = time.monotonic()
-    changed = _changed()
-    touched = Touched()
-    found = touched.by(changed)
-    near = [each for each in found if each.distance <= _FARTHEST][:_MOST_FILES]
-    _announce(changed, near, len(found))
     with ThreadPoolExecutor() as pool:
         linted = pool.submit(_lint)
-        is_green = _test(near)
+        tested = _test_near(_changed())
         is_clean, report = linted.result()
     print(report, end="")
-    print(f"{'ok' if is_green and is_clean else 'FAILED'} after {time.monotonic() - began_s:.0f} s")
-    return 0 if is_green and is_clean else 1
+    print(f"{_verdict(tested, is_clean)}, after {_since(began_s)}")
+    return 0 if is_clean and tested in _GREEN else 1
+
+
+def _test_near(changed: list[str]) -> int:
+    """The exit code of pytest. A file that cannot be parsed is lint's to report: no import can be followed then."""
+    _announce_changes(changed)
+    try:
+        choice = choose(Touched(), changed)
+    except (GrimpException, UnicodeError) as error:
+        print(f"tests: none, because a file cannot be read. {error}", flush=True)
+        return ExitCode.USAGE_ERROR
+    _announce(choice)
+    return _test(choice.files) if choice.files else ExitCode.NO_TESTS_COLLECTED
+
+
+def choose(touched: Touched, changed: Sequence[str]) -> Choice:
+    """For each changed file the fast tests within reach, or else the nearest ones; of all those as many as fit."""
+    found = {path: touched.by([path]) for path in changed}
+    fast = {path: [near for near in tests if _is_fast(near.path)] for path, tests in found.items()}
+    reached = {path: _within_reach(tests) for path, tests in fast.items()}
+    files = _spread(_merged(reached.values()))
+    without = tuple(path for path, tests in reached.items() if not any(near.path in files for near in tests))
+    all_fast = _merged(fast.values())
+    return Choice(files, len(all_fast) - len(files), len(_merged(found.values())) - len(all_fast), without)
+
+
+@cache
+def _is_fast(path: str) -> bool:
+    return has_fast_tests((ROOT / path).read_text(encoding="utf-8"))
+
+
+def _within_reach(found: list[Near]) -> list[Near]:
+    return [near for near in found if near.distance <= _FARTHEST] or found[:_MOST_FILES]
+
+
+def _merged(found: Iterable[list[Near]]) -> list[str]:
+    """Each path once, the nearest first."""
+    nearest_first = sorted(chain.from_iterable(found), key=lambda near: near.distance)
+    return list(dict.fromkeys(near.path for near in nearest_first))
+
+
+def _spread(files: list[str]) -> tuple[str, ...]:
+    """The nearest for half of the places; for the others each top-level folder in turn, the fullest folder first.
+
+    Otherwise the hundred tests of core next to an event of core would leave no place for one of the window.
+    """
+    if len(files) <= _MOST_FILES:
+        return tuple(files)
+    folders: defaultdict[str, list[str]] = defaultdict(list)
+    for path in files[_MOST_FILES // 2 :]:
+        folders[path.split("/")[1]].append(path)
+    turns = zip_longest(*sorted(folders.values(), key=len, reverse=True))
+    others = [path for path in chain.from_iterable(turns) if path is not None]
+    return (*files[: _MOST_FILES // 2], *others)[:_MOST_FILES]
 
 
 def _changed() -> list[str]:
-    """Files that are there, and differ from where this branch left main, committed or not."""
+    """Files that differ from where this branch left main, committed or not; a renamed one under both names."""
     base = _git("merge-base", "HEAD", "main") or ["HEAD"]
-    names = {*_git("diff", "--name-only", base[0]), *_git("ls-files", "--others", "--exclude-standard")}
-    return sorted(name for name in names if (ROOT / name).is_file())
+    differing = _git("diff", "--name-only", "--no-renames", base[0])
+    return sorted({*differing, *_git("ls-files", "--others", "--exclude-standard")})
 
 
 def _git(*arguments: str) -> list[str]:
-    return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
+    command = ["git", "-c", "core.quotePath=off", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
 
 
-def _announce(changed: list[str], near: list[Near], found: int) -> None:
-    print(f"changed: {', '.join(changed) or 'nothing'}")
-    print(f"tests: {' '.join(each.path for each in near) or 'none'}")
-    if found > len(near):
-        print(f"left to make test: {found - len(near)} test files that are farther away")
-    other = [name for name in changed if not name.endswith(".py")]
-    if other:
-        print(f"left to make test: what {', '.join(other)} changes, for only Python tells what it is used by")
+def _announce_changes(changed: list[str]) -> None:
+    deleted = [path for path in changed if not (ROOT / path).exists()]
+    kept = [path for path in changed if path not in deleted]
+    if kept or not deleted:
+        print(f"changed: {', '.join(kept) or 'nothing'}")
+    if deleted:
+        print(f"deleted: {', '.join(deleted)}")
     sys.stdout.flush()
 
 
-def _test(near: list[Near]) -> bool:
-    if not near:
-        return True
+def _announce(choice: Choice) -> None:
+    print(f"tests: {' '.join(choice.files) or 'none'}")
+    if choice.farther:
+        print(f"left to make test: {choice.farther} test files that are farther away")
+    if choice.slow:
+        print(f"left out for their marks, as make test does: {choice.slow} test files")
+    if choice.without:
+        print(f"no test file was chosen for {', '.join(choice.without)}; only Python imports are followed")
+    sys.stdout.flush()
+
+
+def _test(files: Sequence[str]) -> int:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-m", fast_marks()]
-    command += ["-p", "tests.support.budget", f"--budget={_BUDGET_S}", *(each.path for each in near)]
-    nothing_to_run = 5
-    return subprocess.run(command, cwd=ROOT).returncode in (0, nothing_to_run)
+    command += ["-p", "tests.support.budget", f"--budget={_BUDGET_S}", *files]
+    return subprocess.run(command, cwd=ROOT).returncode
 
 
 def _lint() -> tuple[bool, str]:
@@ -78,6 +157,12 @@ def _lint() -> tuple[bool, str]:
         report += f"{' '.join(tool)}: {'ok' if done.returncode == 0 else 'FAILED'} ({_since(began_s)})\n"
         report += "" if done.returncode == 0 else done.stdout + done.stderr
     return is_clean, report
+
+
+def _verdict(tested: int, is_clean: bool) -> str:
+    if not is_clean or tested not in _GREEN:
+        return "FAILED"
+    return "ok" if tested == ExitCode.OK else "lint and types are ok; no test was run"
 
 
 def _since(began_s: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("core", "models", "desktop", "tests")
 _NEIGHBOUR = 6
 """So many imports away is a test that lies in the mirrored folder, where no fewer lead to it."""
+_NAMING_NEIGHBOUR = 5
+"""The same for one that has a word of the module's name in quotes, as the tests of a sub-command do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class Touched:
         self._root = root
         self._graph = grimp.build_graph(*_PACKAGES, cache_dir=None)
         self._tests = {name for name in self._graph.modules if _is_test(name)}
+        self._bytes = {_path_of(name): (root / _path_of(name)).stat().st_size for name in self._tests}
 
     def by(self, changed: Iterable[str]) -> list[Near]:
         """The test files, nearest first, for changed files relative to the root; of equals the shortest first."""
@@ -37,19 +41,25 @@ class Touched:
         for path in changed:
             for name, distance in self._around(path).items():
                 nearest[name] = min(distance, nearest.get(name, distance))
-        found = [Near(self._path_of(name), distance) for name, distance in nearest.items()]
-        return sorted(found, key=lambda near: (near.distance, self._size(near.path), near.path))
+        found = [Near(_path_of(name), distance) for name, distance in nearest.items()]
+        return sorted(found, key=lambda near: (near.distance, self._bytes[near.path], near.path))
 
     def _around(self, path: str) -> dict[str, int]:
         module = _module_of(path)
-        if module not in self._graph.modules:
+        if not path.endswith(".py") or module.partition(".")[0] not in _PACKAGES:
             return {}
         steps = self._steps_to(module)
-        mirror = f"tests.{module.rpartition('.')[0]}"
-        for name in self._tests:  # a module that is loaded by its name has no importer
-            if name.rpartition(".")[0] == mirror:
-                steps[name] = min(_NEIGHBOUR, steps.get(name, _NEIGHBOUR))
-        return {name: steps[name] + _strangeness(module, name) for name in steps if name in self._tests}
+        if not _is_test(module):
+            steps |= {name: min(far, steps.get(name, far)) for name, far in self._neighbours(path).items()}
+        return {name: steps[name] + _folder_distance(path, _path_of(name)) for name in steps.keys() & self._tests}
+
+    def _neighbours(self, path: str) -> dict[str, int]:
+        """The tests in the mirrored folder: a module that is loaded by its name, or is deleted, has no importer."""
+        folder, _, file = _mirrored(path).rpartition("/")
+        words = [f'"{word}"' for word in file.removesuffix(".py").split("_") if word]
+        beside = [test for test in self._tests if _path_of(test).rpartition("/")[0] == folder]
+        naming = {test for test in beside if any(word in self._text(test) for word in words)}
+        return {test: _NAMING_NEIGHBOUR if test in naming else _NEIGHBOUR for test in beside}
 
     def _steps_to(self, module: str) -> dict[str, int]:
         """How many imports lie between each module and this one."""
@@ -65,36 +75,66 @@ class Touched:
         package, _, own = module.rpartition(".")
         if own == "conftest":
             return {name for name in self._tests if name.startswith(f"{package}.")}
-        return set(self._graph.find_modules_that_directly_import(module))
+        if module in self._graph.modules:
+            return set(self._graph.find_modules_that_directly_import(module))
+        importing = _importing(module)
+        return {name for name in self._graph.modules if importing.search(self._text(name))}
 
-    def _path_of(self, module: str) -> str:
-        return f"{module.replace('.', '/')}.py"
-
-    def _size(self, path: str) -> int:
-        return (self._root / path).stat().st_size
+    def _text(self, module: str) -> str:
+        path = self._root / _path_of(module)
+        path = path if path.is_file() else path.with_suffix("") / "__init__.py"
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
 
 
 def fast_marks(root: Path = ROOT) -> str:
-    """The marker expression of `make test`, which is said in the Makefile alone."""
+    """The marker expression of `make test`, whose only copy is in the Makefile."""
     found = re.search(r"^FAST := (.+)$", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None, "the Makefile names the marks of the fast tests"
     return found.group(1)
+
+
+def has_fast_tests(source: str) -> bool:
+    """False if the `pytestmark` of a test file has a mark that `make test` leaves out."""
+    if "pytestmark" not in source:  # to parse takes a hundred times as long
+        return True
+    marks = [node for node in ast.parse(source).body if isinstance(node, ast.Assign) and _is_pytestmark(node)]
+    names = {part.attr for node in marks for part in ast.walk(node.value) if isinstance(part, ast.Attribute)}
+    return names.isdisjoint(re.findall(r"not (\w+)", fast_marks()))
+
+
+def _is_pytestmark(node: ast.Assign) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets)
 
 
 def _module_of(path: str) -> str:
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
+def _path_of(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
+
+
 def _is_test(module: str) -> bool:
     return module.rpartition(".")[2].startswith("test_")
 
 
-def _strangeness(module: str, test: str) -> int:
-    """0: it mirrors the module by its name; 1: it lies in the mirrored folder; more: elsewhere."""
-    if module == test:
+def _importing(module: str) -> re.Pattern[str]:
+    """Finds the imports of a deleted module, which the graph no longer has, and its name in a string."""
+    package, _, own = (re.escape(part) for part in module.rpartition("."))
+    return re.compile(rf"\b{package}\.{own}\b|from {package} import (\([^)]*|[^(\n]*)\b{own}\b")
+
+
+def _mirrored(path: str) -> str:
+    """Where the tests of this file lie, under its own name; what lies in tests/ is its own mirror."""
+    return path if path.startswith("tests/") else f"tests/{path}"
+
+
+def _folder_distance(path: str, test: str) -> int:
+    """0: it mirrors the file by its name; 1: it lies in the mirrored folder; more: elsewhere."""
+    if path == test:
         return 0
-    package, _, own = module.removeprefix("tests.").rpartition(".")
-    folder, _, name = test.removeprefix("tests.").rpartition(".")
-    if folder == package:
+    mirror, _, own = _mirrored(path).rpartition("/")
+    folder, _, name = test.rpartition("/")
+    if folder == mirror:
         return 0 if name == f"test_{own}" else 1
-    return 2 if folder.partition(".")[0] == package.partition(".")[0] else 3
+    return 2 if folder.split("/")[1:2] == mirror.split("/")[1:2] else 3
