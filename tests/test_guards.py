@@ -95,7 +95,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "-n",
         "0",
     ]
-    command += ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "--junit-xml", str(folder / "told.xml")]
+    command += ["-c", str(ROOT / "pyproject.toml"), "--rootdir", str(folder), "--junit-xml", str(folder / "report.xml")]
     done = subprocess.run(
         [*command, str(folder)],
         cwd=ROOT,
@@ -105,9 +105,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         timeout=110,
         check=False,
     )
-    assert (folder / "told.xml").exists(), done.stdout + done.stderr
+    assert (folder / "report.xml").exists(), done.stdout + done.stderr
     cases: dict[str, str] = {}
-    for case in ET.parse(folder / "told.xml").iter("testcase"):
+    for case in ET.parse(folder / "report.xml").iter("testcase"):
         cases[case.attrib["name"]] = cases.get(case.attrib["name"], "") + "".join(
             problem.tag + " " + (problem.attrib.get("message") or "") for problem in case
         )

@@ -29,7 +29,7 @@ from desktop.window import MainWindow
 from tests.desktop import scenario
 from tests.desktop.dressing import undressed_afterwards
 from tests.desktop.living import CATCH_UP, IdleWorker, Tap, context
-from tests.desktop.made_up_language import MadeUpLanguage, spoken_here
+from tests.desktop.made_up_language import MadeUpLanguage, installed_language
 from tests.support.loopback_tickers import LoopbackTickers
 
 
@@ -163,7 +163,7 @@ def exchange() -> Iterator[LoopbackTickers]:
 
 @pytest.fixture
 def made_up_language(qapp: QCoreApplication) -> Iterator[MadeUpLanguage]:
-    with spoken_here(qapp) as language:
+    with installed_language(qapp) as language:
         yield language
 
 

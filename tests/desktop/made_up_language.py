@@ -42,7 +42,7 @@ class MadeUpLanguage(QTranslator):
 
 
 @contextmanager
-def spoken_here(application: QCoreApplication) -> Iterator[MadeUpLanguage]:
+def installed_language(application: QCoreApplication) -> Iterator[MadeUpLanguage]:
     """All that is made from now on speaks it."""
     language = MadeUpLanguage()
     assert application.installTranslator(language)

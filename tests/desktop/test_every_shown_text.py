@@ -42,7 +42,7 @@ from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.panels.watchlist_adder import VENUES
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, fill, lasting_bench
-from tests.desktop.made_up_language import MadeUpLanguage, spoken_here, texts_of, untranslated
+from tests.desktop.made_up_language import MadeUpLanguage, installed_language, texts_of, untranslated
 
 OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "preferences": lambda bench: bench.window.open_preferences(),
@@ -76,7 +76,7 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
 @pytest.fixture(scope="module")
 def bench(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A window in full swing, with all that its panels can show."""
-    with spoken_here(qapp), lasting_bench(tmp_path_factory.mktemp("window"), scenario.checkpoints()) as made:
+    with installed_language(qapp), lasting_bench(tmp_path_factory.mktemp("window"), scenario.checkpoints()) as made:
         fill(made)
         for dock in made.window.docks.values():
             dock.show()

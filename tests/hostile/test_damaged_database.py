@@ -40,7 +40,7 @@ def pattern(tmp_path_factory: pytest.TempPathFactory) -> DataFolder:
     """A folder whose newest backup lacks the last hundred candles."""
     folder = DataFolder(tmp_path_factory.mktemp("pattern"))
     folder.ensure()
-    commands.settle(folder.root)
+    commands.configure(folder.root)
     with closing(open_database(folder.database)) as db:
         create_run(db)
         CandleStore(db).save(MARKET, [candle(number) for number in range(BACKED_UP)])
@@ -182,7 +182,7 @@ def test_a_window_opens_on_a_damaged_database_settings_and_layout_and_says_so(fo
     """What is dropped of the settings would be gone with the next change of one: so the file is kept as it was."""
     SPOILERS["header gone"](folder.database)
     folder.layout.write_bytes(b"\x00\xff" * 900)
-    commands.settle(folder.root, {**commands.TINY, "appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}})
+    commands.configure(folder.root, {**commands.TINY, "appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}})
     broken = folder.settings.read_bytes()
     with window(folder.root, "--feed", "simulate") as opened:
         said = opened.wait_for(lambda said: said.get("step", 0) > 2, "training on the restored database")

@@ -35,7 +35,7 @@ COPY = "import sqlite3, sys; sqlite3.connect(sys.argv[1]).backup(sqlite3.connect
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
-    commands.settle(folder)
+    commands.configure(folder)
     return folder
 
 

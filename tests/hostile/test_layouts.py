@@ -100,7 +100,7 @@ def screens(folder: Path, *of: dict[str, object]) -> str:
 def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_path: Path) -> None:
     """A hand drags it onto the second screen; the start after it finds the first alone."""
     folder = DataFolder(tmp_path / "data")
-    commands.settle(folder.root)
+    commands.configure(folder.root)
     both = screens(tmp_path, LEFT, RIGHT)
     with window(folder.root, "--feed", "simulate", platform=both, **{MOVE: "1350,40"}) as opened:
         opened.wait_for(lambda said: bool(said.get("window")) and said["place"][0] >= 1350, "a window that was dragged")

@@ -22,7 +22,7 @@ pytestmark = [
 
 @pytest.fixture
 def folder(tmp_path: Path) -> DataFolder:
-    commands.settle(tmp_path / "data")
+    commands.configure(tmp_path / "data")
     return DataFolder(tmp_path / "data")
 
 

@@ -31,7 +31,7 @@ TINY = {
 """Settings of runs that are over at once, in the process that started them."""
 
 
-def settle(data: Path, settings: object = TINY) -> Path:
+def configure(data: Path, settings: object = TINY) -> Path:
     """A data folder with these settings."""
     data.mkdir(parents=True, exist_ok=True)
     (data / "settings.json").write_text(json.dumps(settings), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Work counted in calls: a busy machine moves nothing of it."""
+"""Work measured in function calls, which do not depend on the load of the machine."""
 
 from __future__ import annotations
 

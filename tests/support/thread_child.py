@@ -97,7 +97,7 @@ class _CopyForParent:
 
 
 class ThreadProcess:
-    """A thread with the face of a process."""
+    """A thread with the interface of a process."""
 
     pid = None
 

@@ -18,7 +18,7 @@ from core.training.course import course_of
 from core.training.evaluation import evaluate_run
 from tests.core.accuracy.rigs import HORIZONS, database, read_all
 from tests.support.candles import random_walk, without
-from tests.support.made_up_run import MadeUpRun, made_up
+from tests.support.synthetic_run import SyntheticRun, made_up
 
 
 @pytest.fixture(scope="module")
@@ -132,7 +132,7 @@ def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
 
 def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
     candles = random_walk(140, seed=2)
-    run = MadeUpRun(tmp_path)
+    run = SyntheticRun(tmp_path)
     run.write(candles[:60])
     with database(tmp_path) as db:
         book = AccuracyBook(db, run.run_id, HORIZONS)

@@ -20,7 +20,7 @@ from core.storage.runs import RunStore
 from core.training.course import Course, course_of
 from core.training.evaluation import evaluate_run
 from tests.support.candles import random_walk
-from tests.support.made_up_run import made_up
+from tests.support.synthetic_run import made_up
 
 ABOUT = {"file": "candles.csv", "seed": 5, "device": "CPU, 1 thread"}
 _VOID = {"meta"}

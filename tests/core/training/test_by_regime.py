@@ -22,7 +22,7 @@ from tests.core.storage.samples import score
 from tests.core.training import rigs
 from tests.core.training.conftest import Grow
 from tests.support.candles import random_walk
-from tests.support.made_up_run import made_up
+from tests.support.synthetic_run import made_up
 
 
 def of(regime: Regime) -> RegimeProbabilities:

@@ -21,7 +21,7 @@ from core.storage.runs import RunStore
 from core.training.evaluation import evaluate_run
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
-from tests.support.made_up_run import made_up
+from tests.support.synthetic_run import made_up
 
 LONG = replace(
     rigs.SMALL,

@@ -60,7 +60,7 @@ def test_help_names_every_command_and_loads_nothing_heavy() -> None:
 
 
 def test_a_run_trains_in_a_child_of_its_own(tmp_path: Path) -> None:
-    commands.settle(tmp_path, IN_A_CHILD)
+    commands.configure(tmp_path, IN_A_CHILD)
     summary = commands.run_json("headless", "--feed", "simulate", "--candles", "15", "--data-dir", str(tmp_path))
     assert (summary["candles"], summary["steps"]) == (15, 14)
     log = (tmp_path / "logs" / "trainer.log").read_text(encoding="utf-8")
@@ -80,7 +80,7 @@ def test_the_doctor_finds_this_machine_well_and_stays_without_torch(tmp_path: Pa
 
 @pytest.mark.slow
 def test_an_evaluation_ends_when_its_stdin_is_closed(tmp_path: Path) -> None:
-    commands.settle(tmp_path, IN_A_CHILD)
+    commands.configure(tmp_path, IN_A_CHILD)
     where = ("--progress-lines", "--data-dir", str(tmp_path))
     with start("evaluate", str(SAMPLE), *where) as process:
         try:
@@ -96,7 +96,7 @@ def test_an_evaluation_ends_when_its_stdin_is_closed(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_an_interrupted_pretraining_keeps_the_best_so_far(tmp_path: Path) -> None:
-    commands.settle(tmp_path)
+    commands.configure(tmp_path)
     candles = write(tmp_path / "reverting.csv", reverting(400))
     endless = ("--epochs", "100000", "--patience", "100000", "--data-dir", str(tmp_path))
     with start("pretrain", str(candles), *endless) as process:

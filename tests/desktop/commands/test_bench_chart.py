@@ -68,7 +68,7 @@ def test_sizes_that_cannot_be_are_a_sentence(tmp_path: Path, sizes: str) -> None
 
 
 def test_bench_train_prints_its_ratio(tmp_path: Path) -> None:
-    commands.settle(tmp_path)
+    commands.configure(tmp_path)
     measured = commands.invoke_json("bench", "train", "--steps", "10", "--data-dir", str(tmp_path))
     assert measured["ratio_to_bare_loop"]["median"] > 0.0 and measured["cases"]["default"]["steps"] == 10
 

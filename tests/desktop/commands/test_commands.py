@@ -23,7 +23,7 @@ REPLAY = ("--feed", "replay", "--file", str(SAMPLE), "--candles", "20", "--seed"
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder for tests that only read what a headless run has left in it."""
-    return commands.settle(tmp_path_factory.mktemp("data"))
+    return commands.configure(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_headless_prints_its_whole_summary_and_the_next_start_resumes_the_run(
 
 
 def test_a_simulation_continues_with_its_market_at_the_next_start(tmp_path: Path) -> None:
-    commands.settle(tmp_path, {**commands.TINY, "training": {**commands.TINY["training"], "seed": None}})
+    commands.configure(tmp_path, {**commands.TINY, "training": {**commands.TINY["training"], "seed": None}})
     simulate = ("headless", "--feed", "simulate", "--data-dir", str(tmp_path))
     first = commands.invoke_json(*simulate, "--candles", "10")
     second = commands.invoke_json(*simulate, "--candles", "15")
@@ -74,7 +74,7 @@ def send_after_the_first_score(monkeypatch: pytest.MonkeyPatch, number: int) -> 
 def test_a_signal_ends_a_run_with_a_summary_and_a_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    commands.settle(tmp_path)
+    commands.configure(tmp_path)
     send_after_the_first_score(monkeypatch, getattr(signal, name))
     simulate = ("headless", "--feed", "simulate", "--candles", "500", "--data-dir", str(tmp_path))
     summary = commands.invoke_json(*simulate)
@@ -85,7 +85,7 @@ def test_a_signal_ends_a_run_with_a_summary_and_a_checkpoint(
 def test_an_interrupted_evaluation_judges_nothing_and_writes_no_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commands.settle(tmp_path)
+    commands.configure(tmp_path)
     send_after_the_first_score(monkeypatch, signal.SIGINT)
     report = ("--report", str(tmp_path / "out.html"))
     done = commands.invoke("evaluate", str(SAMPLE), *report, "--json", "--data-dir", str(tmp_path))
@@ -134,7 +134,7 @@ def test_an_altered_checkpoint_is_found(data: Path) -> None:
 
 
 def test_evaluate_leaves_nothing_in_the_data_folder(tmp_path: Path) -> None:
-    folder = commands.settle(tmp_path / "empty")
+    folder = commands.configure(tmp_path / "empty")
     summary = commands.invoke_json("evaluate", str(SAMPLE), "--candles", "40", "--data-dir", str(folder))
     assert summary["scored"] == summary["judged"] == 39 and summary["file"] == SAMPLE.name
     wanted = {"pinball", "horizons", "direction", "coverage", "diebold_mariano_p", "candles_per_s", "device"}
@@ -147,7 +147,7 @@ def test_evaluate_leaves_nothing_in_the_data_folder(tmp_path: Path) -> None:
 def test_evaluations_agree_without_a_seed(tmp_path: Path, given: int | None, used: int) -> None:
     """Without one in the settings it is 0."""
     training = {**commands.TINY["training"], "seed": given}
-    commands.settle(tmp_path, {**commands.TINY, "training": training})
+    commands.configure(tmp_path, {**commands.TINY, "training": training})
     summary = commands.invoke_json("evaluate", str(SAMPLE), "--candles", "3", "--data-dir", str(tmp_path))
     assert summary["seed"] == used
 
@@ -163,14 +163,14 @@ def test_evaluations_agree_without_a_seed(tmp_path: Path, given: int | None, use
     ],
 )
 def test_what_is_wrong_is_one_object(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = commands.invoke(*arguments, "--json", "--data-dir", str(commands.settle(tmp_path)))
+    done = commands.invoke(*arguments, "--json", "--data-dir", str(commands.configure(tmp_path)))
     assert done.returncode != 0
     assert words in json.loads(done.stdout)["error"]
     assert "Traceback" not in done.stderr
 
 
 def test_cuda_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
-    commands.settle(tmp_path)
+    commands.configure(tmp_path)
     done = commands.invoke("headless", *REPLAY[:-1], "cuda", "--json", "--data-dir", str(tmp_path))
     if done.returncode == 0:
         pytest.skip("this machine has CUDA")
@@ -179,7 +179,7 @@ def test_cuda_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 
 def test_broken_settings_never_stop_a_start(tmp_path: Path) -> None:
     training = {**commands.TINY["training"], "learning_rate": "much"}
-    commands.settle(tmp_path, {**commands.TINY, "training": training, "from_the_future": 1})
+    commands.configure(tmp_path, {**commands.TINY, "training": training, "from_the_future": 1})
     done = commands.invoke("headless", *REPLAY, "--json", "--data-dir", str(tmp_path))
     assert done.returncode == 0 and json.loads(done.stdout)["steps"] == 19
     assert "training.learning_rate" in done.stderr and "from_the_future" in done.stderr

@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_written_is_one_finding_among_all_and_the_exit_c
 
 
 def test_dropped_settings_are_named(data_dir: Path) -> None:
-    commands.settle(data_dir, {"gradients": {"clip_norm": -1}})
+    commands.configure(data_dir, {"gradients": {"clip_norm": -1}})
     found = finding("Settings", data_dir)
     assert found.state is State.WARN and "gradients.clip_norm" in found.what and found.advice
 

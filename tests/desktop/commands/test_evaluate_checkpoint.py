@@ -59,7 +59,7 @@ def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_i
     before = {path.name: path.read_bytes() for path in place.iterdir()}
     later = write(tmp_path / "later.csv", 50, info.candle_open_time_ms + MINUTE.duration_ms)
     report = tmp_path / "out.html"
-    commands.settle(tmp_path / "elsewhere")
+    commands.configure(tmp_path / "elsewhere")
     told = commands.invoke_json(
         *("evaluate", str(later), "--checkpoint", str(place), "--frozen", "--report", str(report)),
         *("--data-dir", str(tmp_path / "elsewhere"), "--device", "cpu"),

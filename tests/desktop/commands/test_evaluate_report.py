@@ -14,7 +14,7 @@ SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 
 def test_evaluate_prints_a_table_and_writes_the_page(tmp_path: Path) -> None:
     report = tmp_path / "out.html"
-    commands.settle(tmp_path)
+    commands.configure(tmp_path)
     candles = tmp_path / "[bold]<b>&.csv"
     candles.write_bytes(SAMPLE.read_bytes())
     done = commands.invoke(
@@ -34,7 +34,7 @@ def test_evaluate_prints_a_table_and_writes_the_page(tmp_path: Path) -> None:
     ("report", "words"), [("none/out.html", "no folder"), (".", "is a folder"), ("out.csv", "ends in .html")]
 )
 def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path, report: str, words: str) -> None:
-    options = ("--report", str(tmp_path / report), "--candles", "3", "--data-dir", str(commands.settle(tmp_path)))
+    options = ("--report", str(tmp_path / report), "--candles", "3", "--data-dir", str(commands.configure(tmp_path)))
     done = commands.invoke("evaluate", str(SAMPLE), *options)
     assert done.returncode == 2 and words in done.stderr.replace("\n", " ") and "Traceback" not in done.stderr
 
@@ -42,7 +42,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path: Pat
 def test_the_candles_are_not_overwritten(tmp_path: Path) -> None:
     candles = tmp_path / "candles.html"
     candles.write_bytes(SAMPLE.read_bytes())
-    options = ("--report", str(candles), "--candles", "3", "--data-dir", str(commands.settle(tmp_path)))
+    options = ("--report", str(candles), "--candles", "3", "--data-dir", str(commands.configure(tmp_path)))
     done = commands.invoke("evaluate", str(candles), *options)
     assert done.returncode == 2 and "candle file itself" in done.stderr.replace("\n", " ")
     assert candles.read_bytes() == SAMPLE.read_bytes()

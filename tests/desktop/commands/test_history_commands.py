@@ -240,7 +240,7 @@ def test_a_folder_that_another_command_uses_is_left_alone(tmp_path: Path) -> Non
 
 def test_old_candles_do_not_reach_a_trainer_that_is_past_them(tmp_path: Path) -> None:
     """The queue goes forward only: what is imported before its position is drawn, and not learned from."""
-    run = ("headless", "--file", str(SAMPLE), "--candles", "20", "--data-dir", str(commands.settle(tmp_path)))
+    run = ("headless", "--file", str(SAMPLE), "--candles", "20", "--data-dir", str(commands.configure(tmp_path)))
     first = commands.invoke_json(*run)
     with open_database(DataFolder(tmp_path).database) as db:
         venue, symbol, interval_ms = db.execute("SELECT venue, symbol, interval_ms FROM markets").fetchone()

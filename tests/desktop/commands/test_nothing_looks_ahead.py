@@ -64,7 +64,7 @@ def said_until(root: Path, end_ms: int) -> dict[str, list[object]]:
 
 def recorded(folder: Path, name: str, candles: list[Candle]) -> Path:
     """A data folder in which all of them were learned from, by a model of the usual size."""
-    root = commands.settle(folder / name, {"training": {"seed": 4, "device": "cpu", "host": "thread"}})
+    root = commands.configure(folder / name, {"training": {"seed": 4, "device": "cpu", "host": "thread"}})
     file = written(folder / f"{name}.csv", candles)
     commands.invoke_json("headless", "--file", str(file), "--interval", "1m", "--data-dir", str(root))
     return root

@@ -25,7 +25,7 @@ PROMISED = "epochs stopped_early best_epoch samples steps device world_size chec
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    return commands.settle(tmp_path / "data", SMALL)
+    return commands.configure(tmp_path / "data", SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def candles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def pretrained(tmp_path_factory: pytest.TempPathFactory, candles: Path) -> tuple[Path, dict[str, Any]]:
     """A data folder after two epochs, and what was printed."""
-    folder = commands.settle(tmp_path_factory.mktemp("pretrained"), SMALL)
+    folder = commands.configure(tmp_path_factory.mktemp("pretrained"), SMALL)
     return folder, commands.invoke_json("pretrain", str(candles), "--epochs", "2", "--data-dir", str(folder))
 
 

@@ -57,7 +57,9 @@ def test_the_window_owns_the_folder_and_its_exit_code_is_the_commands(opened: Op
 
 
 def test_options_are_laid_over_the_settings(opened: Opened, tmp_path: Path) -> None:
-    commands.settle(tmp_path, {"market": {"venue": "binance", "catch_up_candles": 40}, "training": {"host": "process"}})
+    commands.configure(
+        tmp_path, {"market": {"venue": "binance", "catch_up_candles": 40}, "training": {"host": "process"}}
+    )
     market = ("--venue", "kraken", "--symbol", "ETH/EUR", "--interval", "5m", "--file", "there.csv", "--speed", "2.5")
     training = ("--seed", "7", "--device", "cpu", "--trainer", "thread", "--start-from", "none", "--new-run")
     commands.invoke("run", *market, *training, "--candles", "9", "--data-dir", str(tmp_path))
@@ -100,7 +102,7 @@ def test_a_second_start_opens_no_window(
 def test_on_a_disk_that_cannot_be_written_it_opens_on_a_temporary_folder_with_the_settings_of_that(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: int
 ) -> None:
-    folder = DataFolder(commands.settle(tmp_path))
+    folder = DataFolder(commands.configure(tmp_path))
     wanted = folder.settings.read_bytes()
 
     def prove(place: Path) -> None:
@@ -119,7 +121,7 @@ def test_on_a_disk_that_cannot_be_written_it_opens_on_a_temporary_folder_with_th
 
 
 def test_safe_mode_keeps_the_market_and_takes_the_defaults_for_the_rest(opened: Opened, tmp_path: Path) -> None:
-    commands.settle(tmp_path, {"market": {"symbol": "ETH/USDT"}, "gradients": {"clip_norm": 0.25}})
+    commands.configure(tmp_path, {"market": {"symbol": "ETH/USDT"}, "gradients": {"clip_norm": 0.25}})
     commands.invoke("run", "--safe-mode", "--data-dir", str(tmp_path))
     (context,) = opened.contexts
     assert context.is_safe_mode and context.settings.gradients == GradientSettings()
@@ -128,7 +130,7 @@ def test_safe_mode_keeps_the_market_and_takes_the_defaults_for_the_rest(opened: 
 
 def test_what_was_wrong_in_the_settings_is_handed_on_and_the_file_is_kept(opened: Opened, tmp_path: Path) -> None:
     """What is dropped would be gone with the next change of a setting."""
-    folder = DataFolder(commands.settle(tmp_path, {"appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}))
+    folder = DataFolder(commands.configure(tmp_path, {"appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}))
     broken = folder.settings.read_bytes()
     commands.invoke("run", "--data-dir", str(tmp_path))
     (context,) = opened.contexts
@@ -142,7 +144,7 @@ def test_the_first_start_is_the_one_where_nothing_was_chosen_and_somebody_looks(
 ) -> None:
     monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)
     monkeypatch.setenv("DISPLAY", ":0")  # the application of these tests is on its own platform already
-    starts = ((tmp_path / "a", ()), (tmp_path / "b", ("--feed", "simulate")), (commands.settle(tmp_path / "c"), ()))
+    starts = ((tmp_path / "a", ()), (tmp_path / "b", ("--feed", "simulate")), (commands.configure(tmp_path / "c"), ()))
     for folder, options in starts:
         commands.invoke("run", *options, "--data-dir", str(folder))
     assert [context.is_first_start for context in opened.contexts] == [True, False, False]

@@ -26,7 +26,7 @@ def watch(bench: Bench) -> RunWatch:
     return RunWatch(bench.window, bench.state, bench.window.messages)
 
 
-def lose_patience(watch: RunWatch) -> None:
+def fire_away_timer(watch: RunWatch) -> None:
     """So long as a feed may be away is over, where one is waited for."""
     if watch._patience.isActive():
         watch._patience.stop()
@@ -61,7 +61,7 @@ def test_a_live_feed_that_stays_away_is_told_and_its_return_too(bench: Bench, to
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     assert told == [], "it may be back at once"
-    lose_patience(watch)
+    fire_away_timer(watch)
     assert told == ["The feed is lost"]
     feed(bench, FeedState.CONNECTING)
     feed(bench, FeedState.LIVE)
@@ -72,7 +72,7 @@ def test_a_feed_that_is_soon_back_is_not_worth_a_word(bench: Bench, told: list[s
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     feed(bench, FeedState.LIVE)
-    lose_patience(watch)
+    fire_away_timer(watch)
     assert told == []
 
 
@@ -89,7 +89,7 @@ def test_another_market_is_no_loss(bench: Bench, told: list[str], watch: RunWatc
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     bench.state.begin(None)
-    lose_patience(watch)
+    fire_away_timer(watch)
     assert told == []
 
 
@@ -148,7 +148,7 @@ def test_each_can_be_turned_off(bench: Bench, told: list[str], watch: RunWatch) 
     bench.state.apply(incident())
     feed(bench, FeedState.FAILED)
     feed(bench, FeedState.RECONNECTING)
-    lose_patience(watch)
+    fire_away_timer(watch)
     feed(bench, FeedState.LIVE)
     watch.tell_of_job(finished(bench))
     assert told == []

@@ -32,7 +32,7 @@ ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("kraken", "XBT
 KEYS = (("binance", "BTC/USDT"), ("kraken", "XBT/EUR"))
 
 
-class PlayedPoller:
+class FakePoller:
     """Does what the test says, on the thread that polls."""
 
     def __init__(
@@ -57,11 +57,11 @@ class PlayedPoller:
 
 @pytest.fixture
 def poller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("desktop.watch.quote_feed.TickerPoller", PlayedPoller)
+    monkeypatch.setattr("desktop.watch.quote_feed.TickerPoller", FakePoller)
 
 
-def of(feed: QuoteFeed) -> PlayedPoller:
-    assert isinstance(feed._poller, PlayedPoller)
+def of(feed: QuoteFeed) -> FakePoller:
+    assert isinstance(feed._poller, FakePoller)
     return feed._poller
 
 

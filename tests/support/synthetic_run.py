@@ -1,6 +1,6 @@
-"""The record of a run that never was: forecasts, scores and conditions that fit each other and their candles.
+"""A synthetic run in the database: forecasts, scores and conditions that fit each other and their candles.
 
-For tests of who reads a record. A session that writes as much takes a hundred times as long.
+For tests of code that reads a record; a real session takes a hundred times as long to write as much.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SETTINGS = json.dumps({"online": {"twin_age": TWIN_AGE}})
 _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 
 
-class MadeUpRun:
+class SyntheticRun:
     """Its forecasts are a little better than the reference's. What is written does not depend on how many at once."""
 
     def __init__(self, root: Path, horizons: int = 3, seed: int = 0) -> None:
@@ -40,7 +40,7 @@ class MadeUpRun:
         runs = RunStore(self._db)
         run = runs.create(
             MARKET,
-            "made up",
+            "synthetic",
             created_at_ms=1,
             seed=0,
             is_seeded=True,
@@ -144,7 +144,7 @@ class MadeUpRun:
 
 def made_up(root: Path, candles: Sequence[Candle], horizons: int = 3, seed: int = 0) -> str:
     """Write one over these candles; its run id."""
-    run = MadeUpRun(root, horizons, seed)
+    run = SyntheticRun(root, horizons, seed)
     run.write(candles)
     run.close()
     return run.run_id
