@@ -13,8 +13,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from core.clock import Clock
+from core.commands import RescoreCandle
 from core.market.candle import Candle, Market
-from core.market.feeds.base import ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus
+from core.market.feeds.base import (
+    ClosedCandle,
+    CorrectedCandle,
+    FeedEvent,
+    FeedKind,
+    FeedState,
+    FeedStatus,
+    FormingCandle,
+)
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import VenueError
 from core.market.watchlist import WatchedMarket
@@ -22,8 +31,8 @@ from core.settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
-from tests.desktop.living import context, live, until
-from tests.support.candles import random_walk
+from tests.desktop.living import IdleWorker, context, live, until
+from tests.support.candles import MINUTE, random_walk
 
 ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("binanceus", "BTC/USDT", "1m"))
 CANDLES = random_walk(30)
@@ -58,6 +67,9 @@ class PlayedFeed:
     def close_candles(self, *candles: Candle) -> None:
         for candle in candles:
             self._events.put_nowait(ClosedCandle(candle, is_live=False))
+
+    def send(self, event: FeedEvent) -> None:
+        self._events.put_nowait(event)
 
 
 Feeds = list[PlayedFeed]
@@ -118,6 +130,24 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
         QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Enter)
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
+
+    live(qapp, over(tmp_path), story)
+
+
+def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.runs.is_training, "a trainer")
+        (worker,) = application.runs.findChildren(IdleWorker)
+        await stored(application, feeds[0], CANDLES)
+        forming = dataclasses.replace(CANDLES[-1], open_time_ms=CANDLES[-1].open_time_ms + MINUTE.duration_ms)
+        feeds[0].send(FormingCandle(forming))
+        await until(lambda: application.chart.model.forming == forming, "the forming candle on the chart")
+        before, after = CANDLES[10], dataclasses.replace(CANDLES[10], close=CANDLES[10].high)
+        feeds[0].send(CorrectedCandle(after, before))
+        await until(lambda: application.series is not None and application.series[10] == after, "the correction")
+        assert RescoreCandle(after.open_time_ms) in worker.taken()
 
     live(qapp, over(tmp_path), story)
 
