@@ -31,9 +31,9 @@ def first(qapp: object, tmp_path: Path) -> Iterator[SingleInstance]:
 def test_a_second_start_raises_the_first_and_knows_it(qtbot: QtBot, first: SingleInstance, tmp_path: Path) -> None:
     first.claim()
     second = subprocess.Popen([sys.executable, "-c", _SECOND_START, str(tmp_path)], stdout=subprocess.PIPE)
-    with qtbot.waitSignal(first.raise_requested, timeout=20_000):
+    with qtbot.waitSignal(first.raise_requested):
         pass
-    qtbot.waitUntil(lambda: second.poll() is not None, timeout=20_000)
+    qtbot.waitUntil(lambda: second.poll() is not None)
     assert second.communicate()[0].strip() == b"raised other"
 
 
@@ -64,6 +64,6 @@ def test_rubbish_is_hung_up_on(qtbot: QtBot, first: SingleInstance, tmp_path: Pa
     socket = QLocalSocket()
     socket.connectToServer(server_name(tmp_path))
     assert socket.waitForConnected(1_000)
-    with qtbot.waitSignal(socket.disconnected, timeout=5_000), qtbot.assertNotEmitted(first.raise_requested):
+    with qtbot.waitSignal(socket.disconnected), qtbot.assertNotEmitted(first.raise_requested):
         socket.write(b"x" * 1_000)
         socket.flush()

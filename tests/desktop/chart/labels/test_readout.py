@@ -364,7 +364,7 @@ def test_the_countdown_ticks_without_new_prices(show_chart: ShowChart, clock: Ma
         assert chart.overlay.last_price is not None
         assert texts(chart.overlay.last_price.rows[1:]) == "00:58 "
 
-    qtbot.waitUntil(has_gone_on, timeout=2_000)  # type: ignore[attr-defined]
+    qtbot.waitUntil(has_gone_on)  # type: ignore[attr-defined]
 
 
 def test_the_last_price_is_labelled_unless_out_of_view(show_chart: ShowChart) -> None:
