@@ -88,7 +88,7 @@ def test_a_command_that_talks_rubbish_is_told_and_hung_up_on(
 ) -> None:
     socket = QLocalSocket()
     socket.connectToServer(server_name(tmp_path))
-    assert socket.waitForConnected(1_000)
+    assert socket.waitForConnected(60_000)
     with qtbot.waitSignal(socket.disconnected):
         socket.write(GREETING + packed({"op": "begin", "title": "Mischief"}) + packed({"op": "candles"}))
         socket.flush()
@@ -245,7 +245,8 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
             shown = application.series
             firsts.append(first_ms)
             assert shown is not None and shown[0] == older[0] and shown[4_999] == older[-1]
-            assert titles == {"Importing candles"} and application.state.jobs.running() == ()
+            assert titles == {"Importing candles"}
+            await until(lambda: application.state.jobs.running() == (), "the import and the catch-up to end")
             notice = application.window.banner.shown
             assert notice is not None and "5,000 candles stored" in notice.text
         finally:
