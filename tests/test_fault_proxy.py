@@ -15,8 +15,6 @@ from tests.support.exchange.clock import loop_s
 from tests.support.fault_proxy import Bandwidth, FaultProxy, Latency, Refuse, Reset, SlowClose, Stall
 from tests.support.virtual_network import run_locally
 
-pytestmark = pytest.mark.venue
-
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """Sends everything back until it is told `bye`."""

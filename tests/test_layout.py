@@ -92,23 +92,6 @@ def test_only_the_clock_reads_the_time_in_core_and_models() -> None:
     assert readers == {"core/clock.py", "core/storage/database.py"}
 
 
-_REAL_TIME = re.compile(r"\btime\.(sleep|monotonic|perf_counter|time)\(|qtbot\.wait\(")
-_MAY_TAKE_TIME = re.compile(r"mark\.(slow|venue|benchmark)\b")
-
-
-def test_only_slow_tests_sleep_or_look_at_the_clock() -> None:
-    offenders = []
-    for path in sources("tests"):
-        source = path.read_text(encoding="utf-8")
-        marks = "".join(line for line in source.splitlines() if line.startswith("pytestmark"))
-        for function in functions(path) if not _MAY_TAKE_TIME.search(marks) else []:
-            decorators = "".join(ast.unparse(each) for each in function.decorator_list)
-            is_timed = _REAL_TIME.search(ast.unparse(function)) is not None
-            if function.name.startswith("test_") and is_timed and not _MAY_TAKE_TIME.search(decorators):
-                offenders.append(f"{path.relative_to(ROOT)}:{function.lineno}")
-    assert offenders == []
-
-
 def test_no_dialog_nests_the_event_loop() -> None:
     nested = [
         f"{path.relative_to(ROOT)}:{number}"

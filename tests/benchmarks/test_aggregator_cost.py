@@ -9,6 +9,8 @@ import pytest
 from core.market.aggregate import Trade, TradeAggregator
 from core.market.candle import Interval
 
+pytestmark = pytest.mark.benchmark
+
 MINUTE = Interval.parse("1m")
 START_MS = 1_700_000_040_000
 TRADES = 20_000
@@ -40,7 +42,6 @@ def _run(trades: list[Trade]) -> float:
     return time.perf_counter() - began_s
 
 
-@pytest.mark.benchmark
 def test_a_trade_costs_the_same_in_a_full_candle_as_in_an_empty_one() -> None:
     few, many = seconds_per_trade(per_candle=200), seconds_per_trade(per_candle=TRADES)
     share = 5_000 * many

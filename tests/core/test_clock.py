@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from core.clock import ManualClock, SleepWatch, SystemClock
@@ -29,5 +31,13 @@ def test_a_jump_of_the_wall_clock_alone_is_told_once() -> None:
     assert watch.jump_s() == pytest.approx(-3600.0)
 
 
-def test_the_machines_clocks_go_together() -> None:
-    assert abs(SleepWatch(SystemClock()).jump_s()) < 1.0
+def test_the_machines_clocks_are_read_in_the_same_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed_s = 0
+    machine = SimpleNamespace(
+        time_ns=lambda: (1_700_000_000 + passed_s) * 1_000_000_000,
+        monotonic=lambda: 50.0 + passed_s,
+    )
+    monkeypatch.setattr("core.clock.time", machine)
+    watch = SleepWatch(SystemClock())
+    passed_s = 3_600
+    assert watch.jump_s() == pytest.approx(0.0)

@@ -77,7 +77,7 @@ def damage(path: Path) -> None:
 
 
 def loaded(qtbot: QtBot, loading: HistoryLoading, market: Market = MARKET) -> CandleSeries:
-    with qtbot.waitSignal(loading.loaded, timeout=20_000) as found:
+    with qtbot.waitSignal(loading.loaded) as found:
         loading.start(market)
     series = found.args[0]
     assert isinstance(series, CandleSeries)
@@ -105,7 +105,7 @@ def test_what_closes_during_the_load_is_there_whether_it_was_read_or_not(
     late = Candle(CANDLES[0].open_time_ms - MINUTE_MS, 1.0, 2.0, 0.5, 1.5, 3.0)
     replaced = Candle(CANDLES[100].open_time_ms, 1.0, 2.0, 0.5, 1.25, 4.0)
     changed = [*NEXT, late, replaced]
-    with qtbot.waitSignal(loading.loaded, timeout=20_000) as found:
+    with qtbot.waitSignal(loading.loaded) as found:
         loading.start(MARKET)
         if is_stored:
             CandleStore(db).save(MARKET, changed)
@@ -151,7 +151,7 @@ def test_a_cancelled_load_ends_soon_and_says_nothing(loading: HistoryLoading) ->
 
 
 def failure(qtbot: QtBot, loading: HistoryLoading) -> str:
-    with qtbot.waitSignal(loading.failed, timeout=20_000) as found:
+    with qtbot.waitSignal(loading.failed) as found:
         loading.start(MARKET)
     assert not loading.is_loading
     return str(found.args[0])

@@ -145,7 +145,7 @@ def test_another_market_starts_from_nothing(record: FeedRecord, qtbot: QtBot) ->
     record.add_status(status(FeedState.LIVE))
     record.add_told(RejectedMessage(0, "jump", "{}"))
     record.add_told(FeedVitals(0, "binance", reconnects=3))
-    with qtbot.waitSignal(record.changed, timeout=100):
+    with qtbot.waitSignal(record.changed):
         record.begin(MarketSettings(venue="kraken"))
     assert record.status is None and record.vitals is None and record.since_ms is None
     assert record.changes == record.rejected == record.rejected_by_reason == ()

@@ -95,8 +95,8 @@ def test_a_command_that_talks_rubbish_is_told_and_hung_up_on(
 ) -> None:
     socket = QLocalSocket()
     socket.connectToServer(server_name(tmp_path))
-    assert socket.waitForConnected(1_000)
-    with qtbot.waitSignal(socket.disconnected, timeout=5_000):
+    assert socket.waitForConnected(60_000)
+    with qtbot.waitSignal(socket.disconnected):
         socket.write(GREETING + packed({"op": "begin", "title": "Mischief"}) + packed({"op": "candles"}))
         socket.flush()
     assert b"does not understand" in bytes(socket.readAll().data())
@@ -252,7 +252,8 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
             shown = application.series
             firsts.append(first_ms)
             assert shown is not None and shown[0] == older[0] and shown[4_999] == older[-1]
-            assert titles == {"Importing candles"} and application.state.jobs.running() == ()
+            assert titles == {"Importing candles"}
+            await until(lambda: application.state.jobs.running() == (), "the import and the catch-up to end")
             notice = application.window.banner.shown
             assert notice is not None and "5,000 candles stored" in notice.text
         finally:
@@ -290,13 +291,13 @@ def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
                 env={**os.environ, "GHOSTCANDLE_EXCHANGE_URLS": urls},
             )
             if is_interrupted:
-                with qtbot.waitSignal(visits.progressed, timeout=30_000, check_params_cb=lambda job: job.done > 0):
+                with qtbot.waitSignal(visits.progressed, check_params_cb=lambda job: job.done > 0):
                     pass
                 process.send_signal(signal.SIGINT)
-            qtbot.waitUntil(lambda process=process: process.poll() is not None, timeout=40_000)
+            qtbot.waitUntil(lambda process=process: process.poll() is not None)
             account = json.loads(process.communicate()[0])
             assert process.returncode == (130 if is_interrupted else 0), account
     assert account["left"] == 0 and account["all_absent"] == 1
-    qtbot.waitUntil(lambda: len(told) == 2, timeout=5_000)
+    qtbot.waitUntil(lambda: len(told) == 2)
     with open_database(tmp_path / "ghostcandle.sqlite3", readonly=True) as db:
         assert CandleStore(db).load(MARKET) == expected

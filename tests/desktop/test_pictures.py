@@ -81,7 +81,7 @@ def keep_picture(widget: QWidget, name: str) -> None:
 
 def settle(qtbot: QtBot, bench: Bench) -> None:
     """Wait until no panel on the screen is stale, and the chart is painted."""
-    qtbot.waitUntil(lambda: not bench.window.has_stale_panels(), timeout=3_000)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     bench.chart.flush()
     QApplication.sendPostedEvents()
 

@@ -30,7 +30,7 @@ from tests.desktop import scenario
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_each_event_makes_its_own_signal(qtbot: QtBot, state: RunState, event: TrainerEvent, signal: str) -> None:
-    with qtbot.waitSignal(getattr(state, signal), timeout=100):
+    with qtbot.waitSignal(getattr(state, signal)):
         state.apply(event)
 
 

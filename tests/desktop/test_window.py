@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +16,6 @@ from core.diagnosis import Diagnosis
 from core.events import (
     GPU_IS_BACK,
     CheckpointsChanged,
-    EventBatch,
     Incident,
     JobProgress,
     Severity,
@@ -26,6 +27,7 @@ from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS
 from desktop.panels.accuracy_details import PAGES
+from desktop.panels.base import Panel
 from desktop.panels.diagnosis_card import DiagnosisCard
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
@@ -320,11 +322,32 @@ def test_closing_stops_the_timers_and_says_so(qtbot: QtBot, bench: Bench) -> Non
     assert not bench.window._refresher.is_running
 
 
-def test_events_at_full_speed_leave_the_window_quick(qtbot: QtBot, bench: Bench) -> None:
-    """1,000 steps at once are one refresh: the newest is shown soon after."""
-    bench.state.apply(EventBatch(tuple(scenario.steps(1_000))))
-    bench.state.apply(scenario.status())
-    qtbot.waitUntil(lambda: bench.window.status.step.text() == "Step 12,340", timeout=500)
+def test_a_thousand_steps_at_once_refresh_each_panel_once(
+    qtbot: QtBot, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    refreshed: Counter[Panel] = Counter()
+    panels = [panel for panel in bench.window.findChildren(Panel) if panel.is_on_screen]
+    for panel in panels:
+        monkeypatch.setattr(panel, "refresh", counted(panel, refreshed))
+    for step in scenario.steps(1_000):
+        bench.state.apply(step)
+        bench.state.apply(scenario.status())
+    assert not refreshed
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    assert bench.window.status.step.text() == "Step 12,340"
+    assert refreshed[bench.window.status] == 1 and set(refreshed.values()) == {1}
+
+
+def counted(panel: Panel, refreshed: Counter[Panel]) -> Callable[[], None]:
+    """Its `refresh`, which counts its calls."""
+    refresh = panel.refresh
+
+    def count_and_refresh() -> None:
+        refreshed[panel] += 1
+        refresh()
+
+    return count_and_refresh
 
 
 def test_the_window_comes_up_without_torch() -> None:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
@@ -26,6 +25,7 @@ from core.storage.runs import RunStore
 from tests.support import commands
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
+from tests.support.waiting import wait_until
 
 pytestmark = [pytest.mark.venue, pytest.mark.slow]
 
@@ -72,14 +72,6 @@ def stored(data: Path) -> tuple[list[Candle], int, int]:
         db.close()
 
 
-def wait_for(process: subprocess.Popen[str], condition: Callable[[], bool], timeout_s: float, what: str) -> None:
-    until = time.monotonic() + timeout_s
-    while not condition():
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < until, f"waited {timeout_s} s for {what}"
-        time.sleep(0.1)
-
-
 def libraries_of(pid: int) -> str:
     return Path(f"/proc/{pid}/maps").read_text()
 
@@ -92,12 +84,12 @@ def test_live_candles_are_learned_from_and_a_cut_leaves_no_hole(tmp_path: Path, 
         data = tmp_path / "data"
         process = start(command, data, exchange)
         try:
-            wait_for(process, lambda: stored(data)[2] >= 5, 60.0, "five live forecasts to be scored")
+            wait_until(lambda: stored(data)[2] >= 5, "five live forecasts to be scored", process=process)
             if command == "run" and sys.platform == "linux":
                 assert "torch" not in libraries_of(process.pid), "the window's process has torch in it"
             before_cut, sockets = len(stored(data)[0]), exchange.sockets_opened
             control(exchange.cut)
-            wait_for(process, lambda: len(stored(data)[0]) >= before_cut + 8, 40.0, "candles after the cut")
+            wait_until(lambda: len(stored(data)[0]) >= before_cut + 8, "candles after the cut", process=process)
         finally:
             process.send_signal(signal.SIGTERM)
             output = process.communicate(timeout=120)[0]

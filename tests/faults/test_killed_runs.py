@@ -7,7 +7,6 @@ import os
 import random
 import signal
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from core.storage.reader import RecordReader
 from core.storage.runs import RunStore
 from tests.conftest import SHARED_DATA
 from tests.support import commands
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.slow,
@@ -77,11 +77,7 @@ def run_to(file: Path, data: Path, steps: int, process: subprocess.Popen[str] | 
             text=True,
             cwd=commands.ROOT,
         )
-    until = time.monotonic() + 180.0
-    while steps_so_far(data) < steps:
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, f"did not reach step {steps}"
-        time.sleep(0.05)
+    wait_until(lambda: steps_so_far(data) >= steps, f"step {steps}", timeout_s=180.0, process=process)
     return process
 
 

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,6 +32,7 @@ from tests.support import driven, faulty_trainer
 from tests.support.candles import random_walk
 from tests.support.driven import Driven, Record
 from tests.support.faulty_trainer import Fault, FaultKind
+from tests.support.waiting import wait_until
 
 pytestmark = [
     pytest.mark.faults,
@@ -269,7 +269,7 @@ def test_the_next_start_resumes_after_the_thread_host_took_its_process_with_it(
     process = multiprocessing.get_context("spawn").Process(target=driven.drive_in_thread_host, args=(tmp_path,))
     process.start()
     if kind in (FaultKind.HANG, FaultKind.STOP):
-        wait_until(lambda: faulty_trainer.passes_so_far(tmp_path) == 25)
+        wait_until(lambda: faulty_trainer.passes_so_far(tmp_path) == 25, "the 25th step")
         assert process.pid is not None
         os.kill(process.pid, signal.SIGKILL)  # as the user does with a program that hangs
     process.join(60)
@@ -309,10 +309,3 @@ def test_who_paused_stays_paused_when_the_trainer_is_killed(tmp_path: Path) -> N
     assert not any(isinstance(event, StepDone) for event in after), "it trained on"
     assert driven.record_of(tmp_path).origins_ms == tuple(candle.open_time_ms for candle in CANDLES)
     assert_gone(run)
-
-
-def wait_until(condition: Callable[[], bool], timeout_s: float = 120.0) -> None:
-    until_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < until_s, f"waited {timeout_s} s"
-        time.sleep(0.05)

@@ -100,7 +100,7 @@ def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
     acts.close_popups()
     acts.hands.rest()
     stop_running_on(chart, acts.clock)
-    qtbot.waitUntil(lambda: not acts.charting.history.is_loading, timeout=20_000)
+    qtbot.waitUntil(lambda: not acts.charting.history.is_loading)
     acts.tick()  # a market that was just opened has no forming candle yet
     settle(chart)
     chart.overlay  # noqa: B018 - asks for the past forecasts that are in view and under the mouse
@@ -112,7 +112,7 @@ def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
 def read_all(acts: WindowActs, qtbot: QtBot) -> None:
     """What is read of the run between frames, past forecasts and regimes, is there."""
     model = acts.chart.model
-    qtbot.waitUntil(lambda: not (model.past.is_waiting or model.regimes.is_waiting), timeout=5_000)
+    qtbot.waitUntil(lambda: not (model.past.is_waiting or model.regimes.is_waiting))
 
 
 def on_screen(chart: ChartWidget) -> NDArray[np.uint32]:
@@ -147,7 +147,7 @@ def assert_alike(series: CandleSeries, wanted: CandleSeries) -> None:
 
 def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
     acts.rest()
-    qtbot.waitUntil(lambda: not acts.window.has_stale_panels(), timeout=5_000)
+    qtbot.waitUntil(lambda: not acts.window.has_stale_panels())
     read_all(acts, qtbot)
     settle(acts.chart)
     for made in (past_support.stored, past_support.issued):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from tests.desktop.living import live, until
 from tests.support.exchange.clock import wall_ms
 from tests.support.fault_proxy import Refuse
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
+from tests.support.waiting import wait_until
 from tests.venue.rig import MARKET, STEP_MS, Heard, a_feed, pipeline_of
 from tests.venue.windows import CATCH_UP, context, wall_exchange
 
@@ -119,10 +119,8 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path)
 
         live(qapp, context(tmp_path / "data", venue.urls), story, out_s + 250.0)
         newest_ms = on_chart[-1].open_time_ms
-        deadline_s = time.monotonic() + 60.0
-        while not beside.heard.closed or beside.heard.closed[-1].open_time_ms < newest_ms:
-            assert time.monotonic() < deadline_s, "the undisturbed run is behind"
-            time.sleep(0.05)
+        closed = beside.heard.closed
+        wait_until(lambda: bool(closed) and closed[-1].open_time_ms >= newest_ms, "the undisturbed run", timeout_s=60.0)
 
     first_ms = on_chart[0].open_time_ms
     undisturbed = [candle for candle in stored(beside.database) if first_ms <= candle.open_time_ms <= newest_ms]

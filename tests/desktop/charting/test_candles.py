@@ -217,7 +217,7 @@ def test_holes_that_a_command_has_found_come_with_the_history(
     candles.show_market(MARKET)
     hole_ms = source[19].open_time_ms + MARKET.interval.duration_ms
     database.holes.add_of_exchange(MARKET, [Span(hole_ms, hole_ms + MARKET.interval.duration_ms)], START_MS)
-    with qtbot.waitSignal(history.loaded, timeout=20_000):
+    with qtbot.waitSignal(history.loaded):
         candles.reload(MARKET)
     assert bench.chart.model.absent_before(20) == 1
     assert history.wait()

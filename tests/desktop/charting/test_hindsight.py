@@ -71,12 +71,12 @@ def recorded(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Itera
 def wait_for_keys(qtbot: QtBot, bench: Bench) -> None:
     """Shortcuts are for the window that is active."""
     bench.window.activateWindow()
-    qtbot.waitUntil(bench.window.isActiveWindow, timeout=3_000)
+    qtbot.waitUntil(bench.window.isActiveWindow)
 
 
 def wait_for_all(qtbot: QtBot, recorded: Recorded) -> None:
     frame = recorded.chart.frame
-    qtbot.waitUntil(lambda: recorded.in_view() == frame.stop - frame.first, timeout=3_000)
+    qtbot.waitUntil(lambda: recorded.in_view() == frame.stop - frame.first)
     settle(recorded.chart)
 
 
@@ -171,7 +171,7 @@ def test_panning_reads_each_block_once(qtbot: QtBot, recorded: Recorded) -> None
         chart.go_to_oldest()
         settle(chart)
         # The first targets have no forecast: nothing had come before them.
-        qtbot.waitUntil(lambda: recorded.in_view() >= chart.frame.stop - chart.frame.first - 1, timeout=3_000)
+        qtbot.waitUntil(lambda: recorded.in_view() >= chart.frame.stop - chart.frame.first - 1)
         chart.go_to_newest()
         settle(chart)
         wait_for_all(qtbot, recorded)
@@ -185,7 +185,7 @@ def test_hovering_reads_what_it_needs_though_nothing_is_laid_over(qtbot: QtBot, 
     QTest.mouseMove(chart, point_over(chart, index - 1, recorded.shown[index - 1].close))
     QTest.mouseMove(chart, point_over(chart, index, recorded.shown[index].close))
     settle(chart)
-    qtbot.waitUntil(lambda: chart.overlay.tooltip is not None, timeout=3_000)
+    qtbot.waitUntil(lambda: chart.overlay.tooltip is not None)
 
 
 def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_chart_bench: MakeBench) -> None:
@@ -207,7 +207,7 @@ def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_char
     wait_for_keys(qtbot, bench)
     QTest.keyClick(bench.window, Qt.Key.Key_H)
     settle(bench.chart)
-    qtbot.waitUntil(lambda: bench.window.banner.shown is not None, timeout=3_000)
+    qtbot.waitUntil(lambda: bench.window.banner.shown is not None)
     notice = bench.window.banner.shown
     assert notice is not None and "locked by another program" in notice.text
     for _ in range(5):

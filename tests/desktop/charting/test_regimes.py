@@ -38,7 +38,7 @@ def watched(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterat
         Regimes(bench.window, bench.chart, bench.state, lambda _run: record.reader)
         bench.state.apply(scenario.ready(record.reader.run_id))
         bench.window.activateWindow()
-        qtbot.waitUntil(bench.window.isActiveWindow, timeout=3_000)
+        qtbot.waitUntil(bench.window.isActiveWindow)
         yield bench
 
 
@@ -65,7 +65,7 @@ def test_the_key_shades_the_chart_and_is_remembered(qtbot: QtBot, watched: Bench
     press(watched)
     assert watched.window.settings.chart.regimes and action.isChecked() and len(layers(watched)) == 1
     frame = watched.chart.frame
-    qtbot.waitUntil(lambda: in_view(watched) == frame.stop - frame.first, timeout=3_000)
+    qtbot.waitUntil(lambda: in_view(watched) == frame.stop - frame.first)
     press(watched)
     assert not watched.window.settings.chart.regimes and not action.isChecked() and not layers(watched)
 
@@ -74,7 +74,7 @@ def test_a_new_candle_is_known_by_its_forecast(qtbot: QtBot, watched: Bench) -> 
     press(watched)
     chart, series = watched.chart, watched.chart.model.series
     assert series is not None
-    qtbot.waitUntil(lambda: in_view(watched) > 0, timeout=3_000)
+    qtbot.waitUntil(lambda: in_view(watched) > 0)
     candle = SERIES[RECORDED]
     series.add(candle)
     watched.state.apply(issued(candle).event(watched.state.run_id or ""))
@@ -86,7 +86,7 @@ def test_a_new_candle_is_known_by_its_forecast(qtbot: QtBot, watched: Bench) -> 
 
 def test_another_market_has_nothing_of_the_former(qtbot: QtBot, watched: Bench) -> None:
     press(watched)
-    qtbot.waitUntil(lambda: in_view(watched) > 0, timeout=3_000)
+    qtbot.waitUntil(lambda: in_view(watched) > 0)
     watched.state.begin(None, MINUTE_MS)
     settle(watched.chart)
     assert in_view(watched) == 0
@@ -109,7 +109,7 @@ def test_a_record_that_cannot_be_read_is_told_and_asked_no_more(
     bench.state.apply(scenario.ready())
     bench.window.actions_of_window[ActionId.REGIMES].trigger()
     settle(bench.chart)
-    qtbot.waitUntil(lambda: broken.asked == 1, timeout=3_000)
-    qtbot.waitUntil(lambda: bench.window.banner.shown is not None, timeout=3_000)
+    qtbot.waitUntil(lambda: broken.asked == 1)
+    qtbot.waitUntil(lambda: bench.window.banner.shown is not None)
     settle(bench.chart)
     assert broken.asked == 1

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,7 @@ from tests.support import commands
 from tests.support.candles import MINUTE
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
+from tests.support.waiting import wait_until
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 IN_A_CHILD = {**commands.TINY, "training": {**commands.TINY["training"], "host": "process"}}
@@ -41,13 +42,6 @@ def start(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         cwd=commands.ROOT,
         env={**os.environ, **environment},
     )
-
-
-def wait_for(condition: Callable[[], bool], process: subprocess.Popen[str]) -> None:
-    until_s = time.monotonic() + 120.0
-    while not condition():
-        assert process.poll() is None and time.monotonic() < until_s
-        time.sleep(0.02)
 
 
 def test_help_names_every_command_and_loads_nothing_heavy() -> None:
@@ -101,7 +95,7 @@ def test_an_interrupted_pretraining_keeps_the_best_so_far(tmp_path: Path) -> Non
     endless = ("--epochs", "100000", "--patience", "100000", "--data-dir", str(tmp_path))
     with start("pretrain", str(candles), *endless) as process:
         try:
-            wait_for(lambda: bool(list(tmp_path.rglob("pretrained-*.json"))), process)
+            wait_until(lambda: bool(list(tmp_path.rglob("pretrained-*.json"))), "the first weights", process=process)
             process.send_signal(signal.SIGTERM)
             out, err = process.communicate(timeout=120.0)
         finally:
@@ -160,7 +154,7 @@ def test_a_backfill_that_is_interrupted_and_killed_continues_and_leaves_no_hole(
     for number in (signal.SIGINT, signal.SIGKILL):
         before = pages()
         process = begin()
-        wait_for(lambda before=before: pages() >= before + 2, process)  # type: ignore[misc]
+        wait_until(lambda before=before: pages() >= before + 2, "two more pages", process=process)  # type: ignore[misc]
         process.send_signal(number)
         out, _ = process.communicate(timeout=60)
         if number == signal.SIGINT:

@@ -83,7 +83,7 @@ def test_what_the_machine_tells_reaches_it(qtbot: QtBot, dialog: WelcomeDialog) 
     before = dialog.devices.note.text()
     watch.start()
     try:
-        qtbot.waitUntil(lambda: dialog.devices.note.text() != before, timeout=60_000)
+        qtbot.waitUntil(lambda: dialog.devices.note.text() != before)
     finally:
         assert watch.close()
 

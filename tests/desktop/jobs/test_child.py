@@ -28,7 +28,7 @@ def test_the_program_is_this_one_installed_or_packaged(monkeypatch: pytest.Monke
 def ending(qtbot: QtBot, *arguments: str) -> Ending:
     owner = QObject()
     child = ChildProcess(arguments, {}, owner)
-    with qtbot.waitSignal(child.over, timeout=60_000) as signal:
+    with qtbot.waitSignal(child.over) as signal:
         child.start()
     found = signal.args[0]
     assert isinstance(found, Ending) and child.process_id == 0

@@ -7,8 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -36,6 +34,7 @@ from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
+from tests.support.waiting import wait_until
 
 HOUR_MS = 3_600_000
 PATIENCE_S = 120.0
@@ -248,11 +247,4 @@ def test_a_window_that_is_killed_leaves_no_orphan(tmp_path: Path) -> None:
         assert parent.stdout.readline().strip() == "progress"
         parent.kill()
         parent.wait()
-        wait_for(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    until_s = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until_s, "the child lives on"
-        time.sleep(0.05)
+        wait_until(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE, "the child to end")

@@ -106,7 +106,7 @@ def open_tab(qtbot: QtBot, dock: Dock, name: str) -> None:
     qtbot.waitUntil(tabs.isVisible)
     index = [tabs.tabText(place) for place in range(tabs.count())].index(name)
     qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(index).center())
-    qtbot.waitUntil(lambda: is_known(dock.state), timeout=10_000)
+    qtbot.waitUntil(lambda: is_known(dock.state))
     qtbot.waitUntil(lambda: not dock.panel.is_stale)
 
 
@@ -160,9 +160,9 @@ def test_a_click_on_a_horizon_chooses_it_for_all_pages_and_keys_move_on(dock: Do
     place = page.table.visualRect(page.table.model().index(1, 1)).center()
     qtbot.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert dock.details.request == Request(2)
-    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 2)
     qtbot.keyClick(page.table, Qt.Key.Key_Down)
-    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
     assert dock.details.horizon.currentText() == "3 candles ahead"
     open_tab(qtbot, dock, "Skill")
     assert f"n = {JUDGED - 2}" in shown_texts(dock)
@@ -182,7 +182,7 @@ def choose(qtbot: QtBot, box: QComboBox, text: str) -> None:
 def test_the_horizon_is_chosen_with_the_keyboard(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Errors")
     choose(qtbot, dock.details.horizon, "3 candles ahead")
-    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
     page = dock.page("Errors")
     assert isinstance(page, ErrorsPage)
     qtbot.waitUntil(lambda: "3 candles ahead" in page.errors.title.text())
@@ -310,7 +310,7 @@ def test_a_regime_that_is_chosen_is_judged_by_itself_on_all_pages(dock: Dock, qt
     open_tab(qtbot, dock, "Ahead")
     qtbot.waitUntil(dock.details.group.isVisible)
     choose(qtbot, dock.details.group, "Calm")
-    qtbot.waitUntil(lambda: chosen(dock).request.group == "calm", timeout=10_000)
+    qtbot.waitUntil(lambda: chosen(dock).request.group == "calm")
     qtbot.waitUntil(lambda: not dock.panel.is_stale)
     page = dock.page("Ahead")
     assert isinstance(page, HorizonsPage)
@@ -332,7 +332,7 @@ def test_a_run_that_is_not_in_the_database_is_said_and_the_thread_goes_on(
     open_database(DataFolder(run.root).database, readonly=True).close()
     watch = AccuracyWatch(state, tmp_path / "none.sqlite3", lambda: HORIZONS)
     state.begin("no such run")
-    with qtbot.waitSignal(state.accuracy_changed, timeout=5_000):
+    with qtbot.waitSignal(state.accuracy_changed):
         watch.want(Request())
     assert state.accuracy is None and "no database" in str(state.accuracy_trouble)
     watch.close()
@@ -347,16 +347,16 @@ def test_new_scores_are_read_and_a_correction_is_taken(tmp_path: Path, state: Ru
     watch._pause.setInterval(20)
     state.begin(session.status().run_id, 60_000)
     watch.want(Request())
-    qtbot.waitUntil(lambda: is_known(state), timeout=10_000)
+    qtbot.waitUntil(lambda: is_known(state))
     assert state.accuracy is not None and state.accuracy.chosen.n == 49
     for event in rigs.feed(session, candles[50:]):
         state.apply(event)
-    qtbot.waitUntil(lambda: _n(state.accuracy) == 79, timeout=10_000)
+    qtbot.waitUntil(lambda: _n(state.accuracy) == 79)
     before = state.accuracy.chosen.close.loss
     session.close()
     _correct_newest(root, state.run_id or "")
     state.scored.emit(replace(a_score(state), version=2))
-    qtbot.waitUntil(lambda: _loss(state.accuracy) != before, timeout=10_000)
+    qtbot.waitUntil(lambda: _loss(state.accuracy) != before)
     assert _loss(state.accuracy) == pytest.approx((before or 0.0) + 1.0 / 79)
     watch.close()
 

@@ -62,7 +62,7 @@ def test_in_the_corner_of_the_menus_all_of_it_is_seen_from_the_first_reading_on(
 def test_the_watch_tells_of_this_machine_and_ends(qtbot: QtBot, strip: MachineStrip) -> None:
     watch = MachineWatch()
     watch.told.connect(strip.show_reading)
-    with qtbot.waitSignal(watch.told, timeout=20_000):
+    with qtbot.waitSignal(watch.told):
         watch.start()
     assert texts(strip)[-1].startswith("Memory ")
     assert watch.close()

@@ -22,7 +22,7 @@ def state(book: QuoteBook, now_ms: int = 1_000, *, is_polled: bool = True) -> Qu
 
 def test_a_price_is_fresh_until_it_is_old(qtbot: QtBot, book: QuoteBook) -> None:
     assert state(book) is QuoteState.WAITING and state(book, is_polled=False) is QuoteState.NOT_ASKED
-    with qtbot.waitSignal(book.changed, timeout=100):
+    with qtbot.waitSignal(book.changed):
         book.take(Quoted("binance", {"BTC/USDT": QUOTE}, {}))
     assert state(book, 1_000 + STALE_AFTER_MS) is QuoteState.FRESH
     assert state(book, 1_001 + STALE_AFTER_MS) is QuoteState.OLD

@@ -1,0 +1,120 @@
+"""No fast test sleeps, waits for the wall clock or compares an elapsed time."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+from tests.support.wall_clock import uses_of_real_time
+
+ROOT = Path(__file__).resolve().parents[1]
+ON_VIRTUAL_TIME = ("tests/venue/", "tests/simulation/", "tests/core/market/")
+"""Where a coroutine's loop is virtual."""
+MAY_USE_REAL_TIME = {
+    "tests/conftest.py:_wait_until_gone": "threads and child processes end by themselves",
+    "tests/core/storage/children.py:wait_for_the_end": "a child process that sleeps until it is killed",
+    "tests/desktop/living.py:until": "polls a whole window, with its threads and child processes",
+    "tests/sabotage/runner.py:*": "a program: make sabotage",
+    "tests/stranger/hands.py:until": "polls a real screen",
+    "tests/support/budget.py:*": "a program: make check",
+    "tests/support/check.py:*": "a program: make check",
+    "tests/support/exchange/clock.py:*": "the time of an exchange on real sockets",
+    "tests/support/exchange/server.py:*": "sleeps on the loop of its test, whose time is virtual without real sockets",
+    "tests/support/fault_proxy.py:*": "sleeps on the loop of its test, whose time is virtual without real sockets",
+    "tests/support/faulty_trainer.py:*": "a child process that hangs on purpose, until it is killed",
+    "tests/support/*pictures.py:*": "a program: make pictures",
+    "tests/support/waiting.py:wait_until": "polls child processes",
+    "tests/support/watching.py:*": "a program: make pictures",
+    "tests/torture/run.py:run": "make soak gives it a duration, the tests a number of steps",
+}
+"""File and outermost function, and why."""
+
+SPELLINGS = {
+    "time.sleep": "import time\ndef test(): time.sleep(0.1)",
+    "imported": "from time import sleep\ndef test(): sleep(0.1)",
+    "renamed": "from time import sleep as nap\ndef test(): nap(0.1)",
+    "renamed module": "import time as t\ndef test(): t.sleep(0.1)",
+    "imported inside": "def test():\n from time import sleep\n sleep(0.1)",
+    "handed on": "import time\ndef test(): wait(time.sleep)",
+    "asyncio.sleep of a constant": "import asyncio\nasync def test(): await asyncio.sleep(0.1)",
+    "asyncio.sleep of a variable": "import asyncio\nasync def test(): await asyncio.sleep(delay_s)",
+    "asyncio.sleep of a named argument": "import asyncio\nasync def test(): await asyncio.sleep(delay=1)",
+    "asyncio.sleep imported": "from asyncio import sleep\nasync def test(): await sleep(1)",
+    "qWait": "from PySide6.QtTest import QTest\ndef test(): QTest.qWait(10)",
+    "qWait of the module": "from PySide6 import QtTest\ndef test(): QtTest.QTest.qWait(10)",
+    "qSleep": "from PySide6.QtTest import QTest\ndef test(): QTest.qSleep(10)",
+    "qtbot.wait": "def test(qtbot): qtbot.wait(10)",
+    "qtbot.wait of a helper": "class Bench:\n def pause(self): self.qtbot.wait(10)",
+    "msleep": "from PySide6.QtCore import QThread\ndef test(): QThread.msleep(10)",
+    **{
+        f"{name}{form}": f"import time\ndef test(): began = time.{name}{form}()"
+        for name in ("monotonic", "perf_counter", "thread_time", "process_time")
+        for form in ("", "_ns")
+    },
+    "time.time compared": "import time\ndef test():\n while time.time() < end_s: look()",
+    "time.time subtracted": "import time\ndef test(): took_s = time.time() - began_s",
+    "time.time_ns compared": "import time\ndef test(): assert time.time_ns() - began < 10",
+    "a fixture": "import pytest, time\n@pytest.fixture\ndef rig():\n yield\n time.sleep(1)",
+    "a helper": "import time\ndef until(condition):\n while not condition(): time.sleep(1)",
+    "a function in a function": "import time\ndef test():\n def story(): time.sleep(1)\n story()",
+    "outside of functions": "import time\nBEGAN_S = time.monotonic()",
+    "a parameter's mark": (
+        "import pytest, time\n"
+        "@pytest.mark.parametrize('n', [1, pytest.param(2, marks=pytest.mark.slow)])\n"
+        "def test(n): time.sleep(n)"
+    ),
+    "another mark": "import pytest, time\n@pytest.mark.slower\ndef test(): time.sleep(1)",
+    "a mark of another function": (
+        "import pytest, time\n@pytest.mark.slow\ndef test_one(): ...\ndef test_two(): time.sleep(1)"
+    ),
+    "a fixture's name in a module's mark": (
+        "import pytest, time\npytestmark = pytest.mark.usefixtures('slow')\ndef test(): time.sleep(1)"
+    ),
+}
+ALLOWED = {
+    "a marked test": "import pytest, time\n@pytest.mark.slow\ndef test(): time.sleep(1)",
+    "a mark with arguments": "import time\nfrom pytest import mark\n@mark.venue()\ndef test(): time.sleep(1)",
+    "a marked module": "import pytest, time\npytestmark = pytest.mark.benchmark\ndef test(): time.sleep(1)",
+    "a module of several marks": (
+        "import pytest, time\npytestmark = [\n pytest.mark.faults,\n pytest.mark.slow,\n]\ndef test(): time.sleep(1)"
+    ),
+    "letting the other tasks run": "import asyncio\nasync def test(): await asyncio.sleep(0)",
+    "the date": "import time\ndef test(): exchange(time.time_ns() // 1_000_000)",
+    "a wait of something else": "def test(qtbot, event): event.wait(); qtbot.waitUntil(is_shown)",
+    "a text": "def test(): run('import time; time.sleep(1)')",
+}
+
+
+def found() -> list[str]:
+    """All uses under tests, as file and outermost function, with the line and what is used."""
+    return [
+        f"{name}:{use.function} line {use.line}: {use.name}"
+        for path in sorted((ROOT / "tests").rglob("*.py"))
+        for name in [path.relative_to(ROOT).as_posix()]
+        for use in uses_of_real_time(path.read_text(encoding="utf-8"), is_virtual=name.startswith(ON_VIRTUAL_TIME))
+    ]
+
+
+def test_only_slow_tests_sleep_or_look_at_the_clock() -> None:
+    uses = found()
+    matched = {use: [place for place in MAY_USE_REAL_TIME if fnmatch(use, f"{place} line *")] for use in uses}
+    assert [use for use, places in matched.items() if not places] == []
+    needless = MAY_USE_REAL_TIME.keys() - {place for places in matched.values() for place in places}
+    assert needless == set(), "nothing there uses real time any more"
+
+
+@pytest.mark.parametrize("source", SPELLINGS.values(), ids=SPELLINGS.keys())
+def test_each_spelling_is_found(source: str) -> None:
+    assert uses_of_real_time(source)
+
+
+@pytest.mark.parametrize("source", ALLOWED.values(), ids=ALLOWED.keys())
+def test_what_takes_no_real_time_is_not_found(source: str) -> None:
+    assert uses_of_real_time(source) == []
+
+
+def test_on_virtual_time_only_a_task_may_sleep() -> None:
+    source = "import asyncio, time\nasync def test():\n await asyncio.sleep(60)\n time.sleep(60)"
+    assert [use.name for use in uses_of_real_time(source, is_virtual=True)] == ["time.sleep"]
