@@ -22,7 +22,7 @@ WINDOW = ("desktop.__main__", "desktop.worker", "desktop.window", "desktop.app")
 
 TOP_LEVEL = {"core", "desktop", "docs", "models", "resources", "tests", "build.spec", "pyproject.toml"}
 TOP_LEVEL |= {"README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "Makefile"}
-TOP_LEVEL |= {"requirements.lock", ".ci", ".github", ".gitignore", ".pre-commit-config.yaml"}
+TOP_LEVEL |= {"requirements.lock", ".ci", ".github", ".gitattributes", ".gitignore", ".pre-commit-config.yaml"}
 
 
 def sources(*packages: str) -> list[Path]:
@@ -48,8 +48,9 @@ def test_the_top_level_is_as_agreed() -> None:
 
 def test_ci_and_docs_call_targets_that_make_has() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    callers = [*(ROOT / ".github" / "workflows").glob("*.yml"), ROOT / ".ci" / "run", *ROOT.glob("*.md")]
-    called = {name for path in callers for name in re.findall(r"(?:run: |^|`)make ([a-z-]+)", path.read_text(), re.M)}
+    workflows, docs = (ROOT / ".github" / "workflows").glob("*.yml"), [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    texts = [path.read_text(encoding="utf-8") for path in (*workflows, ROOT / ".ci" / "run", *docs)]
+    called = {name for text in texts for name in re.findall(r"(?:run: |^|`)make ([a-z-]+)", text, re.MULTILINE)}
     assert called >= {"test", "test-slow", "bundle"}
     assert called <= targets
 

@@ -33,12 +33,13 @@ def vitals(rig: Rig) -> FeedVitals:
 async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
     async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(1)
+        before = rig.exchange.sockets_opened
         reset = Reset()
         rig.venue.proxy.put(reset)
         rig.venue.proxy.take(reset)
         await rig.trouble("was cut")
         await rig.live(2)
-        assert rig.venue.exchange.sockets_opened >= 2
+        assert rig.exchange.sockets_opened > before
     gc.collect()  # what ccxt or aiohttp did not close would warn now
 
 
