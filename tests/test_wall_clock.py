@@ -15,7 +15,7 @@ ON_VIRTUAL_TIME = ("tests/venue/", "tests/simulation/", "tests/core/market/")
 MAY_USE_REAL_TIME = {
     "tests/conftest.py:_wait_until_gone": "threads and child processes end by themselves",
     "tests/core/storage/children.py:wait_for_the_end": "a child process that sleeps until it is killed",
-    "tests/desktop/living.py:until": "polls a whole window, with its threads and child processes",
+    "tests/desktop/whole_window.py:until": "polls a whole window, with its threads and child processes",
     "tests/sabotage/runner.py:*": "a program: make sabotage",
     "tests/stranger/hands.py:until": "polls a real screen",
     "tests/support/budget.py:*": "a program: make check",

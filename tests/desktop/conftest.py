@@ -27,9 +27,9 @@ from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from desktop.window import MainWindow
 from tests.desktop import scenario
-from tests.desktop.dressing import undressed_afterwards
-from tests.desktop.living import CATCH_UP, IdleWorker, Tap, context
+from tests.desktop.application_style import restored_style
 from tests.desktop.made_up_language import MadeUpLanguage, installed_language
+from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context
 from tests.support.loopback_tickers import LoopbackTickers
 
 
@@ -168,16 +168,16 @@ def made_up_language(qapp: QCoreApplication) -> Iterator[MadeUpLanguage]:
 
 
 @pytest.fixture(autouse=True)
-def undressed(qapp: QApplication) -> Iterator[None]:
+def style_restored(qapp: QApplication) -> Iterator[None]:
     """Style, palette and font of the application are nobody's inheritance."""
-    with undressed_afterwards(qapp):
+    with restored_style(qapp):
         yield
 
 
 @pytest.fixture
-def tap(monkeypatch: pytest.MonkeyPatch) -> Tap:
-    """Candles of replays and simulations come when the test gives them."""
-    return Tap.instead_of_paces(monkeypatch)
+def gate(monkeypatch: pytest.MonkeyPatch) -> CandleGate:
+    """Candles of replays and simulations come when the test releases them."""
+    return CandleGate.install(monkeypatch)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from desktop.app import Application
 from desktop.commands.options import in_safe_mode
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.formatting import format_time
-from tests.desktop.living import CATCH_UP, IdleWorker, Tap, context, live, step_of, until
+from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context, run_window, step_of, until
 
 HOSTS = ["thread", pytest.param("process", marks=pytest.mark.slow)]
 
@@ -51,7 +51,7 @@ def starts_of(application: Application) -> list[Start]:
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
-    qapp: QApplication, tmp_path: Path, tap: Tap, host: str
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
 ) -> None:
     reached = 0
 
@@ -60,7 +60,7 @@ def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
         starts = starts_of(application)
         await until(lambda: step_of(application) >= CATCH_UP - 2, "the catch-up")
         assert starts and not any(start.is_loading for start in starts), "there is no last run"
-        tap.give(3)
+        gate.release(3)
         await until(lambda: step_of(application) > CATCH_UP, "training beyond the catch-up")
         assert application.series is not None and len(application.series) > CATCH_UP
         assert application.state.forecast is not None and len(application.state.forecast.ghosts) == 3
@@ -74,16 +74,16 @@ def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
         assert not state.is_loading and state.trainer is not None and state.trainer.step >= reached
         assert len(state.steps) >= reached, "the curves show what was learned before"
         assert application.series is not None and len(application.series) >= CATCH_UP
-        tap.give(3)
+        gate.release(3)
         await until(lambda: step_of(application) > reached + 2, "further steps")
 
-    live(qapp, context(tmp_path, host), first)
-    live(qapp, context(tmp_path, host), second)
+    run_window(qapp, context(tmp_path, host), first)
+    run_window(qapp, context(tmp_path, host), second)
 
 
 @pytest.mark.parametrize("host", HOSTS)
 def test_pause_step_resume_stop_and_start_by_their_keys(
-    qapp: QApplication, tmp_path: Path, tap: Tap, host: str
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
 ) -> None:
     async def story(application: Application) -> None:
         window, state = application.window, application.state
@@ -94,7 +94,7 @@ def test_pause_step_resume_stop_and_start_by_their_keys(
         QTest.keyClick(window, Qt.Key.Key_F7)
         await until(lambda: step_of(application) == paused_at + 1, "one step")
         QTest.keyClick(window, Qt.Key.Key_F6)
-        tap.give(5)
+        gate.release(5)
         await until(lambda: step_of(application) > paused_at + 2, "going on")
         window.actions_of_window[ActionId.STOP].trigger()
         await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
@@ -105,12 +105,12 @@ def test_pause_step_resume_stop_and_start_by_their_keys(
         log = context(tmp_path).folder.database
         assert log.with_name(f"{log.name}-wal").exists(), "the leaving trainer deleted the window's log"
         QTest.keyClick(window, Qt.Key.Key_F5)
-        tap.give(3)
+        gate.release(3)
         await until(lambda: step_of(application) > stopped_at, "training again")
         await until(lambda: application.chart.model.note == "", "a forecast that is fresh")
         assert state.failure is None
 
-    live(qapp, context(tmp_path, host), story)
+    run_window(qapp, context(tmp_path, host), story)
 
 
 def worker_of(application: Application) -> IdleWorker:
@@ -126,17 +126,17 @@ def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(
         application.window.inputs.learning_rate_changed.emit(0.002)
         application.window.inputs.clip_norm_changed.emit(0.25)
         application.window.inputs.duty_changed.emit(60)
-        assert worker_of(application).taken() == [SetLearningRate(0.002), SetClipNorm(0.25), SetDuty(60)]
+        assert worker_of(application).commands() == [SetLearningRate(0.002), SetClipNorm(0.25), SetDuty(60)]
 
     made = context(tmp_path)
-    live(qapp, made, story)
+    run_window(qapp, made, story)
     stored, _ = settings_file.load(made.folder.settings)
     assert (stored.training.learning_rate, stored.training.duty_percent) == (0.002, 60)
     assert stored.gradients.clip_norm == 0.25
 
 
 def test_a_checkpoint_is_restored_and_pin_note_and_deletion_reach_the_table_and_the_trainer(
-    qapp: QApplication, tmp_path: Path, tap: Tap
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
         source = application.window.source
@@ -162,11 +162,11 @@ def test_a_checkpoint_is_restored_and_pin_note_and_deletion_reach_the_table_and_
         application.window.restore_requested.emit(pinned.checkpoint_id)
         await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)
 
 
 def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_restart(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def first(application: Application) -> None:
         await until(lambda: application.series is not None and len(application.series) == CATCH_UP, "the catch-up")
@@ -174,7 +174,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
         close, lines = application.series[-1].close, application.charting.tools.lines
         for price in (close + 1e-5, close - 1e-5):
             lines.add(LineKind.ALERT, price)
-        tap.give(5)
+        gate.release(5)
         await until(lambda: any(line.crossed_at_ms is not None for line in lines.book.lines), "the crossing")
         last = application.series[-1]
         crossed = [line for line in lines.book.lines if line.crossed_at_ms is not None]
@@ -185,12 +185,12 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
         await until(lambda: len(lines.book.lines) == 2, "the lines")
         assert any(line.crossed_at_ms is not None for line in lines.book.lines)
 
-    live(qapp, context(tmp_path), first)
-    live(qapp, context(tmp_path), second)
+    run_window(qapp, context(tmp_path), first)
+    run_window(qapp, context(tmp_path), second)
 
 
 def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_the_last(
-    qapp: QApplication, tmp_path: Path, tap: Tap
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
@@ -212,11 +212,11 @@ def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_t
         assert opened == ["4h"], "those that nobody waits for any more are not opened"
         assert "SIM-1" in window.windowTitle() and "simulated" in window.windowTitle()
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)
 
 
 def test_a_simulated_market_goes_on_when_the_window_is_opened_again(
-    qapp: QApplication, tmp_path: Path, tap: Tap
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     """Without a seed each is another market, but for the one that is there already."""
     made = context(tmp_path, feed="simulate", file=None)
@@ -228,17 +228,17 @@ def test_a_simulated_market_goes_on_when_the_window_is_opened_again(
     async def story(application: Application) -> None:
         application.runs.opened.connect(lambda market: symbols.append(market.symbol))
         await until(lambda: step_of(application) >= CATCH_UP - 2, "training")
-        tap.give(100)
+        gate.release(100)
         await until(lambda: step_of(application) > CATCH_UP + 3 * len(steps), "more of it")
         steps.append(step_of(application))
 
-    live(qapp, made, story)
-    live(qapp, made, story)
+    run_window(qapp, made, story)
+    run_window(qapp, made, story)
     assert symbols[0] == symbols[1] and symbols[0].startswith("SIM-")
 
 
 def test_a_missing_file_is_a_sentence_and_the_window_stays(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.window.banner.shown is not None, "the banner")
@@ -246,11 +246,11 @@ def test_a_missing_file_is_a_sentence_and_the_window_stays(
         assert shown is not None and "nowhere.csv" in shown.text
         assert application.window.isVisible()
 
-    live(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), story)
+    run_window(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), story)
 
 
 def test_no_exchange_means_the_sample_and_a_banner_that_says_so(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "the sample")
@@ -258,11 +258,11 @@ def test_no_exchange_means_the_sample_and_a_banner_that_says_so(
         assert shown is not None and "sample" in shown.text
         assert "EUR/USD sample" in application.window.windowTitle()
 
-    live(qapp, context(tmp_path, feed="auto", venue="no-exchange", file=None), story)
+    run_window(qapp, context(tmp_path, feed="auto", venue="no-exchange", file=None), story)
 
 
 def test_a_damaged_database_is_set_aside_and_the_window_goes_on(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     chosen = context(tmp_path)
     chosen.folder.database.write_bytes(b"this is no database" * 100)
@@ -271,12 +271,12 @@ def test_a_damaged_database_is_set_aside_and_the_window_goes_on(
         await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "candles")
         assert application.runs.is_training
 
-    live(qapp, chosen, story)
+    run_window(qapp, chosen, story)
     assert list(chosen.folder.quarantine.iterdir()) != []
 
 
 def test_the_first_start_asks_and_the_second_does_not(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = dataclasses.replace(context(tmp_path), is_first_start=True)
 
@@ -289,13 +289,13 @@ def test_the_first_start_asks_and_the_second_does_not(
         await until(lambda: application.series is not None and len(application.series) > 5, "candles")
         assert application.window.settings.market.feed == "simulate"
 
-    live(qapp, made, first)
+    run_window(qapp, made, first)
     saved, warnings = settings_file.load(made.folder.settings)
     assert saved.market.feed == "simulate" and not warnings
 
 
 def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_again(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = dataclasses.replace(context(tmp_path), is_first_start=True)
 
@@ -304,12 +304,12 @@ def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_aga
         QTest.keyClick(application.window.findChild(WelcomeDialog), Qt.Key.Key_Escape)
         await until(lambda: application.series is not None and len(application.series) > 5, "candles")
 
-    live(qapp, made, story)
+    run_window(qapp, made, story)
     assert made.folder.settings.exists()
 
 
 def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = context(tmp_path)
     saved = dataclasses.replace(made.settings, gradients=GradientSettings(clip_norm=0.25))
@@ -323,13 +323,13 @@ def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(
         assert notice is not None and "Safe mode" in notice.text
         application.window.actions_of_window[ActionId.THEME_LIGHT].trigger()
 
-    live(qapp, safe, story)
+    run_window(qapp, safe, story)
     assert settings_file.load(made.folder.settings) == (saved, ())
     assert not made.folder.layout.exists()
 
 
 def test_what_was_wrong_in_the_settings_file_is_said(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = dataclasses.replace(context(tmp_path), warnings=("Setting 'a' was dropped.", "Setting 'b' was dropped."))
 
@@ -337,4 +337,4 @@ def test_what_was_wrong_in_the_settings_file_is_said(
         notice = application.window.banner.shown
         assert notice is not None and notice.text.startswith("Setting 'a' was dropped. And 1 more")
 
-    live(qapp, made, story)
+    run_window(qapp, made, story)

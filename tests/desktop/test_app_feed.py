@@ -20,7 +20,7 @@ from core.settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
-from tests.desktop.living import context, live, step_of, until
+from tests.desktop.whole_window import context, run_window, step_of, until
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape
 
@@ -79,7 +79,7 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_each_goes_on_with_i
         await until(lambda: state.trainer is not None and state.run_id == second, "the second's run again")
 
     with an_exchange() as (exchange, _):
-        live(qapp, over(exchange, tmp_path), story)
+        run_window(qapp, over(exchange, tmp_path), story)
 
 
 def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, tmp_path: Path) -> None:
@@ -106,4 +106,4 @@ def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, t
         assert steps == {SECOND.duration_ms}, "the break left no hole"
 
     with an_exchange() as (exchange, control):
-        live(qapp, over(exchange, tmp_path), story)
+        run_window(qapp, over(exchange, tmp_path), story)

@@ -31,16 +31,16 @@ from desktop.checkpoints.columns import format_bytes
 from desktop.commands.headless import run_headless
 from desktop.formatting import format_time
 from desktop.jobs.book import JobState
-from tests.desktop.living import CATCH_UP, Tap, context, live, step_of, until
+from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
 
 
 @pytest.fixture(autouse=True)
-def handed_candles(tap: Tap) -> None:
+def handed_candles(gate: CandleGate) -> None:
     """No candle comes after the catch-up by itself."""
 
 
-def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
+def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     made = context(tmp_path)
 
     async def story(application: Application) -> None:
@@ -51,11 +51,11 @@ def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path,
         await until(lambda: bool(list_backups(made.folder.backups)), "a backup")
         await until(lambda: len(application.state.jobs) == 0, "its end in the list of works")
         reached = step_of(application)
-        tap.give(3)
+        gate.release(3)
         await until(lambda: step_of(application) > reached, "training that goes on")
         assert titles and application.window.banner.shown is None
 
-    live(qapp, made, story)
+    run_window(qapp, made, story)
     (backup,) = list_backups(made.folder.backups)
     assert verify(backup) is None and backup.record.rows["candles"] >= CATCH_UP
 
@@ -76,7 +76,7 @@ def test_why_none_was_made_is_said_and_taken_back_when_one_is(
         application.backups.look()
         await until(lambda: banner.shown is None, "the end of it")
 
-    live(qapp, made, story)
+    run_window(qapp, made, story)
     assert len(list_backups(made.folder.backups)) == 1
 
 
@@ -110,7 +110,7 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
         application.backups.look()
         assert len(list_backups(made.folder.backups)) == 1, "none is due"
 
-    live(qapp, off, story)
+    run_window(qapp, off, story)
 
 
 def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(
@@ -128,7 +128,7 @@ def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(
         told = [job.state for job in application.state.jobs.jobs() if "Backing up" in job.report.title]
         assert JobState.DONE not in told, "nothing was done"
 
-    live(qapp, made, story)
+    run_window(qapp, made, story)
 
 
 def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(
@@ -140,7 +140,7 @@ def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(
         await until(lambda: application.runs.is_training, "a trainer")
         application.backups.look()
 
-    live(qapp, made, story)
+    run_window(qapp, made, story)
     assert [path.name for path in made.folder.backups.glob(".making*")] == []
     assert all(verify(backup) is None for backup in list_backups(made.folder.backups))
 
@@ -205,15 +205,17 @@ def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path, idle_trainer
         application.backups.look()
         assert not made.folder.backups.exists()
 
-    live(qapp, dataclasses.replace(made, settings=off), story)
+    run_window(qapp, dataclasses.replace(made, settings=off), story)
 
 
-def test_a_run_without_a_window_is_backed_up_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tap: Tap) -> None:
+def test_a_run_without_a_window_is_backed_up_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gate: CandleGate
+) -> None:
     """The rest of its candles comes when that is done."""
 
     def make_then_give(*arguments: Any, **options: Any) -> Backup:
         made = make_backup(*arguments, **options)
-        tap.give(20)
+        gate.release(20)
         return made
 
     monkeypatch.setattr(headless, "_FIRST_BACKUP_S", 0.0)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.panels.base import EmptyState
-from tests.desktop.living import Tap, context, live, step_of, until
+from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until
 
 FREE = "Training is paused, and its device is free"
 
@@ -43,13 +43,13 @@ async def take_a_break(application: Application) -> None:
 
 
 def test_no_place_of_the_window_goes_on_saying_that_training_starts(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
         await take_a_break(application)
         await until(lambda: not any(FREE in text for text in said(application)), "that it starts again")
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)
 
 
 @pytest.mark.slow
@@ -58,4 +58,4 @@ def test_a_trainer_s_process_is_stopped_before_it_stands_and_started_again(qapp:
         await take_a_break(application)
         await until(lambda: step_of(application) > 3, "training again")
 
-    live(qapp, context(tmp_path, "process"), story)
+    run_window(qapp, context(tmp_path, "process"), story)

@@ -24,7 +24,7 @@ from core.storage.folder import DataFolder
 from desktop.app import Application
 from desktop.candle_loader import HistoryLoading
 from tests.core.market.edits import walk
-from tests.desktop.living import Story, context, until
+from tests.desktop.whole_window import Story, context, until
 
 MINUTE_MS = 60_000
 STORED = 30_000
@@ -175,7 +175,7 @@ def test_a_stored_number_that_is_none_is_a_sentence(qtbot: QtBot, loading: Histo
     assert "finite" in failure(qtbot, loading)
 
 
-def live(qapp: QApplication, folder: DataFolder, story: Story) -> None:
+def run_window(qapp: QApplication, folder: DataFolder, story: Story) -> None:
     """The window on this folder, without feed and trainer: the story opens markets and closes candles itself."""
 
     async def run() -> None:
@@ -213,7 +213,7 @@ def test_the_window_shows_the_newest_at_once_and_all_soon(qapp: QApplication, fo
         assert application.chart.scale.is_newest_in_view
         assert application.window.banner.shown is None
 
-    live(qapp, folder, story)
+    run_window(qapp, folder, story)
 
 
 def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolder) -> None:
@@ -224,7 +224,7 @@ def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolde
         application.show_market(MARKET)
         assert count_of(application) == 1_999 and not application.charting.history.is_loading
 
-    live(qapp, folder, story)
+    run_window(qapp, folder, story)
 
 
 def test_a_market_that_is_chosen_during_the_load_keeps_the_window(qapp: QApplication, folder: DataFolder) -> None:
@@ -235,7 +235,7 @@ def test_a_market_that_is_chosen_during_the_load_keeps_the_window(qapp: QApplica
         assert application.window.windowTitle().startswith("ETH/USDT")
         assert application.chart.model.series is application.series
 
-    live(qapp, folder, story)
+    run_window(qapp, folder, story)
 
 
 def test_the_window_closes_during_the_load(qapp: QApplication, folder: DataFolder) -> None:
@@ -245,7 +245,7 @@ def test_the_window_closes_during_the_load(qapp: QApplication, folder: DataFolde
         application.show_market(MARKET)
         assert application.charting.history.is_loading
 
-    live(qapp, folder, story)
+    run_window(qapp, folder, story)
 
 
 def test_an_older_page_that_is_damaged_leaves_the_newest_on_the_chart(qapp: QApplication, folder: DataFolder) -> None:
@@ -258,7 +258,7 @@ def test_an_older_page_that_is_damaged_leaves_the_newest_on_the_chart(qapp: QApp
         assert "2,000 newest candles" in banner.shown.text and "damaged" in banner.shown.text
         assert count_of(application) == 2_000
 
-    live(qapp, folder, story)
+    run_window(qapp, folder, story)
 
 
 def test_a_newest_candle_without_a_number_is_a_sentence_and_the_window_stays(
@@ -276,4 +276,4 @@ def test_a_newest_candle_without_a_number_is_a_sentence_and_the_window_stays(
         assert application.window.banner.shown is None, "it was about the other market"
         assert count_of(application) == 2_000
 
-    live(qapp, folder, story)
+    run_window(qapp, folder, story)

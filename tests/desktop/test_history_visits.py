@@ -35,7 +35,7 @@ from desktop.history_client import WindowWriter
 from desktop.history_visits import HistoryVisits
 from desktop.history_wire import GREETING, ROWS_AT_ONCE, Unpacker, WireError, columns_bytes, columns_of, packed
 from desktop.single_instance import SingleInstance, server_name
-from tests.desktop.living import CATCH_UP, Tap, context, live, step_of, until
+from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT, command
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
@@ -147,7 +147,7 @@ def older(first_ms: int, count: int, interval: Interval) -> list[Candle]:
 
 
 def test_what_a_command_sends_is_stored_and_on_the_chart(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
         with a_door(application):
@@ -173,12 +173,12 @@ def test_what_a_command_sends_is_stored_and_on_the_chart(
             assert notice is not None and "4,998 candles stored" in notice.text
             assert application._database.candles.count(market) == 5_038
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)
 
 
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled in the window", "the window closes"])
 def test_a_command_that_is_ended_by_the_window_says_so_and_leaves_whole_candles(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None, is_cancelled: bool
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, is_cancelled: bool
 ) -> None:
     candles = random_walk(3 * ROWS_AT_ONCE)
 
@@ -205,7 +205,7 @@ def test_a_command_that_is_ended_by_the_window_says_so_and_leaves_whole_candles(
             assert "stays" in command.error and ("cancelled" in command.error) is is_cancelled
             assert application._database.candles.load(MARKET) == candles[:ROWS_AT_ONCE]
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)
 
 
 async def run_command(*arguments: str) -> tuple[int, dict[str, object]]:
@@ -260,7 +260,7 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
             door.release()
 
     with own(within.folder, "window"):
-        live(qapp, within, story)
+        run_window(qapp, within, story)
     with open_database(within.folder.database, readonly=True) as db:
         assert db.execute("SELECT COUNT(*) FROM candles").fetchone()[0] >= 5_030
         learned_from = db.execute("SELECT MIN(candle_open_time_ms) FROM steps").fetchone()[0]

@@ -31,7 +31,7 @@ from core.settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
-from tests.desktop.living import IdleWorker, context, live, until
+from tests.desktop.whole_window import IdleWorker, context, run_window, until
 from tests.support.candles import MINUTE, random_walk
 
 ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("binanceus", "BTC/USDT", "1m"))
@@ -131,7 +131,7 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
 
-    live(qapp, over(tmp_path), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
@@ -147,9 +147,9 @@ def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
         before, after = CANDLES[10], dataclasses.replace(CANDLES[10], close=CANDLES[10].high)
         feeds[0].send(CorrectedCandle(after, before))
         await until(lambda: application.series is not None and application.series[10] == after, "the correction")
-        assert RescoreCandle(after.open_time_ms) in worker.taken()
+        assert RescoreCandle(after.open_time_ms) in worker.commands()
 
-    live(qapp, over(tmp_path), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_another_try_connects_at_once_and_training_goes_on(
@@ -178,7 +178,7 @@ def test_another_try_connects_at_once_and_training_goes_on(
         assert application.series is not None and list(application.series) == CANDLES
         await until(lambda: not window.feed.try_again.isVisible(), "calm")
 
-    live(qapp, over(tmp_path), story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
@@ -197,4 +197,4 @@ def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
         await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
         assert window.settings.market.venue == "binanceus" == feeds[1].market.venue
 
-    live(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
+    run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)

@@ -19,7 +19,7 @@ from desktop.room_watch import RoomWatch
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
-from tests.desktop.living import Tap, context, live, until
+from tests.desktop.whole_window import CandleGate, context, run_window, until
 
 LOOK_EVERY_MS = 20_000
 NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, needs_room=True)
@@ -120,7 +120,7 @@ def test_a_window_that_closes_starts_nothing(room: RoomWatch, state: RunState) -
 
 
 def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     """The database is allowed no further page: SQLite says of that what it says of a full disk."""
 
@@ -131,7 +131,7 @@ def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(
         application.runs.stop_training()
         await until(lambda: not application.runs.is_training, "its end")
         execute("PRAGMA max_page_count = 1")
-        tap.give(200)
+        gate.release(200)
         await until(lambda: state.feed is not None and state.feed.needs_room, "a full disk")
         banner = application.window.banner
         assert banner.shown is not None and "no candle is stored" in banner.shown.text
@@ -140,4 +140,4 @@ def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(
         await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")
         assert banner.shown is None and not application.runs.is_training
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)

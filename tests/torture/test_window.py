@@ -23,9 +23,9 @@ from desktop.panels.accuracy import AccuracyPanel
 from desktop.state import INCIDENTS_KEPT
 from desktop.theme import Theme
 from tests.desktop import scenario
+from tests.desktop.application_style import restored_style
 from tests.desktop.chart import past_support
 from tests.desktop.chart.test_painting import picture, pixels
-from tests.desktop.dressing import undressed_afterwards
 from tests.torture.census import (
     Census,
     assert_does_not_go_on_growing,
@@ -56,7 +56,7 @@ BOUNDS = {"core.events.Incident": 2 * INCIDENTS_KEPT + 50}
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[Theme]:
     """Dresses the application, as the program does."""
-    with undressed_afterwards(qapp):
+    with restored_style(qapp):
         theme = Theme("dark")
         theme.apply_to(qapp)
         yield theme

@@ -19,7 +19,7 @@ from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.runs import RunStore
 from desktop.app import Application
-from tests.desktop.living import live, until
+from tests.desktop.whole_window import run_window, until
 from tests.support.exchange.clock import wall_ms
 from tests.support.fault_proxy import Refuse
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
@@ -117,7 +117,7 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path)
             assert series is not None and drawn is series
             on_chart.extend(series[index] for index in range(len(series)))
 
-        live(qapp, context(tmp_path / "data", venue.urls), story, out_s + 250.0)
+        run_window(qapp, context(tmp_path / "data", venue.urls), story, out_s + 250.0)
         newest_ms = on_chart[-1].open_time_ms
         closed = beside.heard.closed
         wait_until(lambda: bool(closed) and closed[-1].open_time_ms >= newest_ms, "the undisturbed run", timeout_s=60.0)

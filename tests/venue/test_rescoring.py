@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.events import ForecastScored
 from desktop.app import Application
-from tests.desktop.living import live, until
+from tests.desktop.whole_window import run_window, until
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
 from tests.venue.rig import correct
 from tests.venue.windows import context, wall_exchange
@@ -38,4 +38,4 @@ def test_the_window_draws_a_corrected_candle_and_its_new_score(qapp: QApplicatio
             index = series.index_at(target_ms)
             assert index is not None and series[index] == venue.exchange.truth(target_ms)
 
-        live(qapp, context(tmp_path / "data", venue.urls), story, 120.0)
+        run_window(qapp, context(tmp_path / "data", venue.urls), story, 120.0)

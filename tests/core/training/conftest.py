@@ -10,7 +10,7 @@ import torch
 from core.training.service import TrainingService
 from tests.core.training import rigs
 
-Grow = Callable[[Path, int], TrainingService]
+SessionAfter = Callable[[Path, int], TrainingService]
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -20,7 +20,7 @@ def one_thread() -> None:
 
 
 @pytest.fixture(scope="session")
-def grow(tmp_path_factory: pytest.TempPathFactory) -> Grow:
+def session_after(tmp_path_factory: pytest.TempPathFactory) -> SessionAfter:
     """A session that has taken the first candles of `rigs.CANDLES`, in a copy of a folder that is made once.
 
     It goes on from its newest checkpoint: after 21, 31, 41 ... candles that holds all of them.

@@ -20,7 +20,7 @@ from core.training.by_regime import UNKNOWN, by_regime
 from core.training.evaluation import evaluate_run
 from tests.core.storage.samples import score
 from tests.core.training import rigs
-from tests.core.training.conftest import Grow
+from tests.core.training.conftest import SessionAfter
 from tests.support.candles import random_walk
 from tests.support.synthetic_run import made_up
 
@@ -82,9 +82,9 @@ def test_conditions_are_told_stored_read_in_blocks_and_stand_beside_scores(tmp_p
     assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
 
 
-def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path, grow: Grow) -> None:
+def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path, session_after: SessionAfter) -> None:
     """Its state is made from the candles that it holds: all of them here, so nothing differs."""
-    whole, older = grow(tmp_path / "whole", 46), grow(tmp_path / "older", 41)
+    whole, older = session_after(tmp_path / "whole", 46), session_after(tmp_path / "older", 41)
     run_id = older.status().run_id
     for session in (whole, older):
         session.close()

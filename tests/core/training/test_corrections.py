@@ -19,7 +19,7 @@ from core.storage.runs import RunStore
 from core.training.service import TrainingService
 from core.training.summary import summarise
 from tests.core.training import rigs
-from tests.core.training.conftest import Grow
+from tests.core.training.conftest import SessionAfter
 from tests.support.driven import store_candles
 
 CANDLES = rigs.CANDLES[:41]
@@ -58,11 +58,11 @@ def of_the_target(root: Path) -> list[list[StoredScore]]:
 
 
 @pytest.fixture
-def begin(grow: Grow) -> Grow:
+def begin(session_after: SessionAfter) -> SessionAfter:
     """A run that has taken the first candles, all stored."""
 
     def begun(root: Path, count: int) -> TrainingService:
-        session = grow(root, count)
+        session = session_after(root, count)
         store_candles(root, CANDLES[:count])
         return session
 
@@ -76,13 +76,13 @@ def comparable(score: StoredScore) -> StoredScore:
 
 
 def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(
-    tmp_path: Path, grow: Grow, begin: Grow
+    tmp_path: Path, session_after: SessionAfter, begin: SessionAfter
 ) -> None:
     session = begin(tmp_path / "corrected", 31)
     correct(tmp_path / "corrected")
     events = session.handle(RescoreCandle(RIGHT.open_time_ms))
     session.close()
-    right = grow(tmp_path / "right", AT)
+    right = session_after(tmp_path / "right", AT)
     rigs.feed(right, [RIGHT])
     right.close()
     found, expected = of_the_target(tmp_path / "corrected"), of_the_target(tmp_path / "right")
@@ -97,7 +97,9 @@ def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(
     assert all(event.actual_close == RIGHT.close for event in told)
 
 
-def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(tmp_path: Path, begin: Grow) -> None:
+def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(
+    tmp_path: Path, begin: SessionAfter
+) -> None:
     session = begin(tmp_path, 31)
     store_candles(tmp_path, CANDLES)
     for candle in CANDLES:
@@ -106,9 +108,9 @@ def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(
     session.close()
 
 
-def test_nothing_is_learned_from_a_correction(tmp_path: Path, grow: Grow, begin: Grow) -> None:
+def test_nothing_is_learned_from_a_correction(tmp_path: Path, session_after: SessionAfter, begin: SessionAfter) -> None:
     """The forecasts after it are the same bytes as where the trainer was never told."""
-    untold = grow(tmp_path / "untold", 36)
+    untold = session_after(tmp_path / "untold", 36)
     session = begin(tmp_path / "told", 31)
     correct(tmp_path / "told")
     assert rescored(session.handle(RescoreCandle(RIGHT.open_time_ms)))
@@ -121,7 +123,7 @@ def test_nothing_is_learned_from_a_correction(tmp_path: Path, grow: Grow, begin:
     assert told == expected
 
 
-def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Path, begin: Grow) -> None:
+def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Path, begin: SessionAfter) -> None:
     session = begin(tmp_path, 41)
     before = session.status().accuracy
     correct(tmp_path)
@@ -144,7 +146,9 @@ def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Pat
     assert told["scored"] == 40 and told["skill"]["close"]["value"] == now.skill_close.value
 
 
-def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(tmp_path: Path, begin: Grow) -> None:
+def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(
+    tmp_path: Path, begin: SessionAfter
+) -> None:
     session = begin(tmp_path, 31)
     session.handle(StopSession())
     session.close()
@@ -159,7 +163,7 @@ def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(t
     assert [len(versions) for versions in of_the_target(tmp_path)] == [2] * HORIZONS
 
 
-def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path, begin: Grow) -> None:
+def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path, begin: SessionAfter) -> None:
     session = begin(tmp_path, 31)
     for candle in (RIGHT, corrected(RIGHT)):
         correct(tmp_path, candle)
@@ -168,7 +172,7 @@ def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path, begin: Grow
     assert [[score.version for score in versions] for versions in of_the_target(tmp_path)] == [[1, 2, 3]] * HORIZONS
 
 
-def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path, begin: Grow) -> None:
+def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path, begin: SessionAfter) -> None:
     """The candle is gone through again, now as it was corrected; its first score stays what it was."""
     session = begin(tmp_path, 26)  # the newest checkpoint is of step 20
     correct(tmp_path)
@@ -186,7 +190,7 @@ def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path,
 
 
 def test_more_corrections_than_are_taken_at_the_start_go_along_with_the_candles(
-    tmp_path: Path, begin: Grow, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, begin: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a file was imported over what the feed had told."""
     monkeypatch.setattr("core.training.service._CORRECTIONS_AT_OPENING", 10)

@@ -35,7 +35,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError, read_weights, verify_weights, write_weights
 from tests.core.training import rigs
-from tests.core.training.conftest import Grow
+from tests.core.training.conftest import SessionAfter
 
 CANDLES = rigs.CANDLES
 
@@ -66,8 +66,8 @@ def test_every_ten_steps_and_every_row_has_its_file(tmp_path: Path) -> None:
     assert all(verify_weights(tmp_path / info.file, info.sha256) is None for info in kept)
 
 
-def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 121)
+def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 121)
     run_id = session.status().run_id
     session.close()
     kept = rows(tmp_path, run_id)
@@ -82,9 +82,9 @@ def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path, grow: Grow) ->
 @pytest.mark.faults
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_a_skill_that_is_not_finite_is_never_best_nor_stored(
-    tmp_path: Path, grow: Grow, value: float, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, session_after: SessionAfter, value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = grow(tmp_path, 91)  # no best yet
+    session = session_after(tmp_path, 91)  # no best yet
     rigs.feed(session, CANDLES[91:92])
     scores = session._session.scores
     monkeypatch.setattr(scores, "checkpoint_skill", lambda: Estimate(value, value, value, 100))
@@ -102,8 +102,8 @@ def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
     return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
 
 
-def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 41)
+def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 41)
     session.close()
     newest = max(files(tmp_path), key=lambda path: path.name)
     newest.write_bytes(newest.read_bytes()[:-100])
@@ -118,9 +118,9 @@ def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path
 
 @pytest.mark.parametrize("is_any_good", [True, False])
 def test_one_that_was_saved_amid_skipped_steps_is_taken_only_where_no_good_one_is_left(
-    tmp_path: Path, grow: Grow, is_any_good: bool
+    tmp_path: Path, session_after: SessionAfter, is_any_good: bool
 ) -> None:
-    grow(tmp_path, 41).close()
+    session_after(tmp_path, 41).close()
     with closing(open_database(DataFolder(tmp_path).database)) as db, db.conn:
         db.execute("UPDATE checkpoints SET is_known_good = ?", [is_any_good])
         db.execute("UPDATE checkpoints SET is_known_good = 0 WHERE step >= 40")
@@ -130,8 +130,10 @@ def test_one_that_was_saved_amid_skipped_steps_is_taken_only_where_no_good_one_i
     assert ready.step == (30 if is_any_good else 40)
 
 
-def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 31)
+def test_restoring_takes_back_what_was_learned_but_not_the_position(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    session = session_after(tmp_path, 31)
     session.handle(SaveCheckpoint())
     run_id = session.status().run_id
     wanted = rows(tmp_path, run_id)[0]
@@ -146,9 +148,11 @@ def test_restoring_takes_back_what_was_learned_but_not_the_position(tmp_path: Pa
     session.close()
 
 
-def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(tmp_path: Path, grow: Grow) -> None:
+def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
     """Paused, taken back, closed: neither step nor position has moved, and yet the state is another."""
-    session = grow(tmp_path, 31)
+    session = session_after(tmp_path, 31)
     session.handle(SaveCheckpoint())
     wanted = rows(tmp_path, session.status().run_id)[0]
     kept = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
@@ -164,16 +168,16 @@ def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(tmp_p
     again.close()
 
 
-def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 11)
+def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 11)
     events = session.handle(RestoreCheckpoint("nonsense"))
     incident = next(event for event in events if isinstance(event, Incident))
     assert incident.kind == "restore refused" and "nonsense" in incident.what_happened
     session.close()
 
 
-def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 41)
+def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 41)
     run_id = session.status().run_id
     known = rows(tmp_path, run_id)
     victim, newest = known[-1], known[0]
@@ -187,11 +191,11 @@ def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path, grow: Grow) -> 
     assert newest.checkpoint_id in left, "what is in use stays"
 
 
-def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Path, grow: Grow) -> None:
-    untouched = grow(tmp_path / "untouched", 46)
+def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
+    untouched = session_after(tmp_path / "untouched", 46)
     expected = rigs.digest(tmp_path / "untouched", untouched.status().run_id)
     untouched.close()
-    session = grow(tmp_path / "seen", 41)
+    session = session_after(tmp_path / "seen", 41)
     run_id = session.status().run_id
     asked = rows(tmp_path / "seen", run_id)[-1].checkpoint_id
     files_before, stored = files(tmp_path), rigs.digest(tmp_path / "seen", run_id)
@@ -206,8 +210,8 @@ def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Pat
     session.close()
 
 
-def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 21)
+def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 21)
     (made,) = (event for event in rigs.feed(session, CANDLES[21:22]) if isinstance(event, ForecastMade))
     events = session.handle(SaveCheckpoint())
     (newest,) = saved(events) or rows(tmp_path, session.status().run_id)[:1]
@@ -216,8 +220,8 @@ def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path,
     assert seen.forecast is not None and seen.forecast.ghosts == made.ghosts
 
 
-def test_rules_hold_from_when_they_are_told(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 121)
+def test_rules_hold_from_when_they_are_told(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 121)
     run_id = session.status().run_id
     before = len(rows(tmp_path, run_id))
     rules = dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_best=1)
@@ -229,9 +233,9 @@ def test_rules_hold_from_when_they_are_told(tmp_path: Path, grow: Grow) -> None:
     assert len(files(tmp_path)) == len(rows(tmp_path, run_id))
 
 
-def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path, grow: Grow) -> None:
+def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path, session_after: SessionAfter) -> None:
     clock = ManualClock(10_000_000)
-    grow(tmp_path, 41).close()
+    session_after(tmp_path, 41).close()
     session = rigs.service(tmp_path, clock=clock)
     victim, other = rows(tmp_path, session.status().run_id)[-2:]
     window = open_database(DataFolder(tmp_path).database)
@@ -251,8 +255,8 @@ def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path, 
     window.close()
 
 
-def test_orphans_of_a_crash_are_swept(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 11)
+def test_orphans_of_a_crash_are_swept(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 11)
     session.close()
     orphan = files(tmp_path)[0].with_name("step-00000099-ffffff.safetensors")
     orphan.write_bytes(b"half")
@@ -260,8 +264,8 @@ def test_orphans_of_a_crash_are_swept(tmp_path: Path, grow: Grow) -> None:
     assert not orphan.exists()
 
 
-def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 11)
+def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 11)
     with torch.no_grad():
         next(session._session.engine.model.parameters()).fill_(float("nan"))
     before = files(tmp_path)
@@ -272,8 +276,8 @@ def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path, grow: Grow) -> None
 
 
 @pytest.mark.skipif(getattr(os, "geteuid", lambda: 0)() == 0, reason="root, or Windows, may write anywhere")
-def test_a_read_only_folder_is_an_incident(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 11)
+def test_a_read_only_folder_is_an_incident(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 11)
     (tmp_path / "models").chmod(0o500)
     events = session.handle(StopSession())
     (tmp_path / "models").chmod(0o700)
@@ -281,8 +285,8 @@ def test_a_read_only_folder_is_an_incident(tmp_path: Path, grow: Grow) -> None:
     assert any(isinstance(event, Incident) for event in events)
 
 
-def test_another_architecture_begins_another_run(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 11)
+def test_another_architecture_begins_another_run(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 11)
     first = session.status().run_id
     session.close()
     wider = dataclasses.replace(rigs.SMALL, model=dataclasses.replace(rigs.SMALL.model, width=16))
@@ -321,8 +325,10 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
     assert sentence is not None and "altered" in sentence
 
 
-def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 41)
+def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    session = session_after(tmp_path, 41)
     run_id = session.status().run_id
     session.close()
     unwanted, pinned = rows(tmp_path, run_id)[2:4]
@@ -340,8 +346,10 @@ def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(tm
     assert (tmp_path / pinned.file).exists() and not (tmp_path / unwanted.file).exists()
 
 
-def test_a_pause_at_a_checkpoints_step_writes_no_checkpoint_with_each_candle(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 31)
+def test_a_pause_at_a_checkpoints_step_writes_no_checkpoint_with_each_candle(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    session = session_after(tmp_path, 31)
     session.handle(SetPaused(True))
     before = len(rows(tmp_path, session.status().run_id))
     rigs.feed(session, CANDLES[31:42])

@@ -18,15 +18,15 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.service import TrainingService
 from tests.core.training import rigs
-from tests.core.training.conftest import Grow
+from tests.core.training.conftest import SessionAfter
 from tests.support.driven import store_candles
 
 CANDLES = rigs.CANDLES
 
 
 @pytest.mark.faults
-def test_a_pause_that_comes_of_an_extra_step_is_shown_and_kept(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 31)
+def test_a_pause_that_comes_of_an_extra_step_is_shown_and_kept(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 31)
 
     def fail(module: torch.nn.Module, _inputs: object, _output: object) -> None:
         if module.training:
@@ -54,9 +54,9 @@ def rolled_back(session: TrainingService) -> TrainingService:
 
 
 @pytest.mark.faults
-def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path, grow: Grow) -> None:
+def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
     """The newest checkpoint is from before it was set, and knows of the halving only."""
-    session = rolled_back(grow(tmp_path, 31))
+    session = rolled_back(session_after(tmp_path, 31))
     session.handle(SetLearningRate(2e-3))
     rigs.feed(session, CANDLES[46:48])
     assert session._session.engine.rate_now == 2e-3
@@ -68,8 +68,8 @@ def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path
 
 
 @pytest.mark.faults
-def test_a_rate_that_was_halved_stays_so_after_a_crash(tmp_path: Path, grow: Grow) -> None:
-    rolled_back(grow(tmp_path, 31)).close()
+def test_a_rate_that_was_halved_stays_so_after_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
+    rolled_back(session_after(tmp_path, 31)).close()
     resumed = rigs.service(tmp_path)
     assert resumed._session.engine.rate_now == rigs.SMALL.training.learning_rate / 2.0
     resumed.close()

@@ -39,7 +39,7 @@ from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
 from core.training.service import TrainingService
 from tests.core.training import rigs
-from tests.core.training.conftest import Grow
+from tests.core.training.conftest import SessionAfter
 from tests.support.candles import MINUTE, without
 
 CANDLES = rigs.CANDLES[:41]
@@ -153,8 +153,8 @@ def test_nothing_later_changes_a_forecast(
     assert whole.forecasts != corrupted.forecasts
 
 
-def test_a_candle_twice_or_an_old_one_changes_nothing(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 21)
+def test_a_candle_twice_or_an_old_one_changes_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 21)
     before = session.status().step, rigs.digest(tmp_path, session.status().run_id)
     assert [event for event in rigs.feed(session, [CANDLES[20], CANDLES[3]]) if isinstance(event, StepDone)] == []
     assert before == (session.status().step, rigs.digest(tmp_path, session.status().run_id))
@@ -167,10 +167,10 @@ def test_same_seed_same_candles_same_bytes(tmp_path: Path, whole: Record) -> Non
 
 @pytest.mark.parametrize(("stop", "is_killed"), [(1, True), (11, True), (33, True), (17, False)])
 def test_a_session_that_was_cut_off_goes_on_to_the_same_bytes(
-    tmp_path: Path, grow: Grow, whole: Record, stop: int, is_killed: bool
+    tmp_path: Path, session_after: SessionAfter, whole: Record, stop: int, is_killed: bool
 ) -> None:
     """Killed, that is closed without a last checkpoint: the record runs ahead of the model, and stays as it is."""
-    session = grow(tmp_path, stop)
+    session = session_after(tmp_path, stop)
     if not is_killed:
         session.handle(StopSession())
     session.close()
@@ -184,8 +184,8 @@ def test_a_session_that_was_cut_off_goes_on_to_the_same_bytes(
     assert status.accuracy.scored == 40 and status.step == 40
 
 
-def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 63)
+def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 63)
     session.handle(StopSession())
     before = session.status()
     session.close()
@@ -197,9 +197,9 @@ def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path, grow: Grow) 
     assert again.online == before.online and before.online is not None and before.online.gain.value is not None
 
 
-def test_what_stands_in_the_record_is_never_rewritten(tmp_path: Path, grow: Grow) -> None:
+def test_what_stands_in_the_record_is_never_rewritten(tmp_path: Path, session_after: SessionAfter) -> None:
     """A second trainer forecasts otherwise (another learning rate): what was committed stays and is what is scored."""
-    session = grow(tmp_path, 26)
+    session = session_after(tmp_path, 26)
     run_id = session.status().run_id
     session.close()
     before = rigs.digest(tmp_path, run_id)
@@ -233,8 +233,8 @@ def test_a_forecast_committed_too_late_is_not_live(tmp_path: Path, late_ms: int,
     assert [event.mode for event in made] == [ForecastMode(expected)]
 
 
-def test_a_paused_session_scores_and_forecasts_but_does_not_train(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 21)
+def test_a_paused_session_scores_and_forecasts_but_does_not_train(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 21)
     session.handle(SetPaused(True))
     events = rigs.feed(session, CANDLES[21:26])
     assert not any(isinstance(event, StepDone) for event in events)
@@ -245,8 +245,8 @@ def test_a_paused_session_scores_and_forecasts_but_does_not_train(tmp_path: Path
     session.close()
 
 
-def test_a_late_trainer_is_fenced_off(tmp_path: Path, grow: Grow) -> None:
-    late = grow(tmp_path, 11)
+def test_a_late_trainer_is_fenced_off(tmp_path: Path, session_after: SessionAfter) -> None:
+    late = session_after(tmp_path, 11)
     new = rigs.service(tmp_path)
     with pytest.raises(Fenced):
         late.handle(ObserveCandle(CANDLES[11], ForecastMode.REPLAY))
@@ -273,9 +273,11 @@ def test_a_market_that_never_moves_is_no_trouble(tmp_path: Path) -> None:
     session.close()
 
 
-def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(tmp_path: Path, grow: Grow) -> None:
+def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
     """Between two candles of a slow market a window that was opened again must not wait for the next one."""
-    session = grow(tmp_path, 31)
+    session = session_after(tmp_path, 31)
     session.handle(StopSession())
     session.close()
     again = rigs.service(tmp_path)
@@ -290,9 +292,11 @@ def spoil(engine: TrainingEngine) -> None:
 
 
 @pytest.mark.faults
-def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(tmp_path: Path, grow: Grow) -> None:
+def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
     """Nothing trains, so no step notices: the forecast does."""
-    session = grow(tmp_path, 21)
+    session = session_after(tmp_path, 21)
     session.handle(SetPaused(True))
     spoil(session._session.engine)
     events = rigs.feed(session, CANDLES[21:23])
@@ -321,9 +325,11 @@ def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: P
     assert verdict.disease is Disease.NOT_FINITE
 
 
-def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(tmp_path: Path, grow: Grow) -> None:
+def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
     """It froze the weights without a word: no step was skipped, and no checkpoint could be written any more."""
-    session = grow(tmp_path, 31)
+    session = session_after(tmp_path, 31)
     next(iter(session._session.engine.optimizer.state.values()))["exp_avg_sq"].fill_(torch.inf)
     events = rigs.feed(session, rigs.CANDLES[31:51])
     kinds = [event.kind for event in events if isinstance(event, Incident)]
@@ -373,9 +379,9 @@ def told(events: list[TrainerEvent]) -> list[str]:
     ("strike", "kinds"), [(out_of_memory, ["out of memory"]), (raises, ["forecast failed"]), (nan, ["rolled back"])]
 )
 def test_a_forecast_that_fails_once_is_made_once_more(
-    tmp_path: Path, grow: Grow, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str]
+    tmp_path: Path, session_after: SessionAfter, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str]
 ) -> None:
-    session = grow(tmp_path, 21)
+    session = session_after(tmp_path, 21)
     InForecasts(session, strike, 1)
     events = rigs.feed(session, CANDLES[21:25])
     assert told(events) == kinds and session.status().state is TrainerState.TRAINING
@@ -394,10 +400,14 @@ def test_a_forecast_that_fails_once_is_made_once_more(
     ],
 )
 def test_where_the_model_cannot_forecast_the_reference_does_and_it_is_told_once(
-    tmp_path: Path, grow: Grow, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str], is_paused: bool
+    tmp_path: Path,
+    session_after: SessionAfter,
+    strike: Callable[[torch.Tensor], torch.Tensor],
+    kinds: list[str],
+    is_paused: bool,
 ) -> None:
     """A forecast that is not finite was stored as it was, and its score broke the database's rules a candle later."""
-    session = grow(tmp_path, 21)
+    session = session_after(tmp_path, 21)
     fault = InForecasts(session, strike, np.inf)
     events = rigs.feed(session, CANDLES[21:27])
     assert told(events) == kinds
@@ -418,8 +428,8 @@ def test_where_the_model_cannot_forecast_the_reference_does_and_it_is_told_once(
 
 
 @pytest.mark.faults
-def test_a_device_that_is_spoiled_in_a_forecast_ends_the_process(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 21)
+def test_a_device_that_is_spoiled_in_a_forecast_ends_the_process(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 21)
     error = torch.AcceleratorError("CUDA error")
     error.error_code = 700  # type: ignore[attr-defined]
 
@@ -443,9 +453,9 @@ def experts_of(root: Path, session: TrainingService, candle: Candle) -> tuple[np
 
 
 @pytest.mark.faults
-def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path, grow: Grow) -> None:
+def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path, session_after: SessionAfter) -> None:
     """A parameter that keeps going bad: rollbacks, then a pause; candles are forecast and scored all the same."""
-    session = grow(tmp_path, 21)
+    session = session_after(tmp_path, 21)
     engine = session._session.engine
     events = []
     for candle in CANDLES[21:31]:
@@ -475,9 +485,9 @@ def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path
 
 
 @pytest.mark.faults
-def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path, grow: Grow) -> None:
+def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path, session_after: SessionAfter) -> None:
     """What the doctor advises is lower than what is in use, and is in use at the step after it was taken."""
-    session = grow(tmp_path, 21)
+    session = session_after(tmp_path, 21)
     verdicts: list[Diagnosis] = []
     for candle in CANDLES[21:25]:
         spoil(session._session.engine)
@@ -496,8 +506,8 @@ def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path,
     session.close()
 
 
-def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path, grow: Grow) -> None:
-    session = grow(tmp_path, 15)
+def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 15)
     session.handle(KeepBy(dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_every_steps=0)))
     session.handle(SaveCheckpoint())
     rigs.feed(session, rigs.CANDLES[15:51])
@@ -508,10 +518,10 @@ def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path
     assert [(info.step, info.reason) for info in kept] == [(50, "periodic"), (40, "periodic"), (14, "manual")]
 
 
-def test_what_lies_across_a_hole_teaches_nothing(tmp_path: Path, grow: Grow) -> None:
+def test_what_lies_across_a_hole_teaches_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
     """A move of 30 % while nothing was recorded: scales, reference and the loss curve are as without it."""
     jump = [dataclasses.replace(candle, **_raised(candle, 1.3)) for candle in CANDLES[27:30]]
-    session = grow(tmp_path, 21)
+    session = session_after(tmp_path, 21)
     before = rigs.feed(session, CANDLES[21:23])
     scale = session._session.history.column("scale")[-1]
     after = rigs.feed(session, jump[:1])

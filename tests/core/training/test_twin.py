@@ -26,7 +26,7 @@ from core.training.opening import build_engine
 from core.training.snapshot import pack, unpack_all
 from core.training.twin import FrozenTwin
 from tests.core.training import rigs
-from tests.core.training.conftest import Grow
+from tests.core.training.conftest import SessionAfter
 from tests.support.driven import scores_of
 
 AGE = 20
@@ -59,10 +59,10 @@ def test_there_is_none_before_its_age_and_then_it_is_never_younger_nor_much_olde
     assert len(kept) <= 8 and kept[-1] == "candle-000000045.safetensors"
 
 
-def test_it_is_the_model_of_that_time(tmp_path: Path, grow: Grow) -> None:
+def test_it_is_the_model_of_that_time(tmp_path: Path, session_after: SessionAfter) -> None:
     """Of a model that stopped learning, the twin is the model itself once it was frozen after that."""
     stopped = 31
-    service = grow(tmp_path, stopped)
+    service = session_after(tmp_path, stopped)
     service.handle(SetPaused(True))
     rigs.feed(service, CANDLES[stopped:60])
     service.close()
@@ -72,8 +72,8 @@ def test_it_is_the_model_of_that_time(tmp_path: Path, grow: Grow) -> None:
     assert all(same[first:]) and len(same) > first and not any(same[AGE + RENEWED_EVERY : stopped + AGE])
 
 
-def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, grow: Grow) -> None:
-    grow(tmp_path / "with", 41).close()
+def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, session_after: SessionAfter) -> None:
+    session_after(tmp_path / "with", 41).close()
     service = rigs.service(tmp_path / "without", replace(rigs.SMALL, online=OnlineSettings(twin_age=0)))
     rigs.feed(service, CANDLES[:41])
     service.close()
@@ -84,8 +84,10 @@ def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, grow: Grow) 
     assert not list((tmp_path / "without").rglob("twins"))
 
 
-def test_a_checkpoint_from_before_there_were_twins_begins_with_none(tmp_path: Path, grow: Grow) -> None:
-    service = grow(tmp_path, 31)
+def test_a_checkpoint_from_before_there_were_twins_begins_with_none(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    service = session_after(tmp_path, 31)
     tensors, metadata = pack(service._session, rigs.SMALL.model)
     service.close()
     other = rigs.service(tmp_path / "other")
@@ -98,9 +100,9 @@ def test_a_checkpoint_from_before_there_were_twins_begins_with_none(tmp_path: Pa
 
 
 def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
-    tmp_path: Path, grow: Grow, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, session_after: SessionAfter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    grow(tmp_path, 31).close()
+    session_after(tmp_path, 31).close()
     files = sorted(tmp_path.rglob("twins/*"))
     files[0].unlink()
     for path in files[1:]:
@@ -136,12 +138,12 @@ def test_no_snapshot_is_taken_of_weights_that_are_not_finite(tmp_path: Path) -> 
     assert twin.known_for(7) == 0 and twin.state()["snapshots"] == []
 
 
-def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, grow: Grow) -> None:
-    service = grow(tmp_path / "early", 11)
+def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, session_after: SessionAfter) -> None:
+    service = session_after(tmp_path / "early", 11)
     early = service.status().online
     service.close()
     assert early is not None and early.gain.value is None and (early.age, early.needed) == (11, AGE)
-    service = grow(tmp_path / "late", 61)
+    service = session_after(tmp_path / "late", 61)
     late = service.status().online
     service.close()
     assert late is not None and late.gain.value is not None and late.gain.low is not None and late.gain.high is not None
@@ -152,8 +154,8 @@ def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, gr
     assert late.close.value == pytest.approx(spared)
 
 
-def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, grow: Grow) -> None:
-    grow(tmp_path, 61).close()
+def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, session_after: SessionAfter) -> None:
+    session_after(tmp_path, 61).close()
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     found = evaluate_run(db, RunStore(db).list()[0], rigs.SMALL.model.horizons)
     db.close()

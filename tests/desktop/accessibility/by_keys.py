@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 
 from desktop.layouts.tab_order import is_behind
 from tests.desktop.accessibility.controls import controls, described
-from tests.desktop.living import until
+from tests.desktop.whole_window import until
 
 _MOST_STOPS = 120
 _MOST_PARTS = 6

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 
 from desktop.accessible import describe_painted
 from tests.desktop.accessibility.survey import Survey, survey
-from tests.desktop.living import Tap
+from tests.desktop.whole_window import CandleGate
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -18,5 +18,5 @@ def speaking_widgets(qapp: QApplication) -> None:
 def found(qapp: QApplication, speaking_widgets: None, tmp_path_factory: pytest.TempPathFactory) -> Survey:
     """What a visit to the whole program found. One visit for all tests."""
     with pytest.MonkeyPatch.context() as patch:
-        Tap.instead_of_paces(patch)
+        CandleGate.install(patch)
         return survey(qapp, tmp_path_factory.mktemp("survey"))

@@ -21,8 +21,8 @@ from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from tests.desktop import scenario
-from tests.desktop.dressing import undressed_afterwards
-from tests.desktop.living import CATCH_UP, Story, context, live, step_of, until
+from tests.desktop.application_style import restored_style
+from tests.desktop.whole_window import CATCH_UP, Story, context, run_window, step_of, until
 
 
 def play(qapp: QApplication, root: Path, story: Story) -> None:
@@ -35,8 +35,8 @@ def play(qapp: QApplication, root: Path, story: Story) -> None:
         dress(application, context.settings)
         await story(application)
 
-    with undressed_afterwards(qapp):
-        live(qapp, context, dressed)
+    with restored_style(qapp):
+        run_window(qapp, context, dressed)
 
 
 def dress(application: Application, settings: Settings) -> None:

@@ -16,7 +16,7 @@ from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.by_keys import complaints_of, gone_through, in_front, left_out
 from tests.desktop.accessibility.controls import complaints, controls
 from tests.desktop.accessibility.inks import faint_spans, faint_texts
-from tests.desktop.living import until
+from tests.desktop.whole_window import until
 
 LOOKS = tuple(
     AppearanceSettings(theme=theme, colours=colours)

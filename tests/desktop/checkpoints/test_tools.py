@@ -13,7 +13,7 @@ from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
-from tests.desktop.living import Tap, context, live, until
+from tests.desktop.whole_window import CandleGate, context, run_window, until
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -26,9 +26,9 @@ def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier)
     QTest.keyClick(panel.table, key, modifiers)
 
 
-async def some(application: Application, tap: Tap, count: int) -> list[CheckpointInfo]:
+async def some(application: Application, gate: CandleGate, count: int) -> list[CheckpointInfo]:
     """So many checkpoints, pinned and selected in the browser; none is in use."""
-    tap.give(10 * count)
+    gate.release(10 * count)
     source, panel = application.window.source, application.window.checkpoints
     # The newest may be in the table before the trainer has said that it is the one in use.
     await until(lambda: len(source.checkpoints()) > count + 1, "checkpoints")
@@ -40,9 +40,9 @@ async def some(application: Application, tap: Tap, count: int) -> list[Checkpoin
     return chosen
 
 
-def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
+def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
-        (chosen,) = await some(application, tap, 1)
+        (chosen,) = await some(application, gate, 1)
         tools, banner = application.browser, application.window.banner
         application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
         await until(lambda: bool(tools.previews.layer.shown), "its ghosts")
@@ -51,7 +51,7 @@ def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_
         assert f"{chosen.step}" in banner.text.text().replace(",", "") and banner.action.text() == "Restore"
         assert not any(each.kind == "restored" for each in application.state.incidents)
         origin_ms = preview.forecast.origin_open_time_ms
-        tap.give(1)
+        gate.release(1)
         await until(
             lambda: any(each.forecast.origin_open_time_ms > origin_ms for each in tools.previews.layer.shown),
             "ghosts from the next candle on",
@@ -60,12 +60,12 @@ def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_
         await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
         assert tools.previews.layer.shown == () and not tools.previews.is_shown
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)
 
 
-def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
+def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
-        chosen = await some(application, tap, 2)
+        chosen = await some(application, gate, 2)
         previews = application.browser.previews
         press(application, Qt.Key.Key_H, CONTROL)
         await until(lambda: len(previews.layer.shown) == 2, "the ghosts of both")
@@ -92,17 +92,17 @@ def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_pa
         assert dialog.plot.getPlotItem().listDataItems()[0].getData()[0].size > 10
         dialog.reject()
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)
 
 
 def test_what_is_exported_is_imported_again_and_verified(
-    qapp: QApplication, tmp_path: Path, learned: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, learned: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     place = tmp_path / "given away"
     place.mkdir()
 
     async def export(application: Application) -> None:
-        (chosen,) = await some(application, tap, 1)
+        (chosen,) = await some(application, gate, 1)
         press(application, Qt.Key.Key_E, CONTROL | SHIFT)
         dialog = application.window.findChild(QFileDialog)
         assert dialog is not None
@@ -136,14 +136,14 @@ def test_what_is_exported_is_imported_again_and_verified(
         await until(lambda: not exchange.is_busy, "the import")
         assert "evil.pkl" in window.banner.text.text() and "pickle" in window.banner.text.text()
 
-    live(qapp, context(learned), export)
-    live(qapp, context(tmp_path / "another"), take_in)
+    run_window(qapp, context(learned), export)
+    run_window(qapp, context(tmp_path / "another"), take_in)
 
 
-def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, tap: Tap) -> None:
+def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
         source = application.window.source
-        tap.give(20)
+        gate.release(20)
         await until(lambda: len(source.checkpoints()) >= 5, "five checkpoints")
         press(application, Qt.Key.Key_D, CONTROL | SHIFT)
         dialog = application.window.findChild(CleanUpDialog)
@@ -157,4 +157,4 @@ def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, tap
         await until(lambda: not gone & {info.checkpoint_id for info in source.checkpoints()}, "the clean-up")
         assert application.window.settings.checkpoints.keep_newest == 2
 
-    live(qapp, context(tmp_path), story)
+    run_window(qapp, context(tmp_path), story)

@@ -14,7 +14,7 @@ from desktop.actions import ActionId
 from desktop.app import Application
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench
-from tests.desktop.living import Tap, context, live, until
+from tests.desktop.whole_window import CandleGate, context, run_window, until
 
 
 def listed(application: Application) -> set[str]:
@@ -54,11 +54,11 @@ def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(
         window.source.set_note(oldest.checkpoint_id, "kept without a trainer")
         assert window.source.checkpoints()[-1].note == "kept without a trainer"
 
-    live(qapp, context(learned, file=str(tmp_path / "nowhere.csv")), story)
+    run_window(qapp, context(learned, file=str(tmp_path / "nowhere.csv")), story)
 
 
 def test_they_are_listed_while_the_trainer_starts_and_when_it_stands(
-    qapp: QApplication, learned: Path, tap: Tap
+    qapp: QApplication, learned: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
         application.window.show_dock(ActionId.SHOW_CHECKPOINTS)
@@ -70,15 +70,17 @@ def test_they_are_listed_while_the_trainer_starts_and_when_it_stands(
         assert seen[0] >= kept(learned), "while the trainer starts"
         assert all(each & kept(learned) for each in seen), "they never vanish meanwhile"
 
-    live(qapp, context(learned), story)
+    run_window(qapp, context(learned), story)
 
 
-def test_another_market_has_none_of_them(qapp: QApplication, learned: Path, tap: Tap, idle_trainer: None) -> None:
+def test_another_market_has_none_of_them(
+    qapp: QApplication, learned: Path, gate: CandleGate, idle_trainer: None
+) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.state.is_starting, "the start")
         assert application.window.source.checkpoints() == () and kept(learned)
 
-    live(qapp, context(learned, feed="simulate", file=None), story)
+    run_window(qapp, context(learned, feed="simulate", file=None), story)
 
 
 def test_a_trainer_that_fails_to_start_leaves_them_listed(make_bench: MakeBench) -> None:

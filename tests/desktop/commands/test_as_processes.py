@@ -53,6 +53,7 @@ def test_help_names_every_command_and_loads_nothing_heavy() -> None:
     assert "desktop" in loaded and not loaded & set(HEAVY)
 
 
+@pytest.mark.slow
 def test_a_run_trains_in_a_child_of_its_own(tmp_path: Path) -> None:
     commands.configure(tmp_path, IN_A_CHILD)
     summary = commands.run_json("headless", "--feed", "simulate", "--candles", "15", "--data-dir", str(tmp_path))

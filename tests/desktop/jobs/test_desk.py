@@ -32,7 +32,7 @@ from tests.core.storage.samples import checkpoint, open_record
 from tests.core.storage.test_evaluations import summary
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
-from tests.desktop.living import IdleWorker, Tap, context, live, until
+from tests.desktop.whole_window import CandleGate, IdleWorker, context, run_window, until
 
 Stub = Callable[[str], None]
 UNTIL_ASKED = 'import sys; print(\'{"say": "I am here."}\', file=sys.stderr, flush=True); sys.stdin.read(); '
@@ -274,7 +274,7 @@ def test_a_child_that_does_not_end_when_asked_is_ended(
 
 
 def test_cancelling_the_catch_up_stops_training_where_it_is(
-    qapp: QApplication, tmp_path: Path, tap: Tap, idle_trainer: None
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
         jobs, panel = application.state.jobs, application.window.jobs
@@ -292,4 +292,4 @@ def test_cancelling_the_catch_up_stops_training_where_it_is(
         assert job.state is JobState.CANCELLED and "goes on from there" in job.result
         assert application.window.actions_of_window[ActionId.START].isEnabled()
 
-    live(qapp, context(tmp_path / "data"), story)
+    run_window(qapp, context(tmp_path / "data"), story)

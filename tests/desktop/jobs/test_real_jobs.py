@@ -29,7 +29,7 @@ from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog
 from desktop.jobs.orders import Order, pretrain_order
 from desktop.single_instance import SingleInstance
-from tests.desktop.living import Story, context, live, step_of, until
+from tests.desktop.whole_window import Story, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
@@ -66,7 +66,7 @@ def live_with_door(qapp: QApplication, within: Context, story: Story) -> None:
             door.release()
 
     with own(within.folder, "window"):
-        live(qapp, within, behind_the_door)
+        run_window(qapp, within, behind_the_door)
 
 
 def newest(application: Application) -> Job:
@@ -124,7 +124,7 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
         assert list(within.folder.jobs.glob("*")) == [], "nothing was left aside"
         assert evaluations_of(application._database.db, info.checkpoint_id) == [found]
 
-    live(qapp, within, story)
+    run_window(qapp, within, story)
 
 
 def application_interval(application: Application) -> object:
@@ -218,7 +218,7 @@ def test_a_cancelled_job_leaves_no_process_and_nothing_aside(qapp: QApplication,
         panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
         assert not any(job.job_id == job_id for job in application.state.jobs.jobs())
 
-    live(qapp, within, story)
+    run_window(qapp, within, story)
 
 
 _PARENT = """

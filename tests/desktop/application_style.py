@@ -1,4 +1,4 @@
-"""A theme dresses the whole application: afterwards it is as it was."""
+"""A theme changes the style of the whole application: this restores it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 
 @contextmanager
-def undressed_afterwards(application: QApplication) -> Iterator[None]:
+def restored_style(application: QApplication) -> Iterator[None]:
     """Nothing is touched where nothing has changed: each change makes Qt go through all widgets."""
     palette, font, style = QPalette(application.palette()), QFont(application.font()), application.style().objectName()
     hints = application.styleHints()

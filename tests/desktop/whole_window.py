@@ -1,6 +1,6 @@
 """The whole window, composed as it is for the user, over a small model: what each test of it begins with.
 
-`live` opens it, lets a story happen and closes it. With the fixture `tap` candles come when the story asks for them;
+`run_window` opens it, runs a story and closes it. With the fixture `gate` candles come when the story releases them;
 `idle_trainer` spares the training where a test is about something else.
 """
 
@@ -42,7 +42,7 @@ def context(root: Path, host: str = "thread", **market: object) -> Context:
     return Context(settings, folder, as_json=False)
 
 
-def live(qapp: QApplication, context: Context, story: Story, timeout_s: float = 280.0) -> None:
+def run_window(qapp: QApplication, context: Context, story: Story, timeout_s: float = 280.0) -> None:
     """Open the window, let the story happen, close the window, and wait until all of it has ended."""
 
     async def run() -> None:
@@ -77,7 +77,7 @@ def step_of(application: Application) -> int:
     return 0 if last is None else last.step
 
 
-class Tap:
+class CandleGate:
     """Stands in for the pace of replays and simulations: nothing comes after the catch-up but what is given."""
 
     def __init__(self) -> None:
@@ -85,13 +85,13 @@ class Tap:
         self._more: asyncio.Future[None] | None = None
 
     @classmethod
-    def instead_of_paces(cls, patch: pytest.MonkeyPatch) -> Tap:
-        tap = cls()
+    def install(cls, patch: pytest.MonkeyPatch) -> CandleGate:
+        gate = cls()
         for feed in (ReplayFeed, SimulatedFeed):
-            patch.setattr(feed, "_wait", lambda self, _seconds: tap.wait(self._closed))
-        return tap
+            patch.setattr(feed, "_wait", lambda self, _seconds: gate.wait(self._closed))
+        return gate
 
-    def give(self, count: int) -> None:
+    def release(self, count: int) -> None:
         """So many candles of a replay, or ticks of a simulation. Callable from any thread."""
         self._given += count
         if self._more is not None:
@@ -122,6 +122,6 @@ class IdleWorker(TrainingWorker):
         while not self.inbox.is_stopped:
             self.inbox.wait(60.0)
 
-    def taken(self) -> list[TrainerCommand]:
+    def commands(self) -> list[TrainerCommand]:
         """The commands that came, in order; each is told once."""
         return list(iter(self.inbox.take_command, None))
