@@ -74,13 +74,14 @@ class Requests:
     async def _rows(self, since_ms: int) -> tuple[list[Candle], int]:
         """One page from `since_ms` on, ascending, as it came, and the earliest time that it may have been at the
         exchange when the request was sent. Nothing more is sure of the answer's age: it may take long to arrive, and
-        other requests may set the clock meanwhile."""
+        other requests may set the clock meanwhile, forward or back: of the two clocks the earlier time holds."""
         if self._server.age_s > self._times.sync_s:
             await self.sync()
         asked_s, asked_ms = self._clock.monotonic_s(), self._server.surely_ms()
         rows = await self._hold.ask(lambda: self._venue.candles(since_ms))
-        self._tally.request_ms = (self._clock.monotonic_s() - asked_s) * 1000.0
-        return rows, asked_ms
+        took_ms = (self._clock.monotonic_s() - asked_s) * 1000.0
+        self._tally.request_ms = took_ms
+        return rows, min(asked_ms, int(self._server.surely_ms() - took_ms))
 
     async def page(self, since_ms: int, interval: Interval) -> Page:
         """One page from `since_ms` on, checked, without the row that may be unfinished: the last, unless its time was

@@ -30,7 +30,7 @@ class _Slow:
 
     clock: ManualClock
     listed_rows = None
-    ahead_ms = 0
+    ahead_ms: int = 0
     waiting: deque[asyncio.Future[list[Candle]]] = field(default_factory=deque)
 
     async def server_ms(self) -> int:
@@ -84,6 +84,22 @@ async def it_sleeps_and_another_takes_the_time(requests: Requests, venue: _Slow)
 def test_whatever_happens_before_an_answer_comes_it_is_as_old_as_its_question(meanwhile: Meanwhile) -> None:
     page = page_after(meanwhile)
     assert page.closed == [CLOSED] and page.newest_ms == HALF.open_time_ms
+
+
+def test_a_clock_that_is_set_back_meanwhile_was_ahead_when_the_request_was_sent() -> None:
+    async def scenario() -> Page:
+        clock = ManualClock(START_MS + 30_000)
+        venue, server = _Slow(clock, ahead_ms=60_000), ServerClock(clock, MINUTE)
+        requests = Requests(venue, VenueHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
+        await requests.sync()
+        asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
+        await asyncio.sleep(0)
+        venue.ahead_ms = 0
+        await requests.sync()
+        venue.waiting.popleft().set_result([CLOSED, HALF])
+        return await asked
+
+    assert asyncio.run(scenario()).closed == [CLOSED]
 
 
 def test_a_newest_row_whose_time_was_well_over_when_it_was_asked_for_is_closed() -> None:
