@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ import pytest
 from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from qasync import QEventLoop
 from sqlite_utils import Database
 
 from core.market.candle import Candle, Interval, Market
@@ -24,7 +22,7 @@ from core.storage.folder import DataFolder
 from desktop.app import Application
 from desktop.candle_loader import HistoryLoading
 from tests.core.market.edits import walk
-from tests.desktop.whole_window import Story, context, until
+from tests.desktop.whole_window import Story, context, run_on_qt_loop, until
 
 MINUTE_MS = 60_000
 STORED = 30_000
@@ -189,11 +187,7 @@ def run_window(qapp: QApplication, folder: DataFolder, story: Story) -> None:
             application.window.close()
             await application.close()
 
-    qapp.setQuitOnLastWindowClosed(False)
-    with QEventLoop(qapp) as loop:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), 280.0))
-    asyncio.set_event_loop(None)
+    run_on_qt_loop(qapp, run())
 
 
 def count_of(application: Application) -> int:

@@ -62,11 +62,11 @@ class PlayedFeed:
         self.is_closed = True
 
     def tell(self, state: FeedState, sentence: str = "", next_venue: str | None = None) -> None:
-        self._events.put_nowait(FeedStatus(state, sentence, self._clock.now_ms(), next_venue))
+        self.send(FeedStatus(state, sentence, self._clock.now_ms(), next_venue))
 
     def close_candles(self, *candles: Candle) -> None:
         for candle in candles:
-            self._events.put_nowait(ClosedCandle(candle, is_live=False))
+            self.send(ClosedCandle(candle, is_live=False))
 
     def send(self, event: FeedEvent) -> None:
         self._events.put_nowait(event)

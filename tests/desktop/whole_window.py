@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -55,10 +56,15 @@ def run_window(qapp: QApplication, context: Context, story: Story, timeout_s: fl
             application.window.close()
             await application.close()
 
+    run_on_qt_loop(qapp, run(), timeout_s)
+
+
+def run_on_qt_loop(qapp: QApplication, work: Coroutine[Any, Any, None], timeout_s: float = 280.0) -> None:
+    """Run a coroutine to its end on Qt's event loop."""
     qapp.setQuitOnLastWindowClosed(False)  # as run_application does
     with QEventLoop(qapp) as loop:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(asyncio.wait_for(run(), timeout_s))
+        loop.run_until_complete(asyncio.wait_for(work, timeout_s))
     asyncio.set_event_loop(None)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import grimp
 
+from tests.support.wall_clock import module_marks
+
 ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("core", "models", "desktop", "tests")
 _NEIGHBOUR = 6
@@ -97,13 +99,9 @@ def has_fast_tests(source: str) -> bool:
     """False if the `pytestmark` of a test file has a mark that `make test` leaves out."""
     if "pytestmark" not in source:  # to parse takes a hundred times as long
         return True
-    marks = [node for node in ast.parse(source).body if isinstance(node, ast.Assign) and _is_pytestmark(node)]
-    names = {part.attr for node in marks for part in ast.walk(node.value) if isinstance(part, ast.Attribute)}
+    parts = (part for mark in module_marks(ast.parse(source)) for part in ast.walk(mark))
+    names = {part.attr for part in parts if isinstance(part, ast.Attribute)}
     return names.isdisjoint(re.findall(r"not (\w+)", fast_marks()))
-
-
-def _is_pytestmark(node: ast.Assign) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == "pytestmark" for target in node.targets)
 
 
 def _module_of(path: str) -> str:

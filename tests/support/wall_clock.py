@@ -32,7 +32,7 @@ def uses_of_real_time(source: str, *, is_virtual: bool = False) -> list[Use]:
     """
     module = ast.parse(source)
     names = _imported(module)
-    if any(_is_mark(mark, names) for mark in _module_marks(module)):
+    if any(_is_mark(mark, names) for mark in module_marks(module)):
         return []
     visitor = _Visitor(names, is_virtual)
     visitor.visit(module)
@@ -115,7 +115,8 @@ def _is_mark(node: ast.expr, names: dict[str, str]) -> bool:
     return _dotted(node.func if isinstance(node, ast.Call) else node, names) in MARKS
 
 
-def _module_marks(module: ast.Module) -> Iterator[ast.expr]:
+def module_marks(module: ast.Module) -> Iterator[ast.expr]:
+    """What the `pytestmark` of a test file holds, mark by mark."""
     for statement in module.body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "pytestmark":
             value = statement.value
