@@ -107,6 +107,16 @@ class ForecastMade:
     ghosts: tuple[Ghost, ...]
     conditions: MarketConditions | None = None
     """None for a forecast that was made before there were any."""
+    is_by_simple_rules: bool = False
+    """Of a `FirstForecast`: no model had a part in it, and it is not in SQLite."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstForecast:
+    """What the simple rules forecast of the newest stored candle while the trainer is far from it. It is only shown:
+    neither committed, stored nor scored."""
+
+    forecast: ForecastMade
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,6 +401,7 @@ class DriftFound:
 
 TrainerEvent = (
     ForecastMade
+    | FirstForecast
     | ForecastScored
     | StepDone
     | Diagnosis

@@ -17,6 +17,7 @@ from core.events import (
     CheckpointsChanged,
     DriftFound,
     EventBatch,
+    FirstForecast,
     ForecastMade,
     ForecastScored,
     Incident,
@@ -89,6 +90,8 @@ class RunState(QObject):
         self.trainer: TrainerReady | None = None
         self.status: TrainerStatus | None = None
         self.forecast: ForecastMade | None = None
+        """The newest that was committed."""
+        self._first_forecast: ForecastMade | None = None
         self.feed: FeedStatus | None = None
         self.feed_record = FeedRecord(clock, self)
         """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
@@ -111,6 +114,14 @@ class RunState(QObject):
         self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
         self._drifts: dict[int, DriftFound] = {}
         """By candle: after a crash, the same may be found again."""
+
+    @property
+    def shown_forecast(self) -> ForecastMade | None:
+        """The one that reaches furthest: the simple rules' while the trainer has not come to its candle yet."""
+        first, committed = self._first_forecast, self.forecast
+        if first is None or committed is None:
+            return committed or first
+        return first if first.origin_open_time_ms > committed.origin_open_time_ms else committed
 
     @property
     def incidents(self) -> tuple[Incident, ...]:
@@ -239,6 +250,11 @@ class RunState(QObject):
         self.forecast_changed.emit()
 
     @_take.register
+    def _(self, event: FirstForecast) -> None:
+        self._first_forecast = event.forecast
+        self.forecast_changed.emit()
+
+    @_take.register
     def _(self, event: ForecastScored) -> None:
         self.scored.emit(event)
 
@@ -319,6 +335,7 @@ class RunState(QObject):
         self._incidents.clear()
         self._drifts.clear()
         self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
+        self._first_forecast = None
         self.diagnosis = self.accuracy = self.accuracy_trouble = None
         self.run_changed.emit()
 

@@ -68,6 +68,7 @@ class TrainingWorker(QThread):
         try:
             store = CandleStore(db)
             make_host = host_maker(self._spec, self._clock)
-            TrainingDriver(self._spec, make_host, store, self._inbox, self.batch.emit, self._clock).run()
+            emit, clock = self.batch.emit, self._clock
+            TrainingDriver(self._spec, make_host, store, self._inbox, emit, clock, shows_first=True).run()
         finally:
             db.close()

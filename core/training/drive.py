@@ -15,6 +15,7 @@ from core.clock import Clock
 from core.commands import EXIT, ObserveCandle, SaveCheckpoint, SetDevice, SetPaused, StopSession, TrainerCommand
 from core.events import (
     EventBatch,
+    ForecastMade,
     ForecastMode,
     JobProgress,
     StepDone,
@@ -26,6 +27,7 @@ from core.events import (
 from core.market.candle import Candle
 from core.storage.candles import CandleStore
 from core.training.catch_up import CatchUpMeter
+from core.training.first_forecasts import FirstForecasts
 from core.training.host import Host, HostDiedError
 from core.training.pacing import WHOLE_TIME_PERCENT, Pacer
 from core.training.spec import SessionSpec
@@ -114,8 +116,11 @@ class TrainingDriver:
         emit: Callable[[EventBatch], None],
         clock: Clock,
         make_probe: Callable[[], DeviceProbe] = ProcessProbe,
+        *,
+        shows_first: bool = False,
     ) -> None:
-        """make_host: given what the host is to be made of, which is no longer `spec` after a change of the device."""
+        """make_host: given what the host is to be made of, which is no longer `spec` after a change of the device.
+        shows_first: emit a `FirstForecast` where the trainer is far from the newest candle: somebody looks at it."""
         self._spec = spec
         self._make_host = make_host
         self._store = store
@@ -133,6 +138,7 @@ class TrainingDriver:
         self._has_failed = False
         self._stands = False
         """Whether a host answers; between two of them none does."""
+        self._first = FirstForecasts(spec, store, clock) if shows_first else None
         self._meter = CatchUpMeter(clock)
         self._pacer = Pacer(clock)
 
@@ -163,6 +169,7 @@ class TrainingDriver:
         """One round: pass on commands and candles, take an answer. A dead host is replaced."""
         if self._device_watch.turn():
             self._tell(self._restarts.gpu_is_back())
+        self._forecast_first()
         try:
             self._pass_on()
             if self._unanswered:
@@ -237,8 +244,12 @@ class TrainingDriver:
                 self._sent_until_ms = event.position_ms or self._first_start_ms()
                 self._recorded_until_ms = event.recorded_until_ms
                 self._run_id = event.run_id
+                if self._first is not None:
+                    self._first.trainer_is_ready(event.recorded_until_ms)
             elif isinstance(event, TrainerStatus):
                 self._status = event
+            elif isinstance(event, ForecastMade) and self._first is not None:
+                self._first.committed(event)
         steps_ms = [event.duration_ms for event in batch.events if isinstance(event, StepDone)]
         if steps_ms:
             self._pacer.after_step(sum(steps_ms))
@@ -246,6 +257,11 @@ class TrainingDriver:
 
     def _tell(self, event: TrainerEvent) -> None:
         self._emit(EventBatch((event,)))
+
+    def _forecast_first(self) -> None:
+        made = None if self._first is None else self._first.look()
+        if made is not None:
+            self._tell(made)
 
     def _first_start_ms(self) -> int | None:
         """Where a new run begins: a live one with the newest stored candles, any other with the first."""
@@ -272,6 +288,7 @@ class TrainingDriver:
         while not self._inbox.is_stopped:
             try:
                 self._unanswered.clear()
+                self._forecast_first()  # a host in this thread is silent until it has loaded
                 self._host.start()
                 while not self._take_first_answer():
                     if self._inbox.is_stopped:
@@ -284,6 +301,7 @@ class TrainingDriver:
         return False
 
     def _take_first_answer(self) -> bool:
+        self._forecast_first()
         batch = self._host.receive(_IDLE_WAIT_S)
         if batch is None:
             return False

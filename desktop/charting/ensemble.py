@@ -93,4 +93,4 @@ class ChartEnsemble(QObject):
 
     @Slot()
     def _on_forecast(self) -> None:
-        self.candles.set_forecast(self._state.forecast)
+        self.candles.set_forecast(self._state.shown_forecast)

@@ -42,11 +42,11 @@ class ForecastNote(QObject):
         if trainer_state in _NOT_FORECASTING:
             return f"{self._why(trainer_state)}: {self._forecast_words(trainer_state)}"
         job = next((job for job in self._state.jobs.running() if job.job_id == JOB_ID), None)
-        return self._behind_words() if job is None else _catch_up_words(job)
+        return self._behind_words() if job is None else _catch_up_words(job, is_stopgap=self._has_stopgap())
 
     def _behind_words(self) -> str:
         """While the trainer learns from candles of before, all that it forecast has come: no ghost is ahead."""
-        model, forecast = self._chart.model, self._state.forecast
+        model, forecast = self._chart.model, self._state.shown_forecast
         series = model.series
         if series is None or not len(series) or model.other_interval is not None:
             return ""
@@ -61,23 +61,35 @@ class ForecastNote(QObject):
             format_candles(behind)
         )
 
+    def _has_stopgap(self) -> bool:
+        """Whether the ghosts that are shown are those of the simple rules."""
+        shown = self._state.shown_forecast
+        return shown is not None and shown.is_by_simple_rules
+
     def _why(self, trainer_state: TrainerState) -> str:
         failure = self._state.failure
         is_breaker = trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker
         return translate("Chart", _BY_BREAKER if is_breaker else _NOT_FORECASTING[trainer_state])
 
     def _forecast_words(self, trainer_state: TrainerState | None) -> str:
-        forecast = self._state.forecast
+        is_coming = trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING)
+        if is_coming and self._has_stopgap():
+            return translate("Chart", "until then the simple rules forecast")
+        forecast = self._state.shown_forecast
         if forecast is not None:
             made_ms = forecast.inputs_until_ms
             return translate("Chart", "the newest forecast is from {0}").format(
                 format_time(made_ms, self._chart.style_shown.time_zone)
             )
-        is_coming = trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING)
         return translate("Chart", "forecasts follow") if is_coming else translate("Chart", "there is no forecast")
 
 
-def _catch_up_words(job: JobProgress) -> str:
+def _catch_up_words(job: JobProgress, *, is_stopgap: bool) -> str:
+    if is_stopgap:
+        words = translate("Chart", "{0}: until then the simple rules forecast").format(job.title)
+        if job.seconds_left is None:
+            return words
+        return translate("Chart", "{0} (about {1})").format(words, format_duration(job.seconds_left))
     if job.seconds_left is None:
         return translate("Chart", "{0}: forecasts of coming candles begin when it is through").format(job.title)
     left = format_duration(job.seconds_left)

@@ -49,6 +49,20 @@ def starts_of(application: Application) -> list[Start]:
     return told
 
 
+def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(qapp: QApplication, tmp_path: Path) -> None:
+    """The trainer learns from 400 candles before any ghost of its own reaches the chart's edge."""
+
+    async def story(application: Application) -> None:
+        chart, state = application.chart, application.state
+        await until(lambda: bool(chart.model.ghosts()), "ghosts")
+        assert chart.model.forecast is not None and chart.model.forecast.is_by_simple_rules
+        assert state.forecast is None or state.forecast != chart.model.forecast
+        assert "simple rules" in chart.model.note
+        application.runs.stop_training()
+
+    run_window(qapp, context(tmp_path, "process", catch_up_candles=400), story)
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str

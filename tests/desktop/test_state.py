@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.events import CheckpointsChanged, EventBatch, JobProgress, TrainerEvent, TrainerFailed, TrainerState
+from core.events import (
+    CheckpointsChanged,
+    EventBatch,
+    FirstForecast,
+    JobProgress,
+    TrainerEvent,
+    TrainerFailed,
+    TrainerState,
+)
 from core.market.feeds.base import CatchUpProgress
 from desktop.state import INCIDENTS_KEPT, RunState
 from tests.desktop import scenario
@@ -123,3 +131,18 @@ def test_catch_up_is_a_job_that_ends(state: RunState) -> None:
     assert [(job.done, job.total) for job in state.jobs.running()] == [(3, 10)]
     state.apply(CatchUpProgress(10, 10))
     assert state.jobs.running() == ()
+
+
+def test_the_simple_rules_forecast_is_shown_until_the_trainer_has_come_to_its_candle(state: RunState) -> None:
+    candles = scenario.market(60)
+    behind, near = scenario.forecast(candles[:30]), scenario.forecast(candles)
+    stopgap = replace(scenario.forecast(candles), is_by_simple_rules=True)
+    state.apply(FirstForecast(stopgap))
+    assert state.shown_forecast == stopgap and state.forecast is None, "it is not committed"
+    state.apply(scenario.ready())
+    state.apply(behind)
+    assert state.shown_forecast == stopgap and state.forecast == behind
+    state.apply(near)
+    assert state.shown_forecast == near
+    state.begin(None)
+    assert state.shown_forecast is None

@@ -111,6 +111,13 @@ class ChartModel:
         return None if self._series is None else self.past.at(self._series, index)
 
     @property
+    def forecast_age(self) -> int:
+        """Candles that have closed since the forecast was made; 0 where it has seen the newest, or there is none."""
+        if self._forecast is None or self._series is None:
+            return 0
+        return self.count - self._series.insertion_index(self._forecast.origin_open_time_ms + 1)
+
+    @property
     def other_interval(self) -> Interval | None:
         """The interval that forecasts are for, where it is not that of the candles: then none is shown."""
         own_ms = self.past.interval_ms

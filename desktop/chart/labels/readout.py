@@ -13,6 +13,7 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
 from desktop.chart.drawing.text import Box, Row, Span, box_size, padding_px, wrapped
 from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.made import age_words
 from desktop.chart.labels.past import past_rows
 from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
 from desktop.chart.layers.layer import LayerSet
@@ -196,10 +197,22 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
     ]
     if ranges:
         rows.append(tuple(span for pair in ranges for span in pair))
+    rows.extend(_made_rows(frame, model))
     conditions = None if model.forecast is None else model.forecast.conditions
     if conditions is not None and conditions.is_odd:
         odd = translate("Chart", "Made of an input unlike any before: {0}").format(conditions.oddity)
         rows.append((Span(odd, palette.warning),))
+    return rows
+
+
+def _made_rows(frame: Frame, model: ChartModel) -> list[Row]:
+    """That it is old, and that no model had a part in it."""
+    rows: list[Row] = []
+    if age := age_words(model):
+        rows.append((Span(translate("Chart", "Old forecast: {0}").format(age), frame.palette.warning),))
+    if model.forecast is not None and model.forecast.is_by_simple_rules:
+        words = translate("Chart", "By the simple rules while the model catches up; not scored")
+        rows.append((Span(words, frame.palette.muted_text),))
     return rows
 
 

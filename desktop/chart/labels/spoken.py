@@ -7,6 +7,7 @@ from datetime import tzinfo
 from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.model import ChartModel, PlacedGhost, band
+from desktop.chart.labels.made import age_words
 
 
 def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:
@@ -32,7 +33,7 @@ def spoken_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> st
         return f"{when}: {_prices(model, candle)}, volume {volume}.{hole}"
     if placed is not None:
         close = f"close {_price(model, placed.ghost.close)}{_band(model, placed)}"
-        return f"{when}, forecast {placed.ahead} ahead: {close}."
+        return f"{when}, forecast {placed.ahead} ahead: {close}{_made(model)}."
     return ""
 
 
@@ -50,7 +51,14 @@ def _forecast(model: ChartModel) -> str:
     last = ghosts[-1]
     change = formatting.format_percent(last.ghost.close / newest.close - 1.0, signed=True)
     noun = "candle" if last.ahead == 1 else "candles"
-    return f"Forecast {last.ahead} {noun} ahead: close {_price(model, last.ghost.close)}, {change}{_band(model, last)}."
+    close = f"close {_price(model, last.ghost.close)}, {change}{_band(model, last)}"
+    return f"Forecast {last.ahead} {noun} ahead: {close}{_made(model)}."
+
+
+def _made(model: ChartModel) -> str:
+    """That it is old, and that no model had a part in it."""
+    by = "by the simple rules" if model.forecast is not None and model.forecast.is_by_simple_rules else ""
+    return "".join(f", {each}" for each in (by, age_words(model)) if each)
 
 
 def _band(model: ChartModel, placed: PlacedGhost) -> str:

@@ -12,10 +12,10 @@ from desktop.chart.drawing.geometry import CandleWidths
 from desktop.chart.drawing.primitives import draw_parts, fill_rects, rects
 from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.made import age_words, kind_words
 from desktop.chart.labels.room import has_label
 from desktop.formatting import format_clock, format_duration, format_time
 from desktop.translation import translate
-from desktop.words import word
 
 _RISING_ALPHA = 60
 _FALLING_ALPHA = 120
@@ -96,8 +96,9 @@ def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...], words: Row) -> QRect:
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """Bands first, ghosts on them; all of it dimmed where the forecast was made of an input unlike any before."""
-    if _oddity(model):
+    """Bands first, ghosts on them; all of it dimmed where candles have closed since it was made, and where it was made
+    of an input unlike any before."""
+    if model.forecast_age or _oddity(model):
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
@@ -255,18 +256,19 @@ def _oddity(model: ChartModel) -> str:
 
 
 def divider_row(frame: Frame, model: ChartModel) -> Row:
-    """How the forecast was made, why it is no live one, and why it is dimmed: as much as there is room for."""
-    palette, late, oddity = frame.palette, _lateness(frame, model), _oddity(model)
-    made = (Span(_divider_text(model), palette.ghost_text),)
+    """How the forecast was made and how long ago, why it is no live one, and why it is dimmed: as much as there is room
+    for. That it is old is said in any case."""
+    palette, late, age, oddity = frame.palette, _lateness(frame, model), age_words(model), _oddity(model)
+    old = (Span(age, palette.warning),) if age else ()
+    made = (Span(kind_words(model), palette.ghost_text), *old)
     after = (Span(late, palette.muted_text),) if late else ()
     why = (
         (Span(translate("Chart", "dimmed: unlike any before ({0})").format(oddity), palette.warning),) if oddity else ()
     )
     dimmed = (Span(translate("Chart", "dimmed"), palette.warning),) if oddity else ()
     rows = (made + after + why, made + after + dimmed, made + why)
-    return next(
-        (row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), made + dimmed
-    )
+    shortest = old or made + dimmed
+    return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), shortest)
 
 
 def _lateness(frame: Frame, model: ChartModel) -> str:
@@ -283,11 +285,3 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
     form = format_clock if next_ms - first_ms < _DAY_MS else format_time
     words = translate("Chart", "made {0} after its first candle had begun; a live one is due at {1}")
     return words.format(late, form(next_ms, frame.time_zone))
-
-
-def _divider_text(model: ChartModel) -> str:
-    """Only a live forecast goes without saying how it was made."""
-    mode = ForecastMode.LIVE if model.forecast is None else model.forecast.mode
-    if mode is ForecastMode.LIVE:
-        return translate("Chart", "forecast")
-    return translate("Chart", "forecast ({0})").format(word(mode))

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+import numpy as np
+
+from core.forecast.simple_rules import SimpleRules
+from tests.support.candles import MINUTE, random_walk
+
+
+def test_taken_one_by_one_or_at_once_they_say_the_same() -> None:
+    candles = random_walk(90)
+    rules, again = SimpleRules(MINUTE, 3), SimpleRules(MINUTE, 3)
+    for candle in candles:
+        rules.observe(candle)
+        rules.forecast()
+    for candle in candles:
+        again.observe(candle)
+    said = rules.forecast()
+    assert np.array_equal(said, again.forecast()) and np.isfinite(said).all() and (np.diff(said, axis=-1) >= 0).all()
