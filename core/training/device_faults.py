@@ -1,7 +1,8 @@
 """What an exception says of the device: short of memory, unusable in this process, or gone.
 
-By the error's number, not its text. The numbers are CUDA's `cudaError` (driver_types.h of the toolkit, CUDA 13.0),
-which `torch.AcceleratorError.error_code` hands on. Texts serve only where torch raises a plain RuntimeError.
+By the error's number where it has one. The numbers are CUDA's `cudaError` (driver_types.h of the toolkit, CUDA 13.0),
+which `torch.AcceleratorError.error_code` hands on. Texts serve only where torch raises a plain RuntimeError, as for
+the states of cuBLAS and cuDNN (c10's Exceptions.h; cublasStatus_t and cudnnStatus_t of their manuals).
 Imports no torch: an error of torch can only be met where torch is loaded already.
 """
 
@@ -35,6 +36,8 @@ _OUT_OF_MEMORY_TEXTS = (
     "CUDA out of memory",
     "CUBLAS_STATUS_ALLOC_FAILED",
     "CUDNN_STATUS_ALLOC_FAILED",
+    "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+    "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
 )
 _STICKY_TEXTS = (
     "an illegal memory access was encountered",
@@ -43,7 +46,18 @@ _STICKY_TEXTS = (
     "misaligned address",
     "an illegal instruction was encountered",
     "the launch timed out and was terminated",
+    "CUBLAS_STATUS_EXECUTION_FAILED",
+    "CUBLAS_STATUS_INTERNAL_ERROR",
+    "CUBLAS_STATUS_MAPPING_ERROR",
+    "CUBLAS_STATUS_NOT_INITIALIZED",
+    "CUDNN_STATUS_EXECUTION_FAILED",
+    "CUDNN_STATUS_INTERNAL_ERROR",
+    "CUDNN_STATUS_MAPPING_ERROR",
+    "CUDNN_STATUS_NOT_INITIALIZED",
 )
+"""The libraries' states that say that a kernel or the library itself failed on the device: torch raises a RuntimeError
+without a number for them, and the next use of the handle fails too. A new process makes new handles. Those that blame
+the call (INVALID_VALUE, NOT_SUPPORTED, ARCH_MISMATCH) are no faults of the device."""
 _GONE_TEXTS = (
     "No CUDA GPUs are available",
     "no CUDA-capable device",

@@ -96,18 +96,14 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     """
     require_sound_weights(session.engine, tensors)
     require_sound_learning(session, tensors)
-    engine = session.engine
     learned = session.forecaster.state()
-    before = {name: tensor.detach().clone() for name, tensor in engine.tensors().items()}
-    scalars = copy.deepcopy(engine.scalars())
     try:
-        with refused_where_odd():
+        with put_back_where_refused(session.engine), refused_where_odd():
             require_finite(metadata["engine"])
             session.forecaster.restore(learned_of(tensors))
-            return engine.restore(tensors, metadata["engine"])
+            return session.engine.restore(tensors, metadata["engine"])
     except CheckpointError:
         session.forecaster.restore(learned)
-        engine.restore(before, scalars)
         raise
 
 
@@ -148,6 +144,18 @@ def refused_where_odd() -> Iterator[None]:
         raise CheckpointError(
             f"The checkpoint's state is not of the form that this version reads ({type(error).__name__}: {error})."
         ) from error
+
+
+@contextmanager
+def put_back_where_refused(engine: TrainingEngine) -> Iterator[None]:
+    """After a CheckpointError the engine is what it was."""
+    before = {name: tensor.detach().clone() for name, tensor in engine.tensors().items()}
+    scalars = copy.deepcopy(engine.scalars())
+    try:
+        yield
+    except CheckpointError:
+        engine.restore(before, scalars)
+        raise
 
 
 def require_finite(state: object) -> None:

@@ -23,6 +23,7 @@ from core.training.engine.clipping import Clipped, Clipper
 from core.training.engine.flat import FlatParameters
 from core.training.engine.graph import Backend, GraphedUpdate, Update
 from core.training.engine.measure import Gauge, finite
+from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
 from core.training.engine.precision import Precision
@@ -77,13 +78,14 @@ class TrainingEngine:
         self._average = (
             AveragedWeights(self.model, self._flat, training.ema_decay) if training.ema_decay > 0.0 else None
         )
+        self._seed = seed
         self._noise = torch.Generator(device).manual_seed(seed)
         self._spike_action = spike_action
         self._run: Update = self._update
         self._graphed: GraphedUpdate | None = None
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
         if graphs is not None and is_fixed:  # the scaler's state is not live here, and noise cannot be compared
-            self._run = self._graphed = GraphedUpdate(self._update, self._live, self._flat.clear, graphs)
+            self._run = self._graphed = GraphedUpdate(self._update, self.live, self._flat.clear, graphs)
         self._is_half_done = False
         self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
@@ -228,7 +230,7 @@ class TrainingEngine:
         tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
         return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())  # a norm can overflow
 
-    def _live(self) -> list[Tensor]:
+    def live(self) -> list[Tensor]:
         """Every tensor that a step changes, where it is."""
         moments = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else self._average.live
@@ -341,6 +343,7 @@ class TrainingEngine:
             "clip_norm": self.clip_norm,
             "schedule": self.schedule.state(),
             "scaler": self._precision.state(),
+            "noise_device": self.device.type,
         }
 
     def restore(self, tensors: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
@@ -356,7 +359,8 @@ class TrainingEngine:
         if clip := part_of(tensors, "clip"):
             self._clipper.restore(clip)
         if "noise" in tensors:
-            self._noise.set_state(tensors["noise"].cpu())
+            done = int(scalars["schedule"]["done"])
+            restore_noise(self._noise, tensors["noise"], scalars.get("noise_device"), self._seed, done)
         is_same_rate = float(scalars["learning_rate"]) == self._learning_rate
         self.rate_factor = float(scalars["rate_factor"]) if is_same_rate else 1.0
         self.schedule.restore(scalars["schedule"])

@@ -44,8 +44,12 @@ class CudaGraphs:
     def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-            output = run()
+        stream = torch.cuda.current_stream()
+        try:
+            with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+                output = run()
+        finally:
+            torch.cuda.set_stream(stream)  # graph.__exit__ leaves its own one current where capture_end raises
 
         def replay() -> Tensor:
             graph.replay()

@@ -13,7 +13,12 @@ from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine
 from core.training.pretraining.store import Pretrained, PretrainedStore
 from core.training.recovery.mishap import Mishap
-from core.training.snapshot import require_fit, require_sound_weights
+from core.training.snapshot import (
+    put_back_where_refused,
+    refused_where_odd,
+    require_fit,
+    require_sound_weights,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ def _take(engine: TrainingEngine, store: PretrainedStore, pretrained: Pretrained
         raise _Unfit(str(error)) from error
     require_sound_weights(engine, tensors)
     fresh = {"rate_factor": 1.0, "schedule": engine.schedule.state()}
-    has_moments = engine.restore(tensors, {**metadata["engine"], **fresh})
+    with put_back_where_refused(engine), refused_where_odd():
+        has_moments = engine.restore(tensors, {**metadata["engine"], **fresh})
     return _started(pretrained, has_moments)
 
 

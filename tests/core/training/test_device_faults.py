@@ -39,6 +39,27 @@ def test_what_a_program_did_wrong_is_no_fault_of_the_device(code: int) -> None:
     assert classify(accelerator_error(code)) is DeviceFault.NONE
 
 
+@pytest.mark.parametrize(
+    ("state", "fault"),
+    [
+        ("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasSgemm(handle, m, n)`", DeviceFault.STICKY),
+        ("CUDA error: CUBLAS_STATUS_INTERNAL_ERROR when calling `cublasGemmEx(handle)`", DeviceFault.STICKY),
+        ("CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling `cublasCreate(handle)`", DeviceFault.STICKY),
+        ("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED", DeviceFault.STICKY),
+        ("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED_CUDA_DRIVER", DeviceFault.STICKY),
+        ("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR", DeviceFault.STICKY),
+        ("cuDNN error: CUDNN_STATUS_MAPPING_ERROR", DeviceFault.STICKY),
+        ("cuDNN error: CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED", DeviceFault.OUT_OF_MEMORY),
+        ("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`", DeviceFault.OUT_OF_MEMORY),
+        ("CUDA error: CUBLAS_STATUS_INVALID_VALUE when calling `cublasSgemm(handle)`", DeviceFault.NONE),
+        ("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED", DeviceFault.NONE),
+    ],
+)
+def test_the_states_of_cublas_and_cudnn_count_as_what_they_are(state: str, fault: DeviceFault) -> None:
+    """torch raises them as a RuntimeError without a number."""
+    assert classify(RuntimeError(state)) is fault
+
+
 def test_real_allocations_that_fail() -> None:
     with pytest.raises(RuntimeError) as refused:
         torch.empty(1 << 58)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from core.settings import GradientSettings, TrainingSettings
+from core.training.benchmark import take_numbers
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.graph import CudaGraphs
 from core.training.engine.objective import DeviceBatch
@@ -261,12 +262,58 @@ def test_loss_scaling_and_noise_are_done_eagerly() -> None:
         assert recorder.captures == 0 and ours.execution == "eager"
 
 
+def test_an_engine_that_takes_the_numbers_of_another_goes_on_as_that_one_and_keeps_its_graph() -> None:
+    recorder = Recorder()
+    ours, other = graphed(recorder), engine(ADAPTIVE, TRAINING)
+    for seed in range(8):
+        ours.step(batch(seed), REFERENCE)
+        other.step(batch(100 + seed), REFERENCE)
+    take_numbers(ours, other)
+    for seed in range(4):
+        assert ours.step(batch(seed), REFERENCE) == other.step(batch(seed), REFERENCE)
+    assert_same(state(other), state(ours))
+    assert recorder.captures == 1 and ours.execution == "CUDA graph"
+
+
+class CudaStreams:
+    """torch.cuda.graph and the current stream as torch 2.13 has them, where `capture_end` raises: __exit__ sets the
+    former stream only after it."""
+
+    def __init__(self) -> None:
+        self.current = "the trainer's"
+
+    def graph(self, *_: object, **__: object) -> CudaStreams:
+        return self
+
+    def set_stream(self, stream: str) -> None:
+        self.current = stream
+
+    def __enter__(self) -> None:
+        self.current = "the capture's"
+
+    def __exit__(self, *_: object) -> None:
+        raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
+
+
+def test_a_capture_that_fails_at_its_end_leaves_the_former_stream_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    streams = CudaStreams()
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", object)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda: streams.current)
+    monkeypatch.setattr(torch.cuda, "set_stream", streams.set_stream)
+    monkeypatch.setattr(torch.cuda, "graph", streams.graph)
+    with pytest.raises(RuntimeError, match="during capture"):
+        CudaGraphs().capture(lambda: torch.ones(()))
+    assert streams.current == "the trainer's"
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device answers")
 def test_a_real_graph_agrees_with_eager_steps_on_the_gpu() -> None:
     device = torch.device("cuda")
     ours = TrainingEngine(model(), device, TRAINING, ADAPTIVE, graphs=CudaGraphs())
     eager = TrainingEngine(model(), device, TRAINING, ADAPTIVE)
-    for seed in range(500):
+    for seed in range(500):  # each from the same numbers: roundings would grow to any difference over the steps
         one, other = (trained.step(batch(seed), REFERENCE).loss for trained in (ours, eager))
         assert one == pytest.approx(other, rel=1e-3)
+        take_numbers(ours, eager)
     assert ours.execution == "CUDA graph"

@@ -1,0 +1,112 @@
+"""The noise generator's state on the kind of device that wrote it, and on the other."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from core.settings import GradientSettings
+from core.training.engine.noise import carried_seed, restore_noise
+from tests.core.training.engine.rigs import REFERENCE, assert_same, batch, engine, state
+from tests.support.other_device import CPU_BYTES, CUDA_STATE, on_cuda
+
+NOISY = GradientSettings(noise=0.1)
+
+
+class CudaLike:
+    """Takes what a generator on CUDA takes: 16 bytes, or a seed."""
+
+    device = torch.device("cuda")
+
+    def __init__(self) -> None:
+        self.seed: int | None = None
+        self.state: Tensor | None = None
+
+    def set_state(self, new: Tensor) -> None:
+        if new.numel() != CUDA_STATE.numel():
+            raise RuntimeError("RNG state is wrong size")
+        self.state = new
+
+    def manual_seed(self, seed: int) -> None:
+        self.seed = seed
+
+
+def test_the_state_of_a_cpu_has_the_size_that_older_checkpoints_are_told_by() -> None:
+    assert torch.Generator().get_state().numel() == CPU_BYTES
+
+
+@pytest.mark.parametrize("kind", ["cpu", None])
+def test_on_the_same_kind_the_stream_goes_on_bit_for_bit(kind: str | None) -> None:
+    one, other = torch.Generator().manual_seed(3), torch.Generator()
+    torch.randn(7, generator=one)
+    restore_noise(other, one.get_state(), kind, 1, 2)
+    assert torch.equal(torch.randn(100, generator=one), torch.randn(100, generator=other))
+    gpu = CudaLike()
+    restore_noise(gpu, CUDA_STATE, None if kind is None else "cuda", 1, 2)
+    assert gpu.state is not None and torch.equal(gpu.state, CUDA_STATE) and gpu.seed is None
+
+
+@pytest.mark.parametrize("kind", ["cuda", None])
+def test_from_the_gpu_to_the_cpu_the_same_move_gives_the_same_stream(kind: str | None) -> None:
+    def stream(state: Tensor, seed: int, step: int) -> Tensor:
+        generator = torch.Generator()
+        restore_noise(generator, state, kind, seed, step)
+        return torch.randn(16, generator=generator)
+
+    later = CUDA_STATE.clone()
+    later[8] += 4
+    once = stream(CUDA_STATE, 1, 2)
+    assert torch.equal(once, stream(CUDA_STATE, 1, 2))
+    for other in (stream(CUDA_STATE, 2, 2), stream(CUDA_STATE, 1, 3), stream(later, 1, 2)):
+        assert not torch.equal(once, other)
+
+
+@pytest.mark.parametrize("kind", ["cpu", None])
+def test_from_the_cpu_to_the_gpu_a_seed_is_set_and_no_foreign_state(kind: str | None) -> None:
+    state = torch.Generator().manual_seed(3).get_state()
+    gpu = CudaLike()
+    restore_noise(gpu, state, kind, 1, 2)
+    assert gpu.state is None and gpu.seed == carried_seed(state, 1, 2) and 0 <= gpu.seed < 2**64
+    torch.Generator().manual_seed(gpu.seed)  # a seed that torch takes
+
+
+def test_a_state_of_no_kind_is_refused() -> None:
+    with pytest.raises(RuntimeError):
+        restore_noise(torch.Generator(), torch.zeros(7, dtype=torch.uint8), None, 1, 2)
+
+
+@pytest.mark.parametrize("knows_kind", [True, False])
+def test_an_engine_goes_on_from_a_gpus_state_and_twice_in_the_same_way(knows_kind: bool) -> None:
+    """With noise, which is the one thing that reads the generator."""
+    trained = engine(NOISY)
+    for seed in range(5):
+        trained.step(batch(seed), REFERENCE)
+    tensors = state(trained)
+    metadata = on_cuda(tensors, {"engine": trained.scalars()}, knows_kind)
+    moved = []
+    for _ in range(2):
+        other = engine(NOISY)
+        assert other.restore(tensors, metadata["engine"])
+        other.step(batch(9), REFERENCE)
+        moved.append(state(other))
+    assert_same(*moved)
+
+
+def test_moments_of_a_plain_optimizer_become_those_of_this_devices() -> None:
+    """Adam's step count lies on the device, as float32, where the optimizer is fused or capturable, and on the CPU
+    otherwise: it is taken over as this engine's optimizer wants it."""
+    trained = engine()
+    for seed in range(5):
+        trained.step(batch(seed), REFERENCE)
+    tensors = state(trained)
+    for name in tensors:
+        if name.startswith("optimizer.") and name.endswith(".step"):
+            tensors[name] = tensors[name].double().reshape(())
+    other = engine()
+    assert other.restore(tensors, trained.scalars())
+    steps = [entry["step"] for entry in other.optimizer.state.values()]
+    assert {(step.dtype, step.device.type, step.item()) for step in steps} == {(torch.float32, "cpu", 5.0)}
+    for moving in (trained, other):
+        moving.step(batch(9), REFERENCE)
+    assert_same(state(trained), state(other))

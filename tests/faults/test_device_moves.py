@@ -1,0 +1,143 @@
+"""A run moves from a GPU to a CPU: its checkpoints are made to hold what CUDA leaves in them. The way back is tried on
+the function that decides (tests/core/training/engine/test_noise.py), for want of a GPU."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.commands import RestoreCheckpoint, SaveCheckpoint
+from core.events import RESTORED, CheckpointsChanged, Incident, TrainerEvent, TrainerReady
+from core.settings import GradientSettings
+from core.storage.folder import DataFolder
+from core.training.engine.engine import part_of
+from core.training.pretraining.store import PretrainedStore
+from core.training.service import TrainingService
+from core.training.supervision.endings import DeathCause
+from tests.core.training import rigs
+from tests.core.training.pretraining import rigs as pretraining
+from tests.support import driven, faulty_trainer
+from tests.support.candles import START_MS, random_walk
+from tests.support.driven import Driven
+from tests.support.faulty_trainer import Fault, FaultKind
+from tests.support.other_device import CPU_BYTES, move_checkpoints_to_cuda, move_pretrained_to_cuda
+
+pytestmark = pytest.mark.faults
+
+NOISY = dataclasses.replace(rigs.SMALL, gradients=GradientSettings(noise=0.05))
+AUTO = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, device="auto"))
+ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes the GPU where there is one")
+EITHER = pytest.mark.parametrize("knows_kind", [True, False], ids=["this version's", "an older version's"])
+
+
+def trained(root: Path, count: int = 33) -> TrainingService:
+    session = rigs.service(root, NOISY)
+    rigs.feed(session, rigs.CANDLES[:count])
+    return session
+
+
+def saved(session: TrainingService) -> str:
+    """The id of a checkpoint of what the session is now."""
+    changed = [event for event in session.handle(SaveCheckpoint()) if isinstance(event, CheckpointsChanged)]
+    assert changed[0].saved is not None
+    return changed[0].saved.checkpoint_id
+
+
+def incidents(events: tuple[TrainerEvent, ...]) -> list[str]:
+    return [event.kind for event in events if isinstance(event, Incident)]
+
+
+@EITHER
+def test_a_run_of_the_gpu_is_resumed_on_the_cpu_and_twice_in_the_same_way(tmp_path: Path, knows_kind: bool) -> None:
+    weights = []
+    for root in (tmp_path / "one", tmp_path / "other"):
+        session = trained(root)
+        newest = saved(session)
+        session.close()
+        assert move_checkpoints_to_cuda(root, knows_kind) > 0
+        session = rigs.service(root, NOISY)
+        opening = session.opening_events()
+        (ready,) = (event for event in opening if isinstance(event, TrainerReady))
+        assert ready.resumed_from == newest and ready.step == 32 and incidents(opening) == []
+        rigs.feed(session, rigs.CANDLES[33:40])
+        weights.append({name: tensor.clone() for name, tensor in session._session.engine.tensors().items()})
+        session.close()
+    assert weights[0]["noise"].numel() == CPU_BYTES
+    assert all(torch.equal(tensor, weights[1][name]) for name, tensor in weights[0].items())
+
+
+@EITHER
+def test_another_runs_checkpoint_of_the_gpu_is_restored(tmp_path: Path, knows_kind: bool) -> None:
+    first = trained(tmp_path)
+    wanted = saved(first)
+    first.close()
+    move_checkpoints_to_cuda(tmp_path, knows_kind)
+    spec = dataclasses.replace(rigs.spec(tmp_path, NOISY), new_run=True)
+    session = TrainingService(spec, driven.CLOCK)
+    rigs.feed(session, rigs.CANDLES[:20])
+    assert RESTORED in incidents(session.handle(RestoreCheckpoint(wanted)))
+    rigs.feed(session, rigs.CANDLES[20:25])
+    assert session._session.engine.is_finite()
+    session.close()
+
+
+@EITHER
+def test_a_new_run_starts_from_a_model_that_the_gpu_pretrained(tmp_path: Path, knows_kind: bool) -> None:
+    pretraining.run(tmp_path, pretraining.write(tmp_path / "a.csv", pretraining.reverting(200)), epochs=1)
+    move_pretrained_to_cuda(tmp_path, knows_kind)
+    (kept,) = PretrainedStore(DataFolder(tmp_path)).newest_first()
+    session = rigs.service(tmp_path, pretraining.SMALL)
+    opening = session.opening_events()
+    (ready,) = (event for event in opening if isinstance(event, TrainerReady))
+    assert ready.resumed_from == kept.checkpoint_id and incidents(opening) == ["started from a pretrained model"]
+    rigs.feed(session, random_walk(20, start_ms=START_MS + 700 * 60_000))
+    assert session.status().step > 0
+    session.close()
+
+
+def test_an_odd_pretrained_model_is_passed_over_and_leaves_no_trace(tmp_path: Path) -> None:
+    """What does not restore must not end a new run, nor lend it half of its state."""
+    pretraining.run(tmp_path, pretraining.write(tmp_path / "a.csv", pretraining.reverting(200)), epochs=1)
+    store = PretrainedStore(DataFolder(tmp_path))
+    (kept,) = store.newest_first()
+    tensors, metadata = store.load(kept)
+    tensors["noise"] = torch.zeros(7, dtype=torch.uint8)
+    metadata["engine"].pop("noise_device")
+    facts = {name: metadata[name] for name in ("interval_ms", "seen_until_ms", "epoch", "skill")}
+    store.write(tensors, metadata, kept.created_at_ms + 1, facts)
+    store.remove(kept)
+    session, fresh = rigs.service(tmp_path, pretraining.SMALL), rigs.service(tmp_path / "new", pretraining.SMALL)
+    assert incidents(session.opening_events()) == ["pretrained model refused"]
+    ours, new = (part_of(one._session.engine.tensors(), "model") for one in (session, fresh))
+    assert all(torch.equal(tensor, new[name]) for name, tensor in ours.items())
+    session.close()
+    fresh.close()
+
+
+@ON_CPU_ONLY
+@EITHER
+def test_a_gpu_that_is_gone_is_left_for_the_cpu_with_the_checkpoints_that_it_wrote(
+    tmp_path: Path, knows_kind: bool
+) -> None:
+    """Here ``auto`` stands for the GPU; all that it left is made to look like CUDA's before the next trainer starts."""
+    records = []
+    for root, kinds in ((tmp_path / "calm", ()), (tmp_path / "gone", (FaultKind.GONE,))):
+        driven.store_candles(root, rigs.CANDLES[:35])
+        faulty_trainer.schedule(root, [Fault(25, kind) for kind in kinds])
+        run = Driven(root, AUTO, kind="thread")
+
+        def move(event: TrainerEvent, root: Path = root) -> None:
+            if isinstance(event, Incident) and event.kind == "GPU gone":
+                assert move_checkpoints_to_cuda(root, knows_kind) > 0
+
+        with faulty_trainer.installed(root):
+            run.run(move)
+        assert not run.failures
+        records.append(driven.record_of(root))
+    assert run.deaths == [DeathCause.GONE] and run.devices == ["auto", "cpu"]
+    assert [ready.step for ready in run.readies] == [0, 20], "from the newest checkpoint"
+    assert [incident.kind for incident in run.incidents] == ["GPU gone"]
+    assert records[0] == records[1]
