@@ -35,6 +35,8 @@ class ForecastMode(StrEnum):
     RECOVERY = "recovery"
     REPLAY = "replay"
     SIMULATED = "simulated"
+    SEEN = "seen-before"
+    """The model may have learned from the target: it proves nothing."""
 
 
 class TrainerState(StrEnum):

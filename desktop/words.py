@@ -16,6 +16,7 @@ _WORDS: dict[Enum, str] = {
     ForecastMode.RECOVERY: QT_TRANSLATE_NOOP("Words", "recovery"),
     ForecastMode.REPLAY: QT_TRANSLATE_NOOP("Words", "replay"),
     ForecastMode.SIMULATED: QT_TRANSLATE_NOOP("Words", "simulated"),
+    ForecastMode.SEEN: QT_TRANSLATE_NOOP("Words", "seen-before"),
     Regime.CALM: QT_TRANSLATE_NOOP("Words", "calm"),
     Regime.TRENDING: QT_TRANSLATE_NOOP("Words", "trending"),
     Regime.VOLATILE: QT_TRANSLATE_NOOP("Words", "volatile"),

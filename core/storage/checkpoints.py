@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.events import CheckpointInfo
+from core.market.candle import Interval
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.retention import best_of
@@ -34,6 +35,11 @@ ORDER BY skill DESC, sequence DESC LIMIT 1
 _NEWEST = """
 SELECT checkpoint_id FROM checkpoints
 WHERE sequence IN (SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id)
+"""
+_LEARNED_AT = """
+SELECT candle_open_time_ms, interval_ms FROM checkpoints
+JOIN runs USING (run_id) JOIN markets ON markets.id = runs.market_id
+WHERE is_deleted = 0 AND checkpoint_id = ?
 """
 _FORBIDDEN_IN_TAGS = re.compile(r"[\s,]+")
 
@@ -65,6 +71,11 @@ class CheckpointRows:
         info = to_checkpoint(rows[0])
         best = select(self._db, _BEST, (info.run_id,))
         return replace(info, is_best=bool(best) and best[0][0] == checkpoint_id)
+
+    def learned_at(self, checkpoint_id: str) -> tuple[int, Interval] | None:
+        """The opening time of the newest candle that its run had taken, and the run's interval; None: it is gone."""
+        rows = select(self._db, _LEARNED_AT, (checkpoint_id,))
+        return (int(rows[0][0]), Interval(int(rows[0][1]))) if rows else None
 
     def newest_ids(self) -> frozenset[str]:
         """Of every run the one saved last: what it would go on from."""

@@ -121,8 +121,14 @@ class Forecaster:
         said = self._said_at(origin)
         return None if said is None else pinball(outcome[None], said[:, horizon - 1])
 
-    def learn(self, origin: int, horizon: int, shown: FloatArray, outcome: FloatArray) -> None:
-        """Take the outcome of the forecast made at row `origin`. shown [Q, L] and outcome [Q] in natural units."""
+    def learn(
+        self, origin: int, horizon: int, shown: FloatArray, outcome: FloatArray, trusts_model: bool = True
+    ) -> None:
+        """Take the outcome of the forecast made at row `origin`. shown [Q, L] and outcome [Q] in natural units.
+
+        trusts_model: False where the model may have learned from this outcome before: then the model earns no weight
+        with it, and the calibration learns from the forecast without the model.
+        """
         said = self._said_at(origin)
         if said is None:
             return
@@ -130,6 +136,8 @@ class Forecaster:
         now = said[:, horizon - 1]
         spared, *experts = (now - offset[:, None]) / factor[:, None]
         normalised, came = (shown - offset[:, None]) / factor[:, None], (outcome - offset) / factor
+        if not trusts_model:
+            experts[MODEL] = normalised = spared
         self._combined.learn(horizon, np.stack(experts), normalised, came)
         self._model_removed.learn(horizon, np.stack(experts), spared, came)
 

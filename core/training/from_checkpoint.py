@@ -21,6 +21,5 @@ def begin_with(session: TrainingSession, start: StartingPoint, model: ModelSetti
         unpack_learned(session, tensors, metadata)
     except CheckpointError as error:
         raise StorageError(str(error)) from error
-    session.checkpoint_id = start.checkpoint_id
-    session.seen_until_ms = start.seen_until_ms
-    session.ladder.known_good.remember(session.step)
+    session.counts_seen = start.counts_seen
+    session.take_over(start.checkpoint_id, start.learned_until_ms)

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
+from core.checkpoints.provenance import learned_until_ms
 from core.clock import Clock
 from core.commands import EXIT
 from core.events import CheckpointInfo, CheckpointsChanged, Estimate
@@ -150,6 +151,17 @@ class CheckpointKeeper:
         if info is None:
             raise CheckpointError(f"There is no checkpoint '{checkpoint_id}' any more.")
         return self._load(info)
+
+    def learned_until_ms(self, checkpoint_id: str, metadata: dict[str, Any]) -> int:
+        """The close of the newest candle that this checkpoint, of whatever run, may have learned from.
+
+        metadata: as `load` gave it. Raises CheckpointError where the checkpoint is gone.
+        """
+        found = self._rows.learned_at(checkpoint_id)
+        if found is None:
+            raise CheckpointError(f"There is no checkpoint '{checkpoint_id}' any more.")
+        newest_open_ms, interval = found
+        return learned_until_ms(metadata, newest_open_ms, interval)
 
     def newest_whole(
         self, on_refused: Callable[[CheckpointInfo, str], None]

@@ -29,6 +29,7 @@ _GROUP_NAMES = {
     ForecastMode.SIMULATED: "simulated",
     ForecastMode.CATCH_UP: "caught up",
     ForecastMode.RECOVERY: "caught up",
+    ForecastMode.SEEN: "seen before",
 }
 
 
@@ -53,9 +54,12 @@ class ScoreLedger:
         """
         if score.horizon != 1 or score.after_gap:
             return
+        self._usual.append(score.loss if first_loss is None else first_loss)
+        if score.mode is ForecastMode.SEEN:
+            self._others.append(score)
+            return
         self._all.append(score)
         self.online.add(score)
-        self._usual.append(score.loss if first_loss is None else first_loss)
         if score.mode is not self._own_mode:
             self._others.append(score)
             return

@@ -34,7 +34,13 @@ def preview(
             engine.restore(tensors, metadata["engine"])
     except CheckpointError as error:
         return CheckpointForecast(session.run_id, checkpoint_id, None, str(error))
-    made = session.forecast_beside(engine, learned_of(tensors), int(metadata["step"]), checkpoint_id)
+    made = session.forecast_beside(
+        engine,
+        learned_of(tensors),
+        int(metadata["step"]),
+        checkpoint_id,
+        keeper.learned_until_ms(checkpoint_id, metadata),
+    )
     if made is None:
         return CheckpointForecast(session.run_id, checkpoint_id, None, "There is no candle to forecast from yet.")
     return CheckpointForecast(session.run_id, checkpoint_id, made.event(session.run_id))

@@ -178,9 +178,7 @@ class TrainingService:
         store = PretrainedStore(DataFolder(spec.root))
         beginning = begin_with_newest(session.engine, store, spec.settings.model, spec.market.interval)
         if beginning.taken is not None:
-            session.checkpoint_id = beginning.taken.checkpoint_id
-            session.seen_until_ms = beginning.taken.seen_until_ms
-            session.ladder.known_good.remember(session.step)
+            session.take_over(beginning.taken.checkpoint_id, beginning.taken.seen_until_ms)
         self._opening_incidents.extend(self._incident(mishap) for mishap in beginning.mishaps)
 
     def _open_corrections(self) -> Corrections:
@@ -344,6 +342,7 @@ class TrainingService:
     def _restore(self, checkpoint_id: str) -> Sequence[TrainerEvent]:
         try:
             tensors, metadata = self._keeper.load(checkpoint_id)
+            learned_until_ms = self._keeper.learned_until_ms(checkpoint_id, metadata)
             unpack_learned(self._session, tensors, metadata)
         except CheckpointError as error:
             return (
@@ -353,8 +352,7 @@ class TrainingService:
                     )
                 ),
             )
-        self._session.checkpoint_id = checkpoint_id
-        self._session.ladder.known_good.remember(self._session.step)
+        self._session.take_over(checkpoint_id, learned_until_ms)
         self._health.forget()
         done = self._incident(
             Mishap(

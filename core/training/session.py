@@ -92,7 +92,9 @@ class TrainingSession:
         self.step = 0
         self.checkpoint_id: str | None = None
         self.seen_until_ms: int | None = None
-        """The model was pretrained on candles up to here: forecasts of them are not the run's own."""
+        """What the weights learned before they came into this run reaches up to here; None: nothing."""
+        self.counts_seen = False
+        """Whether forecasts of candles before that count all the same, as the user says: of another market."""
         self.is_paused = False
         self.scored = 0
         self.live_scored = 0
@@ -128,6 +130,29 @@ class TrainingSession:
         if not self.twin.age:
             return None
         return self.scores.online.summary(self.twin.known_for(self.history.observed), self.twin.age)
+
+    def take_over(self, checkpoint_id: str, learned_until_ms: int) -> None:
+        """The model now has the weights of this checkpoint, which has learned from candles up to that moment.
+
+        Forecasts of candles that open before it are scored apart from now on. Where it reaches past this run's newest
+        candle, the reference model knows less than the restored one, so the comparison of the two starts again.
+        """
+        self.checkpoint_id = checkpoint_id
+        self.seen_until_ms = max(learned_until_ms, self.seen_until_ms or learned_until_ms)
+        self.ladder.known_good.remember(self.step)
+        if self._is_seen(self._newest_close_ms):
+            self.twin.restore({}, None)
+
+    @property
+    def learned_until_ms(self) -> int | None:
+        """The close of the newest candle that the weights may have learned from; None before there is one."""
+        known = [each for each in (self._newest_close_ms, self.seen_until_ms) if each is not None]
+        return max(known, default=None)
+
+    @property
+    def _newest_close_ms(self) -> int | None:
+        position = self.position_ms
+        return None if position is None else self._options.interval.close_time_ms(position)
 
     def take_up_record(self) -> None:
         """Take from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
@@ -191,9 +216,12 @@ class TrainingSession:
         return (step, *self._take_incidents())
 
     def forecast_beside(
-        self, engine: TrainingEngine, learned: Arrays, step: int, checkpoint_id: str
+        self, engine: TrainingEngine, learned: Arrays, step: int, checkpoint_id: str, learned_until_ms: int
     ) -> IssuedForecast | None:
-        """What another model would have said of the newest candle; None before there was one. Nothing is changed."""
+        """What another model would have said of the newest candle; None before there was one. Nothing is changed.
+
+        learned_until_ms: what that model has learned reaches up to here.
+        """
         newest = self._pending[-1] if self._pending else None
         if newest is None or newest.origin_open_time_ms != self.position_ms:
             return None
@@ -203,7 +231,7 @@ class TrainingSession:
             origin_open_time_ms=newest.origin_open_time_ms,
             inputs_until_ms=newest.inputs_until_ms,
             made_at_ms=self._clock.now_ms(),
-            mode=newest.mode,
+            mode=ForecastMode.SEEN if newest.inputs_until_ms < learned_until_ms else newest.mode,
             step=step,
             checkpoint_id=checkpoint_id,
             origin_close=newest.origin_close,
@@ -235,9 +263,11 @@ class TrainingSession:
         )
         if not after_gap:
             shown = forecast.quantiles.shown[horizon - 1]
-            self.forecaster.learn(origin, horizon, shown, natural[0, horizon - 1])
+            is_seen = forecast.mode is ForecastMode.SEEN
+            self.forecaster.learn(origin, horizon, shown, natural[0, horizon - 1], trusts_model=not is_seen)
         if horizon == 1:
-            if losses is not None and not after_gap:
+            is_proof = not after_gap and forecast.mode is not ForecastMode.SEEN
+            if losses is not None and is_proof:
                 factor, _ = self.history.units(np.array([origin], dtype=np.int64))
                 headline = (losses[[1 + MODEL, 1 + REFERENCE]] / factor[0, 0])[:, [Quantity.CLOSE, Quantity.RANGE]]
                 self.engine.schedule.compare(*headline.sum(axis=1).tolist())
@@ -349,11 +379,15 @@ class TrainingSession:
         )
 
     def _judged(self, mode: ForecastMode, made_at_ms: int, target_opens_ms: int) -> ForecastMode:
-        """A forecast that was committed too late, or of a candle that the model may know, counts as caught up."""
-        is_known = self.seen_until_ms is not None and target_opens_ms < self.seen_until_ms
-        if is_known and mode is not ForecastMode.RECOVERY:
-            return ForecastMode.CATCH_UP
+        """One that was committed too late counts as caught up; one of a candle that the model may know, as seen."""
+        if self._is_seen(target_opens_ms):
+            return ForecastMode.SEEN
         return _judged(mode, made_at_ms - target_opens_ms, self._options.interval)
+
+    def _is_seen(self, target_opens_ms: int | None) -> bool:
+        if self.counts_seen or self.seen_until_ms is None or target_opens_ms is None:
+            return False
+        return target_opens_ms < self.seen_until_ms
 
     def _sound_quantiles(self, reference: FloatArray) -> Quantiles:
         """A forecast of finite numbers, whatever becomes of the model."""

@@ -38,6 +38,7 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         "step": session.step,
         "position_ms": session.position_ms,
         "seen_until_ms": session.seen_until_ms,
+        "learned_until_ms": session.learned_until_ms,
         "engine": session.engine.scalars(),
         "recovery": session.ladder.state(),
         "generator": session.generator.bit_generator.state,

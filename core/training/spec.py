@@ -26,8 +26,10 @@ class StartingPoint:
     file: Path
     sha256: str
     checkpoint_id: str
-    seen_until_ms: int | None = None
-    """Forecasts of candles that open before are scored apart: it may have learned from them. None: of none."""
+    learned_until_ms: int
+    """Forecasts of candles that open before are scored apart: it may have learned from them."""
+    counts_seen: bool = False
+    """Whether they count all the same."""
     learns: bool = True
     """False: the weights stay as they are."""
 

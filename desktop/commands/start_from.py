@@ -10,6 +10,7 @@ from typing import Any
 
 from core import settings as settings_file
 from core.checkpoints import package
+from core.checkpoints.provenance import learned_until_ms
 from core.checkpoints.weight_file import BadFileError, look_into, read_whole
 from core.events import CheckpointInfo
 from core.market.candle import Interval, Market
@@ -88,7 +89,8 @@ def starting_point(
         chosen.file,
         chosen.sha256,
         chosen.checkpoint_id,
-        None if counts_seen else chosen.learned_until_ms,
+        chosen.learned_until_ms,
+        counts_seen,
         learns,
     )
     return start, {
@@ -113,7 +115,7 @@ def _exported(place: Path) -> Chosen:
         market,
         (place / package.WEIGHTS).resolve(),
         card.sha256,
-        _learned_until(card.candle_open_time_ms, market, description),
+        learned_until_ms(description, card.candle_open_time_ms, market.interval),
         description["model"],
         card.settings,
     )
@@ -145,17 +147,10 @@ def _of_row(info: CheckpointInfo, market: Market, file: Path, settings: Mapping[
         market,
         file.resolve(),
         info.sha256,
-        _learned_until(info.candle_open_time_ms, market, description),
+        learned_until_ms(description, info.candle_open_time_ms, market.interval),
         description["model"],
         settings,
     )
-
-
-def _learned_until(newest_open_ms: int, market: Market, description: Mapping[str, Any]) -> int:
-    """Also what it was pretrained on counts."""
-    pretrained = description.get("seen_until_ms")
-    own = newest_open_ms + market.interval.duration_ms
-    return max(own, pretrained) if isinstance(pretrained, int) else own
 
 
 def with_start(settings: Settings, candle_file: Path, seed: int) -> Settings:

@@ -62,6 +62,8 @@ def _made_text(forecast: PastForecast, frame: Frame) -> str:
     how = translate("Chart", "in {0}").format(word(forecast.mode))
     if forecast.mode is ForecastMode.LIVE:
         how = word(forecast.mode)
+    elif forecast.mode is ForecastMode.SEEN:
+        how = translate("Chart", "the model had seen this candle")
     elif forecast.mode is ForecastMode.SIMULATED:
         how = translate("Chart", "in a simulated market")
     if forecast.made_at_ms is None:

@@ -74,6 +74,21 @@ def test_what_the_model_forecast_is_scored_as_the_models_and_nobody_elses() -> N
     assert (losses[1][1 + MODEL] > losses[0][1 + MODEL]).all()
 
 
+def test_where_the_model_may_know_the_outcome_nothing_is_learned_from_what_it_forecast() -> None:
+    states = []
+    for shift in (0.0, 1.0):
+        rig = Rig(120)
+        rig.take(random_walk(121)[120])
+        made = rig.forecaster.forecast(rig.now)
+        experts = made.experts.copy()
+        experts[MODEL] += shift
+        rig.forecaster.commit(Quantiles(made.shown, experts), rig.now)
+        rig.forecaster.learn(120, 1, made.shown[0] + shift, np.zeros(len(Quantity)), trusts_model=False)
+        states.append(rig.forecaster.state())
+    for name, array in states[0].items():
+        np.testing.assert_array_equal(array, states[1][name])
+
+
 @pytest.mark.parametrize("candles", [2, 20, 120])
 def test_a_step_learns_from_old_samples_what_was_expected_at_their_own_moment(candles: int) -> None:
     rig = Rig(candles)

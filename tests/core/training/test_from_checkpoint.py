@@ -42,7 +42,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckpointInfo, Path
 
 def begun(root: Path, info: CheckpointInfo, file: Path, **how: object) -> TrainingService:
     DataFolder(root).ensure()
-    start = StartingPoint(file, info.sha256, info.checkpoint_id, **how)  # type: ignore[arg-type]
+    start = StartingPoint(file, info.sha256, info.checkpoint_id, **{"learned_until_ms": 0, **how})  # type: ignore[arg-type]
     return TrainingService(SessionSpec(root, FILE, SMALL, start=start), SystemClock())
 
 
@@ -105,7 +105,7 @@ def test_candles_that_it_may_have_learned_from_are_scored_apart(
     candles = random_walk(60)[30:50]
     seen_until_ms = info.candle_open_time_ms + MINUTE.duration_ms
     assert seen_until_ms == candles[10].open_time_ms
-    service = begun(tmp_path / "second", info, file, seen_until_ms=seen_until_ms)
+    service = begun(tmp_path / "second", info, file, learned_until_ms=seen_until_ms)
     try:
         feed(service, candles)
     finally:
@@ -124,7 +124,7 @@ def test_what_does_not_fit_or_was_altered_is_refused_with_the_reason(
     with pytest.raises(StorageError, match="sha256"):
         begun(tmp_path / "second", dataclasses.replace(info, sha256="0" * 64), file)
     other = dataclasses.replace(SMALL, model=dataclasses.replace(SMALL.model, width=16))
-    start = StartingPoint(file, info.sha256, info.checkpoint_id)
+    start = StartingPoint(file, info.sha256, info.checkpoint_id, 0)
     DataFolder(tmp_path / "third").ensure()
     with pytest.raises(StorageError, match="another architecture"):
         TrainingService(SessionSpec(tmp_path / "third", FILE, other, start=start), SystemClock())

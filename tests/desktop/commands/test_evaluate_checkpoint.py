@@ -88,9 +88,9 @@ def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_a
     until = datetime.fromtimestamp(chosen.learned_until_ms / 1000, UTC)
     half = write(tmp_path / "half.csv", 40, chosen.learned_until_ms - 20 * MINUTE.duration_ms)
     start, told = starting_point(chosen, half, None, counts_seen=False, learns=True)
-    assert told["seen"] == 20 and start.seen_until_ms == chosen.learned_until_ms, until
+    assert told["seen"] == 20 and start.learned_until_ms == chosen.learned_until_ms, until
     start, told = starting_point(chosen, half, None, counts_seen=True, learns=True)
-    assert told["seen"] == 20 and start.seen_until_ms is None
+    assert told["seen"] == 20 and start.counts_seen
     with pytest.raises(UserError, match="none would be new"):
         starting_point(chosen, half, 20, counts_seen=False, learns=True)
     assert starting_point(chosen, half, 20, counts_seen=True, learns=True)[1]["seen"] == 20

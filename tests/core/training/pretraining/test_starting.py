@@ -117,7 +117,7 @@ def test_forecasts_of_what_it_has_seen_are_scored_apart(tmp_path: Path, pretrain
     after = rigs.reverting(5, 4, start_ms=boundary + 60_000)
     made = forecasts(session, [*CANDLES[-5:], *after])
     modes = {forecast.origin_open_time_ms: forecast.mode for forecast in made}
-    assert all(modes[one.open_time_ms] is ForecastMode.CATCH_UP for one in CANDLES[-5:-1])
+    assert all(modes[one.open_time_ms] is ForecastMode.SEEN for one in CANDLES[-5:-1])
     assert modes[boundary] is ForecastMode.REPLAY, "its first target opens when the newest seen candle has closed"
     assert all(modes[one.open_time_ms] is ForecastMode.REPLAY for one in after)
     session.close()
@@ -132,7 +132,7 @@ def test_it_still_knows_what_it_has_seen_after_a_restart(tmp_path: Path, pretrai
     resumed = service(tmp_path)
     assert ready(resumed).resumed_from == own != pretrained, "a run goes on from its own checkpoint"
     assert incidents(resumed) == []
-    assert {one.mode for one in forecasts(resumed, CANDLES[110:115])} == {ForecastMode.CATCH_UP}
+    assert {one.mode for one in forecasts(resumed, CANDLES[110:115])} == {ForecastMode.SEEN}
     resumed.close()
 
 

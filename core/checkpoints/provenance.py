@@ -1,0 +1,22 @@
+"""How far in time a checkpoint's knowledge reaches. Without torch: the window's process asks too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from core.market.candle import Interval
+
+_NAMES = ("learned_until_ms", "seen_until_ms")
+
+
+def learned_until_ms(metadata: Mapping[str, Any], newest_open_ms: int, interval: Interval) -> int:
+    """The close of the newest candle that the weights may have learned from, in whatever run.
+
+    metadata: of the weight file; what the weights learned before they came into their run is in it. newest_open_ms: the
+    newest candle that their run had taken, of this interval. The later moment counts, should the two differ.
+    """
+    stored = [metadata.get(name) for name in _NAMES]
+    opened = [newest_open_ms, metadata.get("position_ms")]
+    closes = [interval.close_time_ms(each) for each in opened if isinstance(each, int)]
+    return max(*closes, *(each for each in stored if isinstance(each, int)), 0)
