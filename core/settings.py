@@ -363,6 +363,7 @@ class NotificationSettings:
     """What is told on the desktop and in the tray."""
 
     price_alerts: bool = Field(default=True, description="The price crosses an alert; a banner says it too.")
+    alert_sound: bool = Field(default=True, description="A price alert makes the system's alert sound.")
     incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
     new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
     feed: bool = Field(default=True, description="A live feed is lost for 15 seconds, and when it is back.")

@@ -369,18 +369,22 @@ class ChartLines(QObject):
     def _tell_crossed(self, said: str, lines: Sequence[PriceLine]) -> None:
         if len(lines) > 1:
             said = translate("Chart", "{0} ({1} alerts)").format(said, len(lines))
-        text = " ".join((f"{said}.", *dict.fromkeys(line.text for line in lines if line.text)))
+        said = translate("Chart", "Alert: {0}.").format(said)
+        text = " ".join((said, *dict.fromkeys(line.text for line in lines if line.text)))
         key, crossed_at_ms = f"alert {lines[0].line_id}", lines[0].crossed_at_ms
         self._window.banner.tell(
             Notice(
                 key,
-                Severity.INFO,
+                Severity.WARNING,
                 text,
                 action=translate("Chart", "Show on chart"),
                 on_action=lambda: self._show_moment(crossed_at_ms),
+                is_alert=True,
             )
         )
         self._window.messages.tell(translate("Chart", "Price alert"), text)
+        if self._window.settings.notifications.alert_sound:
+            self._window.messages.sound()
 
     def _show_moment(self, time_ms: int | None) -> None:
         series = self._chart.model.series

@@ -139,6 +139,7 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("SettingDescriptions", "The largest first."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The checkpoints of all runs, not only of the watched one."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The price crosses an alert; a banner says it too."),
+    QT_TRANSLATE_NOOP("SettingDescriptions", "A price alert makes the system's alert sound."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "A warning or an error in training, at most one a minute."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "A new best checkpoint, while candles are live."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "A live feed is lost for 15 seconds, and when it is back."),

@@ -16,6 +16,7 @@ _RULES = frozenset({"keep_newest", "keep_best", "keep_every_steps", "keep_hours"
 _TITLES = {
     "accumulation": QT_TRANSLATE_NOOP("Settings", "Micro-batches a step"),
     "activation": QT_TRANSLATE_NOOP("Settings", "Activation"),
+    "alert_sound": QT_TRANSLATE_NOOP("Settings", "Sound of price alerts"),
     "all_runs": QT_TRANSLATE_NOOP("Settings", "All runs"),
     "appearance": QT_TRANSLATE_NOOP("Settings", "Appearance"),
     "backups": QT_TRANSLATE_NOOP("Settings", "Backups"),

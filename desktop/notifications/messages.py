@@ -13,6 +13,8 @@ class DesktopMessages(QObject):
 
     told = Signal(str, str)
     """Title and text of what was just told."""
+    sounded = Signal()
+    """The system's alert sound was asked for."""
     clicked = Signal()
     """On a message or on the tray: the window is wanted."""
 
@@ -28,6 +30,11 @@ class DesktopMessages(QObject):
         tray = self._shown_tray()
         if tray is not None:
             tray.showMessage(title, text, self._window.windowIcon(), _SHOWN_MS)
+
+    def sound(self) -> None:
+        """Make the system's alert sound: which one, and how loud, the desktop decides."""
+        QApplication.beep()
+        self.sounded.emit()
 
     def hide(self) -> None:
         """The window closes: nothing of it stays in the tray."""

@@ -23,7 +23,8 @@ class Notice:
     """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
 
     on_action: called by the button named `action`, which also takes the notice away. is_answer: it answers what the
-    user has just asked for, so it stands before graver ones that were there already.
+    user has just asked for, so it stands before graver ones that were there already. is_alert: a price alert of the
+    user's, which stands before all else.
     """
 
     key: str
@@ -33,10 +34,11 @@ class Notice:
     action: str = ""
     on_action: Callable[[], object] | None = None
     is_answer: bool = False
+    is_alert: bool = False
 
 
 class Banner(QWidget):
-    """Shows the gravest notice, of equals the newest; hidden while there is none."""
+    """Shows the newest price alert, else the gravest notice, of equals the newest; hidden while there is none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,15 +73,16 @@ class Banner(QWidget):
     @property
     def shown(self) -> Notice | None:
         """The notice on the screen."""
+        alert = next((notice for notice in reversed(self._notices) if notice.is_alert), None)
         answer = next((notice for notice in self._notices if notice.key == self._answered), None)
-        return answer or max(reversed(self._notices), key=lambda notice: _RANK[notice.severity], default=None)
+        return alert or answer or max(reversed(self._notices), key=lambda notice: _RANK[notice.severity], default=None)
 
     def tell(self, notice: Notice) -> None:
         """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes."""
         shown = self.shown
         if notice.is_answer:
             self._answered = notice.key
-        elif shown is not None and _RANK[notice.severity] > _RANK[shown.severity]:
+        elif shown is not None and not notice.is_alert and _RANK[notice.severity] > _RANK[shown.severity]:
             self._answered = None
         self._notices = [each for each in self._notices if each.key != notice.key] + [notice]
         self._show()
@@ -120,7 +123,8 @@ class Banner(QWidget):
         if notice is None:
             return
         colour = severity_colour(notice.severity, palette)
-        self._icon.setPixmap(icon(severity_icon_name(notice.severity), colour).pixmap(18, 18))
+        name = "bell-ring" if notice.is_alert else severity_icon_name(notice.severity)
+        self._icon.setPixmap(icon(name, colour).pixmap(18, 18))
         self.text.setText(notice.text)
         self.setToolTip(notice.details)
         self.dismiss_button.setIcon(icon("close", palette.text))

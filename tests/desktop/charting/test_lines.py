@@ -12,6 +12,7 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from core.events import Severity
 from core.market.candle import Candle, Market
 from core.market.price_lines import LineKind, PriceLine
 from core.storage.folder import DataFolder
@@ -506,6 +507,22 @@ def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)
     assert not the_line(bench).is_armed and window.banner.shown is None
+
+
+@pytest.mark.parametrize("has_sound", [True, False])
+def test_an_alert_says_so_before_all_other_banners_and_makes_a_sound(bench: ToolBench, has_sound: bool) -> None:
+    window, sounds = bench.bench.window, list[None]()
+    window.messages.sounded.connect(lambda: sounds.append(None))
+    notifications = replace(window.settings.notifications, alert_sound=has_sound)
+    window.change_settings(replace(window.settings, notifications=notifications))
+    window.tell("The exchange does not answer.", Severity.ERROR, key="feed", is_answer=True)
+    bench.key(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    tick(bench, the_line(bench).price)
+    assert window.banner.text.text().startswith("Alert: BTC/USDT rose to ")
+    assert len(sounds) == has_sound
+    window.banner.dismiss()
+    assert window.banner.text.text() == "The exchange does not answer."
 
 
 def test_a_crossed_line_that_is_moved_is_watched_again(bench: ToolBench) -> None:

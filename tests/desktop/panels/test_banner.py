@@ -53,6 +53,28 @@ def test_the_gravest_is_shown_and_the_next_follows_when_it_is_dismissed(qtbot: Q
     assert banner.isHidden()
 
 
+def test_a_price_alert_comes_before_all_else_until_it_is_dismissed(banner: Banner) -> None:
+    banner.tell(Notice("grave", Severity.ERROR, "Something broke."))
+    banner.tell(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
+    banner.tell(Notice("alert 1", Severity.WARNING, "Alert: one.", is_alert=True))
+    assert banner.text.text() == "Alert: one."
+    banner.tell(Notice("alert 2", Severity.WARNING, "Alert: two.", is_alert=True))
+    banner.tell(Notice("graver", Severity.ERROR, "Something else broke."))
+    banner.tell(Notice("answer 2", Severity.ERROR, "Nor can that.", is_answer=True))
+    said = []
+    while banner.shown is not None:
+        said.append(banner.text.text())
+        banner.dismiss()
+    assert said == [
+        "Alert: two.",
+        "Alert: one.",
+        "Nor can that.",
+        "Something else broke.",
+        "That cannot be done.",
+        ("Something broke."),
+    ]
+
+
 def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) -> None:
     banner.tell(Notice("old", Severity.WARNING, "An old warning."))
     banner.tell(Notice("answer", Severity.INFO, "Done as asked.", is_answer=True))
