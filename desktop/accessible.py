@@ -9,6 +9,9 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
 from PySide6.QtWidgets import QAccessibleWidget, QComboBox, QGraphicsView, QWidget
 
+from core.plain import plain
+from desktop.plain_text import LONGEST_TEXT
+
 
 @runtime_checkable
 class InWords(Protocol):
@@ -46,7 +49,7 @@ def describe_painted() -> None:
 def announce(widget: QWidget, text: str) -> None:
     """Have a text read out at once, where a screen reader listens."""
     if text and QAccessible.isActive():
-        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, text))
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, plain(text, LONGEST_TEXT)))
 
 
 def name_box(box: QComboBox, name: str) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar, QWidget
 
 from desktop.icons import icon
+from desktop.plain_text import paragraphs
 from desktop.theme import Palette
 from desktop.translation import translate
 
@@ -203,14 +204,14 @@ class ActionRegistry(QObject):
         info = self._infos[action_id]
         action = self._actions[action_id]
         action.setText(text)
-        action.setToolTip(_with_shortcut(tooltip, info.shortcut))
+        action.setToolTip(paragraphs(_with_shortcut(tooltip, info.shortcut)))
         action.setIcon(icon(icon_name, palette.text))
         action.setProperty("icon_name", icon_name)
 
     def add_to_tooltip(self, action_id: ActionId, more: str) -> None:
         """A sentence after those of the table; it takes the place of the former one."""
         info = translated(self._infos[action_id])
-        self._actions[action_id].setToolTip(_with_shortcut(f"{info.tooltip}. {more}", info.shortcut))
+        self._actions[action_id].setToolTip(paragraphs(_with_shortcut(f"{info.tooltip}. {more}", info.shortcut)))
 
     def apply_palette(self, palette: Palette) -> None:
         """Draw all icons in the palette's colours."""
@@ -268,7 +269,7 @@ class ActionRegistry(QObject):
         action.setObjectName(info.id.value)
         shown = translated(info)
         action.setText(shown.text)
-        action.setToolTip(_with_shortcut(shown.tooltip, info.shortcut))
+        action.setToolTip(paragraphs(_with_shortcut(shown.tooltip, info.shortcut)))
         action.setStatusTip("")
         action.setMenuRole(info.role)
         action.setCheckable(info.is_checkable)

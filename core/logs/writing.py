@@ -7,11 +7,16 @@ import sys
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
+
+from core.plain import plain
 
 LOGGER_NAME = "ghostcandle"
 WINDOW_FILE = "ghostcandle.log"
 TRAINER_FILE = "trainer.log"
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+LONGEST_MESSAGE = 20_000
+"""Characters of one message, and of its traceback."""
 _FILE_BYTES = 5_000_000
 _FILES_KEPT = 3
 
@@ -34,7 +39,7 @@ def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
     """Warnings and worse for whoever watches the terminal; the file has everything."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(level)
-    handler.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+    handler.setFormatter(_Bounded("%(levelname)s: %(message)s"))
     logging.getLogger(LOGGER_NAME).addHandler(handler)
     return handler
 
@@ -47,7 +52,19 @@ class _PatientHandler(RotatingFileHandler):
             super().handleError(record)
 
 
-class _UtcFormatter(logging.Formatter):
+class _Bounded(logging.Formatter):
+    """What others wrote may be of any length: an exchange's answer in an exception, say."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return plain(super().formatMessage(record), LONGEST_MESSAGE)
+
+    def formatException(self, ei: Any) -> str:
+        """A traceback's beginning and end: where it came from and what it was."""
+        text, half = super().formatException(ei), LONGEST_MESSAGE // 2
+        return text if len(text) <= LONGEST_MESSAGE else f"{text[:half]}\n…\n{text[-half:]}"
+
+
+class _UtcFormatter(_Bounded):
     """``2026-11-21T15:00:00.123Z``: a local time would come twice in an autumn night."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:

@@ -28,6 +28,7 @@ from core.market.feeds.base import (
 from core.market.feeds.ledger import REMEMBERED
 from core.market.history.spans import Span
 from core.market.validate import Rejection, RejectionReason, Validator
+from core.plain import plain
 from core.storage.errors import FullDiskError, StorageError
 
 _BATCH_CANDLES = 256
@@ -128,8 +129,9 @@ class MarketPipeline:
                 self._fail(str(error), error.next_venue)
             else:
                 _log.exception("the feed of %s failed", self._feed.market)
+                said = f"{type(error).__name__}: {plain(str(error))}"
                 self._fail(
-                    f"The feed of {self._feed.market} failed unexpectedly ({type(error).__name__}: {error}). Stored "
+                    f"The feed of {self._feed.market} failed unexpectedly ({said}). Stored "
                     "candles stay; choose the market again to go on. The log has the details."
                 )
 

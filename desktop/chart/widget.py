@@ -24,6 +24,7 @@ from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.series import CandleSeries
+from core.plain import plain
 from desktop.accessible import announce
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.measurement import Mark
@@ -46,6 +47,7 @@ from desktop.chart.scales.held_range import HeldRange
 from desktop.chart.scales.price_scale import PriceRange
 from desktop.chart.scales.time_scale import TimeScale
 from desktop.chart.style import Style
+from desktop.plain_text import LONGEST_TEXT
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -213,8 +215,9 @@ class ChartWidget(QWidget):
 
     def set_note(self, text: str) -> None:
         """What a user has to know of the forecast, near where it stands; nothing for an empty text."""
-        if text != self._model.note:
-            self._model.note = text
+        shown = plain(text, LONGEST_TEXT)
+        if shown != self._model.note:
+            self._model.note = shown
             self._frame_clock.request(Dirty.TICK)
 
     def set_live(self, is_live: bool) -> None:
@@ -249,7 +252,7 @@ class ChartWidget(QWidget):
 
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
-        self._empty_text = text
+        self._empty_text = plain(text, LONGEST_TEXT)
         self.update()
 
     @Slot()

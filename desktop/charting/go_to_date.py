@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from PySide6.QtCore import QDate, QDateTime, QObject, QTime
-from PySide6.QtWidgets import QDateTimeEdit, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDateTimeEdit, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.messages import open_dialog
+from desktop.plain_text import Label
 from desktop.translation import translate
 from desktop.window import MainWindow
 
@@ -26,7 +27,7 @@ class DateDialog(QDialog):
         self.edit.setDisplayFormat("yyyy-MM-dd HH:mm")
         self.edit.setCalendarPopup(True)
         self.edit.setAccessibleName(translate("Charting", "Date and time"))
-        self.message = QLabel(_range_text(chart))
+        self.message = Label(_range_text(chart))
         self.message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)

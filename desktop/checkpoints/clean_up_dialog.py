@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QHeaderView,
-    QLabel,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -28,6 +27,7 @@ from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
 from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.formatting import format_count, format_time
+from desktop.plain_text import Label, paragraphs
 from desktop.tables import dress_rows
 from desktop.translation import translate
 
@@ -54,7 +54,7 @@ class CleanUpDialog(QDialog):
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
         self._infos, self._settings, self._now_ms = infos, settings, now_ms
         self.editors = {name: self._editor(name) for name in _RULES}
-        self.told = QLabel()
+        self.told = Label()
         self.told.setWordWrap(True)
         self.table = _table()
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
@@ -77,7 +77,7 @@ class CleanUpDialog(QDialog):
         info = field_infos(CheckpointSettings)[name]
         editor = make_editor(info)
         editor.put(getattr(self._settings, name))
-        editor.widget.setToolTip(description(info))
+        editor.widget.setToolTip(paragraphs(description(info)))
         editor.widget.setAccessibleName(title(name))
         editor.listen(self._show)
         return editor
@@ -91,7 +91,7 @@ class CleanUpDialog(QDialog):
         buttons.accepted.connect(lambda: self._accept(at_once=False))
         buttons.rejected.connect(self.reject)
         self.now.clicked.connect(lambda: self._accept(at_once=True))
-        always = QLabel(
+        always = Label(
             translate(
                 "Checkpoints",
                 "One reason is enough to stay. The best, the newest, the one in use, the one with the lowest loss, and "
@@ -125,7 +125,7 @@ class CleanUpDialog(QDialog):
             )
             for column, text in enumerate(texts):
                 item = QTableWidgetItem(text)
-                item.setToolTip(text)
+                item.setToolTip(paragraphs(text))
                 if column in (1, 4):
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.table.setItem(row, column, item)

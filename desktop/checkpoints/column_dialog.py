@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -25,6 +24,7 @@ from PySide6.QtWidgets import (
 from core.settings import BrowserSettings
 from desktop.accessible import name_box
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
+from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
 
@@ -92,7 +92,7 @@ class ColumnDialog(QDialog):
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         told = translate("Checkpoints", "Space shows or hides a column; Alt+Up and Alt+Down move it.")
-        layout.addWidget(QLabel(told))
+        layout.addWidget(Label(told))
         layout.addLayout(middle, 1)
         layout.addLayout(form)
         layout.addWidget(buttons)
@@ -138,7 +138,7 @@ def _title(column: Column) -> str:
 def _item(column: Column, *, is_shown: bool) -> QListWidgetItem:
     item = QListWidgetItem(_title(column))
     item.setData(Qt.ItemDataRole.UserRole, column.name)
-    item.setToolTip(translate("Checkpoints", column.meaning).splitlines()[0])
+    item.setToolTip(paragraphs(translate("Checkpoints", column.meaning).splitlines()[0]))
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(Qt.CheckState.Checked if is_shown else Qt.CheckState.Unchecked)
     return item

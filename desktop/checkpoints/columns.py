@@ -12,6 +12,7 @@ from core.checkpoints.columns import reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.events import CheckpointInfo
 from core.market.candle import Interval
+from core.plain import plain
 from desktop.checkpoints.source import SCORE_MEANING, score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -372,7 +373,7 @@ def tooltip(kept: Kept) -> str:
         lines.append(translate("Checkpoints", "Tags: {0}").format(", ".join(info.tags)))
     if info.note:
         lines.append(translate("Checkpoints", "Note: {0}").format(info.note))
-    return "\n".join(lines)
+    return "\n".join(map(plain, lines))
 
 
 def _first_line(info: CheckpointInfo) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHeaderView,
-    QLabel,
     QTableWidget,
     QTableWidgetItem,
     QTabWidget,
@@ -26,11 +26,13 @@ from core.checkpoints.catalog import Kept
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.events import StepDone
 from core.market.candle import Interval
+from core.plain import plain
 from desktop.chart.layers.previews import MOST_SHOWN
 from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
 from desktop.checkpoints.source import score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.plain_text import Label, paragraphs
 from desktop.tables import dress_rows
 from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -100,7 +102,7 @@ class CompareDialog(QDialog):
         layout.addWidget(buttons)
         self.resize(min(280 + 190 * len(self._kept), 1_180), 540)
 
-    def _ghosts_told(self) -> QLabel:
+    def _ghosts_told(self) -> Label:
         words = (
             translate(
                 "Checkpoints",
@@ -114,7 +116,7 @@ class CompareDialog(QDialog):
                 "on the chart” is switched off.",
             )
         )
-        told = QLabel(words.format(MOST_SHOWN))
+        told = Label(words.format(MOST_SHOWN))
         told.setWordWrap(True)
         return told
 
@@ -123,7 +125,7 @@ class CompareDialog(QDialog):
         layout = QVBoxLayout(page)
         layout.addWidget(self.only_different)
         if self._unknown:
-            told = QLabel(translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown)))
+            told = Label(translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown)))
             told.setWordWrap(True)
             layout.addWidget(told)
         layout.addWidget(self.settings, 1)
@@ -144,7 +146,7 @@ class CompareDialog(QDialog):
                 "Training loss of {1} runs, the mean of {0} steps; a mark stands at each checkpoint's step.",
             )
         )
-        told = QLabel(words.format(_SMOOTHED_STEPS, runs))
+        told = Label(words.format(_SMOOTHED_STEPS, runs))
         told.setWordWrap(True)
         layout.addWidget(told)
         layout.addWidget(self.plot, 1)
@@ -216,7 +218,7 @@ class CompareDialog(QDialog):
             place, loss = _curve(steps(run_id))
             colour = colours.curves[number % len(colours.curves)]
             pen = pg.mkPen(colour, width=2, style=_CURVE_STYLES[number % len(_CURVE_STYLES)])
-            plot.plot(place, loss, pen=pen, name=run_id, connect="finite")
+            plot.plot(place, loss, pen=pen, name=html.escape(run_id), connect="finite")  # the legend takes markup
         for number, (title, each) in enumerate(zip(self._titles, self._kept, strict=True)):
             self._mark(title, each.info.step, number)
         plot.enableAutoRange()
@@ -225,11 +227,12 @@ class CompareDialog(QDialog):
         colours = self._colours
         label = {"color": colours.text, "fill": colours.background, "position": 0.04 + 0.07 * (number % 6)}
         pen = pg.mkPen(colours.muted_text, style=Qt.PenStyle.DashLine)
-        self.plot.addItem(pg.InfiniteLine(step, pen=pen, label=title, labelOpts=label))
+        template = title.replace("{", "{{").replace("}", "}}")  # pyqtgraph fills in a value
+        self.plot.addItem(pg.InfiniteLine(step, pen=pen, label=template, labelOpts=label))
 
 
 def _title(kept: Kept) -> str:
-    return kept.info.name or translate("Checkpoints", "Step {0}").format(format_count(kept.info.step))
+    return plain(kept.info.name) or translate("Checkpoints", "Step {0}").format(format_count(kept.info.step))
 
 
 def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:
@@ -261,9 +264,9 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
     for place, (title, texts, best) in enumerate(rows):
         table.setItem(place, 0, QTableWidgetItem(title))
         for column, text in enumerate(texts):
-            item = QTableWidgetItem(text)
+            item = QTableWidgetItem(plain(text))
             best_text = translate("Checkpoints", "{0} (the best of these)").format(text)
-            item.setToolTip(best_text if column == best else text)
+            item.setToolTip(paragraphs(plain(best_text if column == best else text)))
             if column == best:
                 item.setFont(bold)
             table.setItem(place, column + 1, item)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, QStringListModel, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from core.checkpoints.expression import Expression, FilterError, Moment, complete, parse
 from core.clock import Clock
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -34,7 +35,7 @@ class FilterLine(QLineEdit):
     left = Signal()
     """The keys shall go to the table."""
 
-    def __init__(self, clock: Clock, message: QLabel, parent: QWidget | None = None) -> None:
+    def __init__(self, clock: Clock, message: Label, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._clock = clock
         self._message = message

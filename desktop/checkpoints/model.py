@@ -11,8 +11,9 @@ from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.events import CheckpointInfo
+from core.plain import plain
 from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks_text, tooltip
-from desktop.panels.base import paragraphs
+from desktop.plain_text import paragraphs
 from desktop.tables import ROOT, Index
 from desktop.translation import translate
 
@@ -89,16 +90,16 @@ class CheckpointTableModel(QAbstractTableModel):
             return None
         column = COLUMNS[index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return column.text(self.kept(index.row()))
+            return plain(column.text(self.kept(index.row())))
         if role == INFO_ROLE:
             return self.info(index.row())
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _alignment(column.is_number)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tooltip(self.kept(index.row()))
+            return paragraphs(tooltip(self.kept(index.row())))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             kept = self.kept(index.row())
-            return column.text(kept) or marks_text(kept.info)
+            return plain(column.text(kept) or marks_text(kept.info))
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.checkpoints.expression import Expression, names_in
@@ -24,6 +24,7 @@ from desktop.formatting import format_count
 from desktop.icons import icon
 from desktop.panel_action_table import checkpoint_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.plain_text import Label
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -62,9 +63,9 @@ class CheckpointsPanel(Panel):
         self._filter: Expression | None = None
         self.table = CheckpointTable(theme)
         self.model = self.table.rows
-        self.message = QLabel()
+        self.message = Label()
         self.filter = FilterLine(source.clock, self.message)
-        self._count = QLabel()
+        self._count = Label()
         self._more = QToolButton()
         self.actions_of_panel = ActionRegistry(checkpoint_actions(), self.table)
         self._build_layout()

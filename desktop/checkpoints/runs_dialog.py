@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHeaderView,
-    QLabel,
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
@@ -20,9 +19,11 @@ from PySide6.QtWidgets import (
 
 from core.checkpoints.catalog import Catalog, Kept
 from core.market.candle import Interval
+from core.plain import plain
 from desktop.checkpoints.columns import format_bytes
 from desktop.checkpoints.source import CheckpointSource, score_text
 from desktop.formatting import MISSING, format_count, format_time
+from desktop.plain_text import Label, paragraphs
 from desktop.tables import dress_rows
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -90,7 +91,7 @@ class RunsDialog(QDialog):
         return [self._lines[row] for row in sorted({index.row() for index in self.table.selectedIndexes()})]
 
     def _build(self) -> None:
-        told = QLabel(
+        told = Label(
             translate(
                 "Checkpoints",
                 "Archived runs are left out of “All runs” until their checkpoints are asked for: archived = yes.",
@@ -120,8 +121,8 @@ class RunsDialog(QDialog):
         self.table.clearSelection()
         for row, line in enumerate(self._lines):
             for column, text in enumerate(_texts(line, self._source.run_id)):
-                item = QTableWidgetItem(text)
-                item.setToolTip(text)
+                item = QTableWidgetItem(plain(text))
+                item.setToolTip(paragraphs(plain(text)))
                 if column in (3, 4):
                     item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self.table.setItem(row, column, item)

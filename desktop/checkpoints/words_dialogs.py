@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
 from core.events import CheckpointInfo
 from desktop.dialogs.messages import LONGEST_NOTE, open_dialog
 from desktop.formatting import format_count
+from desktop.plain_text import Label
 from desktop.translation import translate
 
 _LONGEST_NAME = 60
@@ -66,7 +67,7 @@ def _ask(
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     layout = QVBoxLayout(dialog)
-    layout.addWidget(QLabel(question))
+    layout.addWidget(Label(question))
     layout.addWidget(edit)
     layout.addWidget(buttons)
     dialog.accepted.connect(lambda: on_text(edit.text().strip()))

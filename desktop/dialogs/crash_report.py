@@ -6,10 +6,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
 from core.crashes import CrashReport
 from desktop.dialogs.messages import open_dialog
+from desktop.plain_text import Label
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SIZE = (860, 520)
@@ -24,7 +25,7 @@ def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
     """Show it; Copy puts the whole of it on the clipboard."""
     dialog = QDialog(parent)
     dialog.setWindowTitle(translate("Dialogs", "How it ended"))
-    words = QLabel(translate("Dialogs", _WORDS))
+    words = Label(translate("Dialogs", _WORDS))
     words.setWordWrap(True)
     text = QPlainTextEdit(report.text)
     text.setReadOnly(True)

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QSizePolicy,
     QSpinBox,
@@ -27,6 +26,7 @@ from core.settings import OWN_DIALOG
 from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
+from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
 _OWN_CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
@@ -95,7 +95,7 @@ class GroupForm(QWidget, Generic[T]):
         self._editors = {name: make_editor(info) for name, info in field_infos(self._group).items()}
         self._texts: dict[str, str] = {}
         """What a search looks in."""
-        self._rows: dict[str, tuple[QLabel, QWidget, QLabel]] = {}
+        self._rows: dict[str, tuple[Label, QWidget, Label]] = {}
         group = group_of(self._group)
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
@@ -109,9 +109,9 @@ class GroupForm(QWidget, Generic[T]):
             editor.listen(self.changed.emit)
             editor.widget.setObjectName(name)
             about = description(info)
-            editor.widget.setToolTip(about)
+            editor.widget.setToolTip(paragraphs(about))
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
-            label = QLabel(title(name))
+            label = Label(title(name))
             label.setBuddy(editor.widget)
             if editor.widget.focusPolicy() is Qt.FocusPolicy.NoFocus:  # a switch beside an editor
                 for part in editor.widget.findChildren(QWidget, options=_OWN_CHILDREN):
@@ -149,8 +149,8 @@ class GroupForm(QWidget, Generic[T]):
             raise ValueError(f"{where}: {sentence_of(problem)}.") from error
 
 
-def _description(text: str) -> QLabel:
-    label = QLabel(text)
+def _description(text: str) -> Label:
+    label = Label(text)
     label.setMinimumWidth(_DESCRIPTION_WIDTH)
     label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
     label.setWordWrap(True)  # after the policy, which would take the height that follows from the width away

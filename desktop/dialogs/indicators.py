@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QMenu,
     QPushButton,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from core.indicators.registry import INDICATORS, label
 from core.indicators.spec import Choice, IndicatorError, IndicatorKind, IndicatorSpec, Number, Value
+from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
 _LIST_WIDTH, _FORM_WIDTH = 200, 300
@@ -49,7 +49,7 @@ class IndicatorsDialog(QDialog):
         self._form_host = QWidget()
         self._form_host.setMinimumWidth(_FORM_WIDTH)
         self._form = QVBoxLayout(self._form_host)
-        self.message = QLabel()
+        self.message = Label()
         self.message.setWordWrap(True)
         self._build()
         self._fill_list(0)
@@ -105,7 +105,7 @@ class IndicatorsDialog(QDialog):
         menu.setToolTipsVisible(True)
         for kind, info in INDICATORS.items():
             action = menu.addAction(f"{info.title} ({info.short})")
-            action.setToolTip(info.words)
+            action.setToolTip(paragraphs(info.words))
             action.triggered.connect(lambda _checked=False, kind=kind: self.add(kind))
         return menu
 
@@ -191,8 +191,8 @@ class IndicatorsDialog(QDialog):
         self.changed.emit(self.specs)
 
 
-def _text(words: str) -> QLabel:
-    text = QLabel(words)
+def _text(words: str) -> Label:
+    text = Label(words)
     text.setWordWrap(True)
     text.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
     return text

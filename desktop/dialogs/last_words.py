@@ -21,11 +21,17 @@ def is_needed() -> bool:
 
 def show(sentence: str) -> None:
     """Show it, and come back when it was closed."""
-    from PySide6.QtWidgets import QApplication, QMessageBox  # noqa: PLC0415 - a command without a window needs no Qt
+    from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - a command without a window needs no Qt
     from qasync import QEventLoop  # noqa: PLC0415
 
+    from desktop.plain_text import MessageBox  # noqa: PLC0415
+
     qt = QApplication.instance() or QApplication(["ghostcandle"])
-    box = QMessageBox(QMessageBox.Icon.Warning, "Ghostcandle", sentence, QMessageBox.StandardButton.Close)
+    box = MessageBox()
+    box.setIcon(MessageBox.Icon.Warning)
+    box.setWindowTitle("Ghostcandle")
+    box.setText(sentence)
+    box.setStandardButtons(MessageBox.StandardButton.Close)
 
     async def until_closed() -> None:
         closed = asyncio.Event()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
 from core.market.price_lines import LONGEST_TEXT
 from desktop import formatting
 from desktop.dialogs.messages import open_dialog
+from desktop.plain_text import Label
 from desktop.translation import translate
 
 _LONGEST_PRICE = 24
@@ -59,7 +60,7 @@ class LineTextDialog(QDialog):
         self.edit.setMaxLength(LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
         self.edit.setPlaceholderText(translate("Dialogs", "What it is for (may stay empty)"))
-        self.message = QLabel()
+        self.message = Label()
         self.message.setWordWrap(True)
         self.message.hide()
         kinds = QDialogButtonBox.StandardButton

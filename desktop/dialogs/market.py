@@ -28,6 +28,7 @@ from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.problem import Problem
 from desktop.dialogs.setting_facts import description
+from desktop.plain_text import paragraphs
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
@@ -169,7 +170,7 @@ class MarketDialog(QDialog):
         infos = all_field_infos(MarketSettings)
         for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
             self._form.addRow(title, widget)
-            widget.setToolTip(description(infos[name]))
+            widget.setToolTip(paragraphs(description(infos[name])))
         self.catch_up.setSuffix(translate("Dialogs", " candles"))
         layout = QVBoxLayout(self)
         layout.addLayout(self._form)

@@ -14,9 +14,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
-    QMessageBox,
     QScrollArea,
     QVBoxLayout,
     QWidget,
@@ -25,6 +23,7 @@ from PySide6.QtWidgets import (
 from core.events import CheckpointInfo
 from desktop.actions import ActionInfo, translated
 from desktop.formatting import format_count
+from desktop.plain_text import Label, MessageBox, paragraphs
 from desktop.translation import translate
 
 LONGEST_NOTE = 200
@@ -49,7 +48,7 @@ def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], ob
     layout = QVBoxLayout(dialog)
     question = translate("Dialogs", "Note on the checkpoint of step {0}:").format(format_count(info.step))
     edit.setAccessibleName(question)
-    layout.addWidget(QLabel(question))
+    layout.addWidget(Label(question))
     layout.addWidget(edit)
     layout.addWidget(_buttons(dialog))
     edit.selectAll()
@@ -59,7 +58,7 @@ def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], ob
 
 def open_about(parent: QWidget, icon: QIcon, device: str) -> QDialog:
     """Version, what it is, and what it is built from."""
-    box = QMessageBox(parent)
+    box = MessageBox(parent)
     box.setWindowTitle(translate("Dialogs", "About Ghostcandle"))
     box.setIconPixmap(icon.pixmap(64, 64))
     box.setTextFormat(Qt.TextFormat.RichText)
@@ -76,7 +75,7 @@ def open_about(parent: QWidget, icon: QIcon, device: str) -> QDialog:
             "<p>MIT licence. Qt and PySide6 are used under the LGPL.</p>",
         ).format(html.escape(device), qVersion(), html.escape(parts))
     )
-    box.addButton(QMessageBox.StandardButton.Close)
+    box.addButton(MessageBox.StandardButton.Close)
     return open_dialog(box)
 
 
@@ -168,7 +167,7 @@ def _new_column(columns: QHBoxLayout) -> QGridLayout:
 
 
 def _add_section(grid: QGridLayout, title: str, lines: Iterable[ShortcutLine]) -> None:
-    heading = QLabel(title)
+    heading = Label(title)
     font = QFont(heading.font())
     font.setBold(True)
     heading.setFont(font)
@@ -176,10 +175,10 @@ def _add_section(grid: QGridLayout, title: str, lines: Iterable[ShortcutLine]) -
     grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
     for line in lines:
         row = grid.rowCount()
-        name = QLabel(line.name)
-        name.setToolTip(line.tooltip)
+        name = Label(line.name)
+        name.setToolTip(paragraphs(line.tooltip))
         grid.addWidget(name, row, 0)
-        grid.addWidget(QLabel(line.keys), row, 1, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(Label(line.keys), row, 1, Qt.AlignmentFlag.AlignRight)
 
 
 def _buttons(dialog: QDialog) -> QDialogButtonBox:

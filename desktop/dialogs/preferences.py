@@ -9,7 +9,6 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QTabWidget,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from core.settings import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
+from desktop.plain_text import Label
 from desktop.translation import translate
 
 _WIDTH = 1080
@@ -45,11 +45,11 @@ class PreferencesDialog(QDialog):
             if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
         self.search = self._make_search()
-        self.nothing = QLabel(
+        self.nothing = Label(
             translate("Dialogs", "No setting has all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
         )
         self.nothing.hide()
-        self.message = QLabel()
+        self.message = Label()
         self.message.setWordWrap(True)
         self.buttons = self._make_buttons()
         layout = QVBoxLayout(self)

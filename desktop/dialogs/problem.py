@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QDialogButtonBox, QLabel
+from PySide6.QtWidgets import QDialogButtonBox
 
+from desktop.plain_text import Label
 from desktop.translation import translate
 
 
-class Problem(QLabel):
+class Problem(Label):
     """Hidden while nothing is wrong."""
 
     def __init__(self) -> None:

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
-    QLabel,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 
 from core.machine import MachineReading, is_torch_for_cpu_only
 from core.settings import Settings
+from desktop.plain_text import Label, paragraphs
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _COLUMNS = 4
@@ -132,7 +132,7 @@ class WelcomeDialog(QDialog):
         return replace(self._settings, market=market, training=training)
 
     def _build(self, buttons: QDialogButtonBox) -> None:
-        title = QLabel(translate("Dialogs", "Welcome to Ghostcandle"))
+        title = Label(translate("Dialogs", "Welcome to Ghostcandle"))
         font = title.font()
         font.setPointSizeF(font.pointSizeF() * 1.6)
         font.setBold(True)
@@ -170,7 +170,7 @@ class ChoiceRow(QWidget):
         self.setAccessibleName(title)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
-        heading = QLabel(title)
+        heading = Label(title)
         font = heading.font()
         font.setBold(True)
         heading.setFont(font)
@@ -220,7 +220,7 @@ class ChoiceRow(QWidget):
 
     def _button(self, number: int, choice: Choice) -> QPushButton:
         button = QPushButton(choice.text)
-        button.setToolTip(choice.tooltip)
+        button.setToolTip(paragraphs(choice.tooltip))
         button.setCheckable(True)
         button.toggled.connect(lambda is_down: _colour(button, is_down=is_down))
         button.setChecked(number == 0)
@@ -257,8 +257,8 @@ def _colour(button: QAbstractButton, *, is_down: bool) -> None:
     button.setPalette(palette)
 
 
-def _words(text: str) -> QLabel:
-    label = QLabel(text)
+def _words(text: str) -> Label:
+    label = Label(text)
     label.setWordWrap(True)
     label.setAlignment(Qt.AlignmentFlag.AlignLeft)
     label.setMinimumWidth(_COLUMNS * _BUTTON_WIDTH)

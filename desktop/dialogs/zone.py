@@ -5,10 +5,11 @@ from __future__ import annotations
 from zoneinfo import available_timezones
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
 from core.market import time_zones
 from desktop.accessible import name_box
+from desktop.plain_text import Label
 from desktop.translation import translate
 
 _WIDTH = 320
@@ -31,7 +32,7 @@ class ZoneDialog(QDialog):
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.box.setCompleter(completer)
-        self.message = QLabel(translate("Dialogs", "Type a part of a name, for example Berlin."))
+        self.message = Label(translate("Dialogs", "Type a part of a name, for example Berlin."))
         self.message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)

@@ -19,7 +19,6 @@ from PySide6.QtGui import QColor, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QLabel,
     QLineEdit,
     QListView,
     QStyle,
@@ -29,7 +28,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.plain import plain
 from desktop.finder.search import Entry, found
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -63,7 +64,7 @@ class FinderDialog(QDialog):
         self.model = _FoundModel(self)
         self.list.setModel(self.model)
         self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
-        self.empty = QLabel(translate("Finder", _NOTHING), alignment=Qt.AlignmentFlag.AlignCenter)
+        self.empty = Label(translate("Finder", _NOTHING), alignment=Qt.AlignmentFlag.AlignCenter)
         self._build()
         self.line.textChanged.connect(self._search)
         self.line.installEventFilter(self)
@@ -137,9 +138,9 @@ class _FoundModel(QAbstractListModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         entry = self._entries[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return entry.text
+            return plain(entry.text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return entry.details
+            return paragraphs(entry.details)
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return " · ".join(part for part in (entry.text, entry.kind.shown, entry.keys) if part)
         return entry if role == _ENTRY_ROLE else None
@@ -173,8 +174,8 @@ class _LineDelegate(QStyledItemDelegate):
         room = rectangle.adjusted(_MARGIN, 0, -_MARGIN, 0)
         room = self._write(painter, room, entry.kind.shown, faint, is_right=True)
         room = self._write(painter, room, entry.keys, faint, is_right=True)
-        room = self._write(painter, room, entry.text, ink if entry.is_enabled else faint)
-        self._write(painter, room, entry.details, faint)
+        room = self._write(painter, room, plain(entry.text), ink if entry.is_enabled else faint)
+        self._write(painter, room, plain(entry.details), faint)
 
     def _write(self, painter: QPainter, room: QRect, text: str, ink: QColor, *, is_right: bool = False) -> QRect:
         """As much of it as there is room for; returns the room that is left."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from core.events import JobProgress
 from desktop.formatting import format_count, format_duration
 from desktop.icons import tabular
+from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
 
@@ -19,12 +20,12 @@ class JobBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel()
+        self._title = Label()
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._progress.setFixedSize(QSize(110, 10))
         self._progress.setAccessibleName(translate("Jobs", "Progress of the oldest job"))
-        self._left = QLabel()
+        self._left = Label()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(6, 0, 6, 0)
         layout.setSpacing(6)
@@ -49,7 +50,7 @@ class JobBar(QWidget):
         left = job.seconds_left
         self._left.setText("" if left is None else translate("Jobs", "{0} left").format(format_duration(left)))
         lines = [*(self._describe(each) for each in jobs), translate("Jobs", "Click for the list of jobs.")]
-        self.setToolTip("\n".join(lines))
+        self.setToolTip(paragraphs("\n".join(lines)))
         self.show()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
-from PySide6.QtWidgets import QMessageBox
 
 from core.checkpoints.catalog import Kept
 from core.checkpoints.evaluation import evaluation_of
@@ -31,6 +30,7 @@ from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
 from desktop.jobs.orders import Order, in_fields
 from desktop.panels.banner import Notice
+from desktop.plain_text import MessageBox
 from desktop.state import RunState
 from desktop.translation import translate
 from desktop.window import MainWindow
@@ -207,14 +207,14 @@ class JobDesk(QObject):
         return False
 
     def _ask_to_close(self) -> None:
-        box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Question)
+        box = MessageBox(self._window)
+        box.setIcon(MessageBox.Icon.Question)
         box.setWindowTitle(translate("Jobs", "Jobs are under way"))
         titles = "\n".join(order.title for _child, order in self._children.values())
         box.setText(translate("Jobs", "Close the window and end these?") + f"\n\n{titles}")
         box.setInformativeText(translate("Jobs", "What is whole by then stays; nothing half-written is left behind."))
-        end = box.addButton(translate("Jobs", "&End and close"), QMessageBox.ButtonRole.DestructiveRole)
-        stay = box.addButton(translate("Jobs", "&Keep open"), QMessageBox.ButtonRole.RejectRole)
+        end = box.addButton(translate("Jobs", "&End and close"), MessageBox.ButtonRole.DestructiveRole)
+        stay = box.addButton(translate("Jobs", "&Keep open"), MessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
         end.clicked.connect(self._close_window)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFormLayout,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QVBoxLayout,
@@ -24,6 +23,7 @@ from core.market.history.source import require_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.problem import Problem
 from desktop.jobs.orders import Order
+from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
@@ -49,7 +49,7 @@ class JobDialog(QDialog):
         self.buttons.button(kinds.Ok).setText(start)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        told = QLabel(about)
+        told = Label(about)
         told.setWordWrap(True)
         layout = QVBoxLayout(self)
         layout.addWidget(told)
@@ -70,7 +70,7 @@ class JobDialog(QDialog):
             widget.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             widget.setMinimumContentsLength(_LEAST_CHARACTERS)
         self.form.addRow(title, widget)
-        widget.setToolTip(tooltip)
+        widget.setToolTip(paragraphs(tooltip))
         for part in (widget, *widget.findChildren(QLineEdit)):
             part.setAccessibleName(title.replace("&", ""))
 

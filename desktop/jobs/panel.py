@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QMenu,
     QPlainTextEdit,
     QSplitter,
@@ -26,6 +25,7 @@ from desktop.jobs.book import Job, JobState
 from desktop.jobs.table import JobsModel, make_table
 from desktop.panel_action_table import job_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.plain_text import Label
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -44,7 +44,7 @@ class JobsPanel(Panel):
         """Whether somebody would answer a request to cancel this one."""
         self.model = JobsModel(theme, self)
         self.table = make_table(self.model, theme, translate("Jobs", "Jobs, those under way first"))
-        self.count = QLabel()
+        self.count = Label()
         self.start = QToolButton()
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)

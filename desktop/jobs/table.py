@@ -9,10 +9,11 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
+from core.plain import plain
 from desktop.formatting import MISSING, format_count, format_duration, format_percent
 from desktop.icons import icon
 from desktop.jobs.book import Job, JobState
-from desktop.panels.base import paragraphs
+from desktop.plain_text import paragraphs
 from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -105,7 +106,7 @@ class JobsModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         job, column = self._jobs[index.row()], index.column()
         if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(job, column)
+            return plain(self._text(job, column))
         if role == Qt.ItemDataRole.ToolTipRole:
             return paragraphs(f"{job.report.title}\n{self.words(job)}")
         if role == Qt.ItemDataRole.DecorationRole and column == JOB:

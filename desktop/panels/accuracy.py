@@ -6,7 +6,7 @@ import math
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QTabBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from core.events import AccuracySummary, Estimate, ExpertShares
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
@@ -25,9 +25,10 @@ from desktop.panels.accuracy_terms import (
     measured,
 )
 from desktop.panels.accuracy_words import span
-from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.interval_bar import IntervalBar
 from desktop.panels.online_gain import OnlineGainLine
+from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 from desktop.training_words import break_sentence
@@ -63,7 +64,7 @@ class _Row:
         self.term, self._meaning = term, translate("Panels", term.meaning)
         self._theme = theme
         numbers = tabular(parent.font())
-        self._cells = [QLabel(text) for text in (translate("Panels", term.name), *[MISSING] * 4)]
+        self._cells = [Label(text) for text in (translate("Panels", term.name), *[MISSING] * 4)]
         self.name, self.value, self._interval, self._against, self._n = self._cells
         self.value.setFont(tabular(parent.font(), bold=True))
         self.bar = IntervalBar(theme, term.reach)
@@ -119,11 +120,11 @@ class AccuracyPanel(Panel):
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
-        self._verdict_icon, self._verdict, self._reason = QLabel(), QLabel(), QLabel()
+        self._verdict_icon, self._verdict, self._reason = Label(), Label(), Label()
         self._table = QWidget()
-        self._headers: list[QLabel] = []
+        self._headers: list[Label] = []
         self._rows = self._build_table()
-        self._count, self._share = QLabel(), QLabel()
+        self._count, self._share = Label(), Label()
         self._online = OnlineGainLine()
         self.apart = QToolButton()
         """Shows the scores that are kept apart instead of the run's own."""
@@ -243,7 +244,7 @@ class AccuracyPanel(Panel):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(3, 1)
         for column, (text, tooltip) in enumerate(_HEADERS):
-            header = QLabel(_shown(text))
+            header = Label(_shown(text))
             header.setFont(tabular(self.font(), scale=0.9))
             header.setToolTip(paragraphs(_shown(tooltip)))
             self._headers.append(header)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.events import ExpertShares
@@ -15,7 +15,8 @@ from desktop.panels.accuracy_names import group_name
 from desktop.panels.accuracy_pages import HorizonsPage, Page, SkillPage
 from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
 from desktop.panels.accuracy_words import ahead, how_many
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -47,7 +48,7 @@ class AccuracyDetails(QWidget):
         self._theme = theme
         self._pages: dict[str, Page] = {}
         self.horizon, self.group = QComboBox(), QComboBox()
-        self._n, self._waiting = QLabel(), QLabel(translate("Panels", _WAITING))
+        self._n, self._waiting = Label(), Label(translate("Panels", _WAITING))
         self._stack = QStackedWidget()
         self._shown: tuple[RunAccuracy, ExpertShares | None, Page] | None = None
         self._build()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QStaticText
-from PySide6.QtWidgets import QLabel, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from core.accuracy.findings import ExpertLoss, RunAccuracy
 from core.events import ExpertShares
@@ -16,7 +16,8 @@ from desktop.icons import tabular
 from desktop.panels.accuracy_names import expert_name, quantity_name, short_quantity_name
 from desktop.panels.accuracy_pages import Page, scrolling
 from desktop.panels.accuracy_words import ahead, not_yet, points
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, show_tooltip
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -97,7 +98,7 @@ class HeatTable(QWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), paragraphs(self.tooltip_at(event.pos().x(), event.pos().y())), self)
+            show_tooltip(event.globalPos(), self.tooltip_at(event.pos().x(), event.pos().y()), self)
             return True
         return super().event(event)
 
@@ -146,7 +147,7 @@ class ExpertsPage(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._weights_title, self._losses_title = QLabel(), QLabel()
+        self._weights_title, self._losses_title = Label(), Label()
         self.weights, self.losses = HeatTable(theme), HeatTable(theme)
         inside = QWidget()
         layout = QVBoxLayout(inside)

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
-    QLabel,
     QScrollArea,
     QTableWidget,
     QTableWidgetItem,
@@ -22,7 +21,8 @@ from desktop.formatting import MISSING, format_count
 from desktop.icons import tabular
 from desktop.panels.accuracy_names import expert_name
 from desktop.panels.accuracy_words import COIN, measured, not_yet, points, proof, proof_in_full, span
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.tables import dress_rows
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -105,12 +105,12 @@ class SkillPage(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._muted: list[QLabel] = []
-        self.cells: dict[str, tuple[tuple[QLabel, ...], tuple[QLabel, ...]]] = {}
+        self._muted: list[Label] = []
+        self.cells: dict[str, tuple[tuple[Label, ...], tuple[Label, ...]]] = {}
         """By the row's name: the lines of its close and of its range."""
-        self.of_close: dict[str, tuple[QLabel, QLabel, QLabel]] = {}
+        self.of_close: dict[str, tuple[Label, Label, Label]] = {}
         """By the row's name: value, interval, n."""
-        self.direction_proof, self._extremes = QLabel(), QLabel()
+        self.direction_proof, self._extremes = Label(), Label()
         inside = QWidget()
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(0, 2, 6, 2)
@@ -167,14 +167,14 @@ class SkillPage(Page):
                 row += 1
         return grid
 
-    def _named(self, name: str) -> QLabel:
-        label = QLabel(translate("Panels", name))
+    def _named(self, name: str) -> Label:
+        label = Label(translate("Panels", name))
         label.setToolTip(paragraphs(translate("Panels", _MEANINGS[name])))
         return label
 
-    def _line(self, name: str, line: int) -> QLabel:
+    def _line(self, name: str, line: int) -> Label:
         """The value is bold, what stands below it small."""
-        label = QLabel()
+        label = Label()
         label.setAccessibleName(translate("Panels", name))
         if line:
             self._make_small(label)
@@ -182,12 +182,12 @@ class SkillPage(Page):
             label.setFont(tabular(self.font(), bold=True))
         return label
 
-    def _small(self, text: str) -> QLabel:
-        label = QLabel(text)
+    def _small(self, text: str) -> Label:
+        label = Label(text)
         self._make_small(label)
         return label
 
-    def _make_small(self, label: QLabel) -> None:
+    def _make_small(self, label: Label) -> None:
         label.setFont(tabular(self.font(), scale=0.92))
         self._muted.append(label)
 
@@ -304,7 +304,7 @@ class HorizonsPage(Page):
         texts = (str(of.horizon), measured(of.close, 1), measured(of.range, 1), format_count(of.n))
         if not is_read:
             texts = (str(of.horizon), "…", "…", "…")
-        tooltip = paragraphs(not_yet(of.n) if of.close.value is None else _in_sentences(of))
+        tooltip = not_yet(of.n) if of.close.value is None else _in_sentences(of)
         for column, text in enumerate(texts):
             item = self.table.item(row, column)
             if item is None:
@@ -313,7 +313,7 @@ class HorizonsPage(Page):
                 self.table.setItem(row, column, item)
             if item.text() != text:
                 item.setText(text)
-            item.setToolTip(tooltip)
+            item.setToolTip(paragraphs(tooltip))
 
     def _on_current(self, row: int, _column: int, _row_before: int, _column_before: int) -> None:
         item = self.table.item(row, 0)

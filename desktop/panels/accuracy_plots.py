@@ -8,7 +8,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from core.accuracy.assess import ERROR_WINDOW
 from core.accuracy.findings import Curve, HorizonAccuracy, RunAccuracy
@@ -18,8 +18,9 @@ from desktop.formatting import format_count, format_number, local_datetime, mont
 from desktop.panels.accuracy_names import quantity_name
 from desktop.panels.accuracy_pages import Page, scrolling
 from desktop.panels.accuracy_words import ahead, measured, points
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -82,7 +83,7 @@ class _Plot(QWidget):
 
     def __init__(self, name: str, left: type[pg.AxisItem], bottom: type[pg.AxisItem], meaning: str) -> None:
         super().__init__()
-        self.title, self.missing = QLabel(), QLabel()
+        self.title, self.missing = Label(), Label()
         self.title.setTextFormat(Qt.TextFormat.RichText)
         self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self.missing.setWordWrap(True)

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from core.events import Severity
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panels.base import colour_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -45,13 +46,12 @@ class Banner(QWidget):
         self._theme = theme
         self._notices: list[Notice] = []
         self._answered: str | None = None
-        self._icon = QLabel()
-        self.text = QLabel()
+        self._icon = Label()
+        self.text = Label()
         self.text.setWordWrap(True)
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setTextFormat(Qt.TextFormat.PlainText)
         self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._more = QLabel()
+        self._more = Label()
         self.action = QPushButton()
         self.action.clicked.connect(self._act)
         self.dismiss_button = QToolButton()
@@ -126,7 +126,7 @@ class Banner(QWidget):
         name = "bell-ring" if notice.is_alert else severity_icon_name(notice.severity)
         self._icon.setPixmap(icon(name, colour).pixmap(18, 18))
         self.text.setText(notice.text)
-        self.setToolTip(notice.details)
+        self.setToolTip(paragraphs(notice.details))
         self.dismiss_button.setIcon(icon("close", palette.text))
         self.action.setText(notice.action)
         self.action.setVisible(bool(notice.action) and notice.on_action is not None)

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPolygonF
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from desktop.formatting import is_number
 from desktop.icons import tabular
 from desktop.panels.layer_names import tight
 from desktop.panels.plots import exponent_text
+from desktop.plain_text import show_tooltip
 from desktop.theme import Theme
 
 _ROW_PADDING = 3
@@ -84,7 +85,7 @@ class BarList(QWidget):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index = self._index_at(event.pos().y())
             text = "" if index is None else self._bars[index].tooltip
-            QToolTip.showText(event.globalPos(), text, self, QRect() if index is None else self.row_rect(index))
+            show_tooltip(event.globalPos(), text, self, None if index is None else self.row_rect(index))
             return True
         return super().event(event)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPalette, QShowEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
+from desktop.plain_text import Label
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -139,7 +139,7 @@ class Refresher(QObject):
                 panel.tick()
 
 
-class EmptyState(QLabel):
+class EmptyState(Label):
     """The calm sentence that a panel shows while it has nothing: it covers `host` and lets the mouse through."""
 
     def __init__(self, text: str, host: QWidget) -> None:
@@ -182,19 +182,14 @@ class _ResizeFilter(QObject):
         return False
 
 
-def paragraphs(text: str) -> str:
-    """A tooltip's text, a paragraph a line, so that Qt breaks its lines: plain text it shows as wide as it comes."""
-    return "".join(f"<p>{html.escape(line, quote=False)}</p>" for line in text.splitlines())
-
-
-def colour_text(label: QLabel, colour: QColor) -> None:
+def colour_text(label: Label, colour: QColor) -> None:
     """Write a label in this QColor, without a style sheet."""
     palette = label.palette()
     palette.setColor(QPalette.ColorRole.WindowText, colour)
     label.setPalette(palette)
 
 
-def set_text(label: QLabel, text: str) -> None:
+def set_text(label: Label, text: str) -> None:
     """Set a text only where it differs: an equal one would cost a layout all the same."""
     if label.text() != text:
         label.setText(text)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from core.events import CheckpointInfo
 from desktop.checkpoints.source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.formatting import format_age, format_count, format_number, format_time
 from desktop.icons import icon, tabular
-from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -23,7 +24,7 @@ class BestCheckpointPanel(Panel):
         super().__init__(theme, parent)
         self._source = source
         self._best: CheckpointInfo | None = None
-        self._trophy, self._step, self._score, self._when, self._more = (QLabel() for _ in range(5))
+        self._trophy, self._step, self._score, self._when, self._more = (Label() for _ in range(5))
         self._restore = QPushButton(translate("Panels", "Restore"))
         self._restore.setToolTip(
             translate("Panels", "Take the model back to this checkpoint. The record of forecasts and scores stays.")
@@ -56,8 +57,10 @@ class BestCheckpointPanel(Panel):
         candle = translate("Panels", "candle of {0}").format(format_time(best.candle_open_time_ms))
         set_text(self._more, " · ".join((*loss, candle)))
         self._more.setToolTip(
-            translate("Panels", "{0} candles were scored when it was saved.\n{1}").format(
-                format_count(best.scored), best.file
+            paragraphs(
+                translate("Panels", "{0} candles were scored when it was saved.\n{1}").format(
+                    format_count(best.scored), best.file
+                )
             )
         )
         self._restore.setEnabled(not best.is_in_use)

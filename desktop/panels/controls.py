@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QSlider, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolBar, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
 from desktop.panels.inputs import LogSpinBox
+from desktop.plain_text import Label
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-8, 1.0
@@ -59,12 +60,12 @@ class TrainingInputs(QWidget):
             (translate("Panels", "Learning rate"), self.learning_rate),
             (translate("Panels", "Clip at"), self.clip_norm),
         ):
-            label = QLabel(title)
+            label = Label(title)
             label.setBuddy(box)
             label.setToolTip(box.toolTip())
             layout.addWidget(label)
             layout.addWidget(box)
-        self.duty, self.duty_percent = self._make_slider(), QLabel()
+        self.duty, self.duty_percent = self._make_slider(), Label()
         self._add_slider(layout)
         self.show_values(learning_rate, clip_norm)
         self.show_duty(duty_percent)
@@ -117,7 +118,7 @@ class TrainingInputs(QWidget):
         return slider
 
     def _add_slider(self, layout: QHBoxLayout) -> None:
-        title = QLabel(translate("Panels", "Time for training"))
+        title = Label(translate("Panels", "Time for training"))
         title.setBuddy(self.duty)
         for part in (title, self.duty, self.duty_percent):
             part.setToolTip(self.duty.toolTip())

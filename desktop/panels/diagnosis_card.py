@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from core.diagnosis import Diagnosis, Disease, SettingChange
 from core.settings import Settings
@@ -18,6 +18,7 @@ from desktop.panels.base import colour_text, set_text
 from desktop.panels.inputs import readable_decimal
 from desktop.panels.layer_names import with_titles
 from desktop.panels.wrapping_button import WrappingButton
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.words import word
@@ -70,7 +71,7 @@ class DiagnosisCard(QWidget):
         self._diagnosis: Diagnosis | None = None
         self._applied: _Applied | None = None
         self._rate_in_force: float | None = None
-        self._icon, self.headline, self.step, self.evidence, self.advice, self.note = (QLabel() for _ in range(6))
+        self._icon, self.headline, self.step, self.evidence, self.advice, self.note = (Label() for _ in range(6))
         self.apply_button = WrappingButton()
         self.apply_button.clicked.connect(self._on_apply)
         self.undo_button = QPushButton(translate("Panels", "Undo"))
@@ -168,7 +169,7 @@ class DiagnosisCard(QWidget):
         self.apply_button.setVisible(applied is None and (is_ill or change is not None))
         if applied is not None:
             set_text(self.note, _done_text(applied.change))
-            self.undo_button.setToolTip(self._phrase(applied.undo))
+            self.undo_button.setToolTip(paragraphs(self._phrase(applied.undo)))
         elif change is None:
             set_text(self.note, "")
             self._offer(
@@ -200,7 +201,7 @@ class DiagnosisCard(QWidget):
     def _offer(self, text: str, tooltip: str, *, is_possible: bool) -> None:
         if self.apply_button.text() != text:
             self.apply_button.setText(text)
-        self.apply_button.setToolTip(tooltip)
+        self.apply_button.setToolTip(paragraphs(tooltip))
         self.apply_button.setEnabled(is_possible)
 
     def _applied_now(self) -> _Applied | None:

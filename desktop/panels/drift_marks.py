@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.events import DriftFound
 from desktop.formatting import format_count, format_significant, format_time
 from desktop.icons import tabular
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -26,11 +27,11 @@ MEANING = QT_TRANSLATE_NOOP(
 )
 
 
-class DriftMarks(QLabel):
+class DriftMarks(Label):
     """The sentence; the lines are in the plot that it was made for."""
 
     def __init__(self, plot: pg.PlotWidget, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._plot = plot
         self._palette = palette
         self._lines: dict[DriftFound, pg.InfiniteLine] = {}

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QPlainTextEdit,
     QPushButton,
@@ -34,6 +33,7 @@ from desktop.panels.feed_numbers import FeedNumbers
 from desktop.panels.feed_tables import ChangesModel, RejectedModel, feed_table
 from desktop.panels.feed_words import moment, state_colour, state_word, story
 from desktop.panels.status import Dot
+from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -60,7 +60,7 @@ class FeedPanel(Panel):
         super().__init__(theme, parent)
         self._record, self._clock = state.feed_record, state.clock
         self._dot = Dot()
-        self.state_word, self.since, self.market, self.sentence, self.reasons = (QLabel() for _ in range(5))
+        self.state_word, self.since, self.market, self.sentence, self.reasons = (Label() for _ in range(5))
         self.try_again, self.use_next = QPushButton(translate("Panels", "Try again now")), QPushButton()
         self.numbers = FeedNumbers()
         self.changes = ChangesModel(theme, state.clock.now_ms, self)
@@ -162,11 +162,13 @@ class FeedPanel(Panel):
         if venue is not None:
             set_text_of_button(self.use_next, translate("Panels", "Use {0}").format(venue_name(venue)))
             self.use_next.setToolTip(
-                translate(
-                    "Panels",
-                    "Watch the same symbol at {0}. The order is set in “Choose market…”; nothing is switched by "
-                    "itself.",
-                ).format(venue_name(venue))
+                paragraphs(
+                    translate(
+                        "Panels",
+                        "Watch the same symbol at {0}. The order is set in “Choose market…”; nothing is switched by "
+                        "itself.",
+                    ).format(venue_name(venue))
+                )
             )
 
     def _show_times(self, now_ms: int) -> None:
@@ -258,7 +260,6 @@ class FeedPanel(Panel):
         self.state_word.setFont(tabular(self.font(), bold=True))
         self.since.setFont(tabular(self.font()))
         self.sentence.setWordWrap(True)
-        self.sentence.setTextFormat(Qt.TextFormat.PlainText)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         top = QHBoxLayout()
         top.setSpacing(6)

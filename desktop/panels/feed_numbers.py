@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QWidget
 
 from desktop.feed_record import FeedRecord
 from desktop.formatting import format_age, format_count, format_milliseconds
-from desktop.panels.base import paragraphs
 from desktop.panels.number_grid import NumberGrid
+from desktop.plain_text import paragraphs
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _TWO_PAIRS_FROM = 340

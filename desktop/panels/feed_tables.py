@@ -10,10 +10,11 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from core.market.feeds.base import RejectedMessage
+from core.plain import plain
 from desktop.formatting import format_time
 from desktop.icons import icon
-from desktop.panels.base import paragraphs
 from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
+from desktop.plain_text import paragraphs
 from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Theme
 from desktop.translation import translate
@@ -89,7 +90,7 @@ class ChangesModel(NewestFirstModel[Line]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         at_ms, state, sentence = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return (moment(at_ms, self._now_ms()), sentence)[index.column()]
+            return plain((moment(at_ms, self._now_ms()), sentence)[index.column()])
         if role == Qt.ItemDataRole.ToolTipRole:
             said = sentence if state is None else in_one_line(state, sentence)
             return paragraphs(f"{format_time(at_ms, seconds=True)}\n{said}")
@@ -114,7 +115,7 @@ class RejectedModel(NewestFirstModel[RejectedMessage]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         message = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return (moment(message.at_ms, self._now_ms()), message.reason.capitalize())[index.column()]
+            return plain((moment(message.at_ms, self._now_ms()), message.reason.capitalize())[index.column()])
         if role == Qt.ItemDataRole.ToolTipRole:
             return paragraphs(f"{format_time(message.at_ms, seconds=True)}\n{message.reason.capitalize()}")
         return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.diagnosis import LayerStatistics
 from core.forecast.quantities import Quantity
@@ -18,6 +18,7 @@ from desktop.panels.bars import Bar, BarList
 from desktop.panels.base import colour_text
 from desktop.panels.layer_names import layer_title
 from desktop.panels.number_grid import NumberGrid
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.words import word
@@ -106,16 +107,18 @@ class LayerSection(QWidget):
         for name, (words, meaning) in _MEASURES.items():
             self.measure.addItem(translate("Panels", words), name)
             self.measure.setItemData(
-                self.measure.count() - 1, translate("Panels", meaning), Qt.ItemDataRole.ToolTipRole
+                self.measure.count() - 1, paragraphs(translate("Panels", meaning)), Qt.ItemDataRole.ToolTipRole
             )
-        self._title, self._none = QLabel(translate("Panels", "Layers")), QLabel(translate("Panels", _NO_LAYERS))
+        self._title, self._none = Label(translate("Panels", "Layers")), Label(translate("Panels", _NO_LAYERS))
         self._title.setFont(tabular(self.font(), bold=True))
         self._title.setToolTip(
-            translate(
-                "Panels",
-                "The median of the newest {0} steps, from the input at the top to the output at the bottom; "
-                "the upright mark is the newest step.",
-            ).format(_NEWEST)
+            paragraphs(
+                translate(
+                    "Panels",
+                    "The median of the newest {0} steps, from the input at the top to the output at the bottom; "
+                    "the upright mark is the newest step.",
+                ).format(_NEWEST)
+            )
         )
         self._none.setWordWrap(True)
         top = QHBoxLayout()
@@ -143,7 +146,7 @@ class LayerSection(QWidget):
         meaning = translate("Panels", _MEASURES[self.chosen][1])
         self._none.setVisible(not newest)
         self.measure.setEnabled(bool(newest))
-        self.measure.setToolTip(meaning)
+        self.measure.setToolTip(paragraphs(meaning))
         self.bars.show_bars(
             [
                 _layer_bar(name, float(value), layer, self.chosen, is_marked=name in marked)
@@ -163,11 +166,13 @@ class PartSection(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.bars = BarList(theme, is_log=False)
-        title = QLabel(translate("Panels", "Parts of the loss"))
+        title = Label(translate("Panels", "Parts of the loss"))
         title.setFont(tabular(self.font(), bold=True))
         title.setToolTip(
-            translate("Panels", "The mean of the newest {0} steps. The parts add up to the training loss.").format(
-                _NEWEST
+            paragraphs(
+                translate("Panels", "The mean of the newest {0} steps. The parts add up to the training loss.").format(
+                    _NEWEST
+                )
             )
         )
         layout = QVBoxLayout(self)

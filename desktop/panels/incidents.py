@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
 )
 
 from core.events import Incident
+from core.plain import plain
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panel_action_table import incident_actions
 from desktop.panels.base import EmptyState, Panel, colour_text
+from desktop.plain_text import paragraphs
 from desktop.state import RunState
 from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Palette, Theme
@@ -75,12 +77,12 @@ class IncidentsModel(QAbstractTableModel):
         incident = self._incidents[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
             texts = ("", format_time(incident.at_ms), incident.what_happened, incident.what_was_done)
-            return texts[index.column()]
+            return plain(texts[index.column()])
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             palette, severity = self._theme.palette, incident.severity
             return icon(severity_icon_name(severity), severity_colour(severity, palette), palette.inverse_text)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(_sentences(incident))
+            return paragraphs("\n".join(map(plain, _sentences(incident))))
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == 0:
             return word(incident.severity)
         return incident if role == _INCIDENT_ROLE else None

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QLineEdit,
     QMenu,
     QPlainTextEdit,
@@ -26,14 +25,16 @@ from PySide6.QtWidgets import (
 from core.events import Severity
 from core.logs.book import LogBook
 from core.logs.reading import LogEntry
+from core.plain import plain
 from desktop.accessible import name_box
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panel_action_table import log_actions
-from desktop.panels.base import EmptyState, Panel, colour_text, paragraphs, set_text
+from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.feed_tables import NewestFirstModel
 from desktop.panels.feed_words import moment
+from desktop.plain_text import Label, paragraphs
 from desktop.tables import Index, dress_rows
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -66,7 +67,7 @@ class LogModel(NewestFirstModel[LogEntry]):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         entry = self._rows[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            return (moment(entry.at_ms, self._now_ms()), part_of(entry), entry.text)[index.column()]
+            return plain((moment(entry.at_ms, self._now_ms()), part_of(entry), entry.text)[index.column()])
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             palette, severity = self._theme.palette, severity_of(entry)
             return icon(severity_icon_name(severity), severity_colour(severity, palette), palette.inverse_text)
@@ -96,7 +97,7 @@ class LogPanel(Panel):
         self.filter.setAccessibleName(translate("Panels", "Filter by words"))
         self.filter.setClearButtonEnabled(True)
         self.filter.setMaximumWidth(240)
-        self.count = QLabel()
+        self.count = Label()
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)

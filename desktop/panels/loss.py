@@ -6,7 +6,7 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.events import Trend
 from desktop.formatting import MISSING, format_age, format_count, format_duration, format_number
@@ -15,6 +15,7 @@ from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.drift_marks import DriftMarks
 from desktop.panels.inputs import readable_decimal
 from desktop.panels.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
+from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 from desktop.training_words import break_sentence
@@ -55,14 +56,14 @@ class LossPanel(Panel):
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
-        self._values: dict[str, QLabel] = {}
-        self._names: list[QLabel] = []
-        self._trend_icon = QLabel()
+        self._values: dict[str, Label] = {}
+        self._names: list[Label] = []
+        self._trend_icon = Label()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(8, 6, 8, 4)
         layout.setSpacing(4)
         layout.addLayout(self._build_numbers())
-        self._legend = QLabel()
+        self._legend = Label()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._legend)
         self.plot = plot_widget(translate("Panels", "Curves of the loss"), NumberAxis)
@@ -72,7 +73,7 @@ class LossPanel(Panel):
         layout.addWidget(self.plot, 1)
         self.drifts = DriftMarks(self.plot, theme.palette)
         layout.addWidget(self.drifts)
-        self._rate_label = QLabel()
+        self._rate_label = Label()
         self._rate_label.setToolTip(
             translate("Panels", "How far one step moves the weights. Change it in the tool bar.")
         )
@@ -145,10 +146,10 @@ class LossPanel(Panel):
         grid.setHorizontalSpacing(10)
         grid.setVerticalSpacing(1)
         for index, (name, meaning) in enumerate(_TERMS.items()):
-            title, value = QLabel(translate("Panels", name)), QLabel(MISSING)
+            title, value = Label(translate("Panels", name)), Label(MISSING)
             value.setFont(tabular(self.font(), bold=True))
-            title.setToolTip(translate("Panels", meaning))
-            value.setToolTip(translate("Panels", meaning))
+            title.setToolTip(paragraphs(translate("Panels", meaning)))
+            value.setToolTip(paragraphs(translate("Panels", meaning)))
             row, column = divmod(index, 3)
             cell = QHBoxLayout()
             cell.setSpacing(5)
@@ -238,4 +239,4 @@ class LossPanel(Panel):
         set_text(self._values[name], text)
         if took:
             more = translate("Panels", "The last one took {0}.").format(took)
-            self._values[name].setToolTip(f"{translate('Panels', _TERMS[name])}\n{more}")
+            self._values[name].setToolTip(paragraphs(f"{translate('Panels', _TERMS[name])}\n{more}"))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from core.machine import GpuReading, MachineReading
 from desktop.formatting import MISSING, format_percent
 from desktop.icons import tabular
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -25,7 +26,7 @@ class MachineStrip(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._reading: MachineReading | None = None
-        self.labels: list[QLabel] = []
+        self.labels: list[Label] = []
         self._layout = QHBoxLayout(self)
         self._layout.setContentsMargins(8, 3, 10, 0)  # level with the menus
         self._layout.setSpacing(16)
@@ -47,7 +48,7 @@ class MachineStrip(QWidget):
     def _make_labels(self, count: int) -> None:
         for label in self.labels:
             label.deleteLater()
-        self.labels = [QLabel(self) for _ in range(count)]
+        self.labels = [Label(parent=self) for _ in range(count)]
         for label in self.labels:
             label.setFont(tabular(self.font()))
             self._layout.addWidget(label)

@@ -8,13 +8,14 @@ import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from desktop.formatting import format_count, format_significant
 from desktop.history import StepHistory
 from desktop.icons import tabular
 from desktop.panels.base import colour_text
 from desktop.panels.plots import FloatArray, LogAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -51,15 +52,14 @@ class _PointedPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no typ
         event.ignore()
 
 
-class _Readout(QLabel):
+class _Readout(Label):
     """The numbers of one step, on a ground of their own over the curve."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self._theme = theme
         self.setMargin(5)
         self.setFont(tabular(self.font()))
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.hide()
 
@@ -89,7 +89,7 @@ class NormPlot(QWidget):
         self._theme = theme
         self._steps: StepHistory | None = None
         self._pointed_at: float | None = None
-        self.legend = QLabel()
+        self.legend = Label()
         self.legend.setTextFormat(Qt.TextFormat.RichText)
         self.legend.setWordWrap(True)
         self.plot = plot_widget(translate("Panels", "Norms of the gradients"), LogAxis, _PointedPlot)
@@ -151,13 +151,15 @@ class NormPlot(QWidget):
             )
         )
         self.legend.setToolTip(
-            translate(
-                "Panels",
-                "The length of all gradients together (their 2-norm), on a logarithmic axis: each step "
-                "faint, the geometric mean of {0} steps bold.\nWhere only one line is seen, nothing was "
-                "clipped. A skipped step changed nothing.\nThe threshold bounds this norm; in the clip modes "
-                "value and layer it bounds each number and each layer instead.",
-            ).format(_SMOOTHING_STEPS)
+            paragraphs(
+                translate(
+                    "Panels",
+                    "The length of all gradients together (their 2-norm), on a logarithmic axis: each step "
+                    "faint, the geometric mean of {0} steps bold.\nWhere only one line is seen, nothing was "
+                    "clipped. A skipped step changed nothing.\nThe threshold bounds this norm; in the clip modes "
+                    "value and layer it bounds each number and each layer instead.",
+                ).format(_SMOOTHING_STEPS)
+            )
         )
         colour_text(self.legend, palette.muted_text)
         self.readout.update()

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
 from desktop.formatting import MISSING
 from desktop.icons import tabular
 from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette
 from desktop.translation import translate
 
@@ -24,15 +25,15 @@ class NumberGrid(QWidget):
         self.grid.setContentsMargins(0, 0, 0, 0)
         self.grid.setHorizontalSpacing(8)
         self.grid.setVerticalSpacing(1)
-        self.names: dict[str, QLabel] = {}
-        self.values: dict[str, QLabel] = {}
+        self.names: dict[str, Label] = {}
+        self.values: dict[str, Label] = {}
         for name, meaning in meanings.items():
             shown = translate("Panels", name)
-            self.names[name], self.values[name] = QLabel(shown), QLabel(MISSING)
+            self.names[name], self.values[name] = Label(shown), Label(MISSING)
             self.values[name].setFont(tabular(self.font(), bold=True))
             self.values[name].setAccessibleName(shown)
             for label in (self.names[name], self.values[name]):
-                label.setToolTip(meaning)
+                label.setToolTip(paragraphs(meaning))
 
     def put(self, name: str, text: str, *, is_shown: bool = True) -> None:
         """Show a number."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.events import Estimate, OnlineGain
 from core.forecast.score import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import format_count, format_percent
 from desktop.panels.accuracy_words import span
-from desktop.panels.base import colour_text, paragraphs, set_text
+from desktop.panels.base import colour_text, set_text
+from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -22,11 +23,11 @@ _MEANING = QT_TRANSLATE_NOOP(
 )
 
 
-class OnlineGainLine(QLabel):
+class OnlineGainLine(Label):
     """The line; hidden where no twin is kept."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.setWordWrap(True)
         self.setVisible(False)
 

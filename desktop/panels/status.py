@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from core.events import TrainerState
 from core.market.feeds.base import FeedState
@@ -12,8 +12,9 @@ from core.training.catch_up import JOB_ID
 from desktop.formatting import MISSING, format_count, format_number, format_percent
 from desktop.icons import tabular
 from desktop.jobs.bar import JobBar
-from desktop.panels.base import Panel, paragraphs, set_text
+from desktop.panels.base import Panel, set_text
 from desktop.panels.feed_words import in_one_line, state_colour
+from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
 from desktop.theme import Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -80,13 +81,12 @@ class Divider(QWidget):
         painter.end()
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(Label):
     """One line that is shortened with an ellipsis where there is no room; the tooltip has all of it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.setTextFormat(Qt.TextFormat.PlainText)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(
@@ -109,7 +109,7 @@ class StatusPanel(Panel):
         self._state = state
         self._dot = Dot()
         self.feed = ElidedLabel()
-        self.trainer, self.step, self.loss, self.skill, self.device = (QLabel() for _ in range(5))
+        self.trainer, self.step, self.loss, self.skill, self.device = (Label() for _ in range(5))
         self.jobs = JobBar()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 0, 4, 0)
@@ -159,7 +159,7 @@ class StatusPanel(Panel):
         self._dot.show_colour(state_colour(feed.state, palette))
         sentence = feed.sentence_at(self._state.clock.now_ms())
         set_text(self.feed, in_one_line(feed.state, sentence))
-        self.feed.setToolTip(sentence)
+        self.feed.setToolTip(paragraphs(sentence))
 
     def _trainer_words(self, trainer_state: TrainerState | None) -> str:
         failure = self._state.failure

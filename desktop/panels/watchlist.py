@@ -7,7 +7,7 @@ from collections import deque
 from pydantic import ValidationError
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QVBoxLayout, QWidget
 
 from core.market.candle import Market
 from core.market.feeds.base import FeedState
@@ -22,6 +22,7 @@ from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.watchlist_adder import MarketAdder
 from desktop.panels.watchlist_model import Row, WatchlistModel
 from desktop.panels.watchlist_table import WatchTable
+from desktop.plain_text import Label
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -53,7 +54,7 @@ class WatchlistPanel(Panel):
         self.model = WatchlistModel(theme, self)
         self.table = WatchTable(self.model, theme)
         self.adder = MarketAdder()
-        self.note = QLabel()
+        self.note = Label()
         self.actions_of_panel = ActionRegistry(watchlist_actions(), self.table)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _EMPTY), self.table.viewport())
@@ -319,7 +320,6 @@ class WatchlistPanel(Panel):
 
     def _build_layout(self) -> None:
         self.note.setWordWrap(True)
-        self.note.setTextFormat(Qt.TextFormat.PlainText)
         buttons = QToolBar(translate("Panels", "Work on the watchlist"))
         buttons.setIconSize(QSize(15, 15))
         self.actions_of_panel.fill_tool_bar(buttons)

@@ -21,8 +21,8 @@ from desktop.formatting import (
     format_price,
     format_time,
 )
-from desktop.panels.base import paragraphs
 from desktop.panels.feed_words import state_colour, state_within
+from desktop.plain_text import paragraphs
 from desktop.tables import ROOT, Index
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate

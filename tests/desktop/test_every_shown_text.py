@@ -114,7 +114,7 @@ def test_what_the_table_of_checkpoints_says_is_translated(bench: Bench) -> None:
     panel.refresh()
     info, column = panel.model.info(0), PLACE["pinned"]
     said = str(panel.model.index(0, column).data(Qt.ItemDataRole.ToolTipRole))
-    assert panel.model.rowCount() and said.count("\n") >= 8
+    assert panel.model.rowCount() and said.count("<p>") >= 8
     of_info = frozenset(filter(None, (info.run_id, info.file, info.health, info.device, *info.tags, info.note)))
     assert not untranslated(said, data | of_info)
     assert not untranslated(str(panel.model.index(0, column).data()))

@@ -16,6 +16,7 @@ from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.venue_names import venue_name
+from core.plain import plain
 
 MarketKey = tuple[str, str]
 """An exchange's ccxt id and a symbol."""
@@ -162,7 +163,8 @@ class TickerPoller:
                 self._hold(venue, known, str(trouble), wait_s)
             except Exception as error:  # ccxt is other people's code: one odd answer must not end the polling
                 _log.exception("the prices of %s could not be asked for", venue)
-                sentence = f"The prices of {venue_name(venue)} could not be read ({type(error).__name__}: {error})."
+                said = f"{type(error).__name__}: {plain(str(error))}"
+                sentence = f"The prices of {venue_name(venue)} could not be read ({said})."
                 self._hold(venue, known, sentence, backoff.next_s(self._times.every_s))
 
     async def _wait_out(self, venue: str, known: _Known) -> None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from core.plain import plain
+
 _BAN_WAIT_S = 120.0
 _SLOW_DOWN_WAIT_S = 30.0
 _REFUSED_WAIT_S = 60.0
@@ -202,8 +204,9 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
     """has_answered: an answer came, with a trouble inside that its status does not show, as Kraken's do."""
     import ccxt  # noqa: PLC0415 - 0.7 s and more; whoever has an error to explain has loaded it
 
+    said = plain(str(error))
     if isinstance(error, ccxt.BadSymbol):
-        return VenueError(f"{name} does not have the market asked for ({error}).", is_final=True)
+        return VenueError(f"{name} does not have the market asked for ({said}).", is_final=True)
     if isinstance(error, ccxt.OnMaintenance):
         return VenueError(f"{name} is down for maintenance. {BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
     if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:
@@ -223,5 +226,5 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):
-        return VenueError(f"{name} refused the request: {error}. {_INSTEAD}", is_final=True, is_of_venue=True)
-    return VenueError(f"{name} sent what cannot be read ({type(error).__name__}: {error}).", is_brief=True)
+        return VenueError(f"{name} refused the request: {said}. {_INSTEAD}", is_final=True, is_of_venue=True)
+    return VenueError(f"{name} sent what cannot be read ({type(error).__name__}: {said}).", is_brief=True)

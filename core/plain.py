@@ -1,0 +1,13 @@
+"""Text from outside: of an exchange, a file, an imported package. Nobody vouches for its length or its characters."""
+
+from __future__ import annotations
+
+LONGEST = 300
+"""Characters of one piece of it that are shown. The log has more: `core.logs.writing`."""
+
+
+def plain(text: str, longest: int = LONGEST) -> str:
+    """The text as it is shown: at most `longest` characters, the last of them an ellipsis where more came, and without
+    halves of characters, which no encoding takes."""
+    shown = text if len(text) <= longest else f"{text[: longest - 1].rstrip()}…"
+    return shown.encode("utf-8", "replace").decode("utf-8")

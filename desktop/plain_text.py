@@ -1,0 +1,67 @@
+"""Widgets that show text as it is written. Qt takes a text that looks like HTML for HTML, reads the files that it
+names, and lays out whatever length it has; what comes from outside must not choose that.
+
+Everywhere else `QLabel`, `QMessageBox` and `QToolTip` are banned (ruff's TID251), and a test holds tooltips to
+`paragraphs`.
+"""
+
+from __future__ import annotations
+
+import html
+
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
+
+from core.plain import plain
+
+LONGEST_TEXT = 1_000
+"""Characters of a label or a painted sentence: longer than any text of ours, short enough to be laid out at once."""
+_LONGEST_TOOLTIP = 4_000
+_ONE_LINE = 80
+
+
+class Label(QLabel):
+    """Shows its text as it is written; who wants markup of ours asks for `RichText`, and escapes what goes into it."""
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        *,
+        alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+    ) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAlignment(alignment)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        is_plain = self.textFormat() is Qt.TextFormat.PlainText
+        super().setText(plain(text, LONGEST_TEXT) if is_plain else text)
+
+
+class MessageBox(QMessageBox):
+    """The same for a question or a message. Its informative text is Qt's to guess: ours alone."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    def setText(self, text: str) -> None:
+        is_plain = self.textFormat() is Qt.TextFormat.PlainText
+        super().setText(plain(text, LONGEST_TEXT) if is_plain else text)
+
+
+def paragraphs(text: str) -> str:
+    """A tooltip's text, a paragraph a line, so that Qt breaks its lines: plain text it shows as wide as it comes. A
+    short line that cannot be markup stays as it is."""
+    shown = plain(text, _LONGEST_TOOLTIP)
+    lines = shown.splitlines()
+    if len(shown) <= _ONE_LINE and len(lines) < 2 and not {"<", "&"} & set(shown):
+        return shown
+    return "".join(f"<p>{html.escape(line, quote=False)}</p>" for line in lines)
+
+
+def show_tooltip(place: QPoint, text: str, widget: QWidget, area: QRect | None = None) -> None:
+    """A tooltip for a part of a painted widget, at a place on the screen; an empty text hides it."""
+    QToolTip.showText(place, paragraphs(text), widget, area or QRect())
