@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
@@ -43,12 +44,12 @@ class Page(QWidget):
 
 
 def scrolling(inside: QWidget, name: str) -> QScrollArea:
-    """`inside`, as wide as there is room, scrolled where it is higher. name: what a screen reader calls it."""
+    """`inside`, as wide as there is room; scrolled where it is higher, and where it is wider: half a number is another
+    one. name: what a screen reader calls it."""
     area = QScrollArea()
     area.setAccessibleName(name)
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     area.setWidget(inside)
     area.viewport().setAutoFillBackground(False)
     inside.setAutoFillBackground(False)
@@ -260,6 +261,24 @@ def _grid(*stretched: int) -> QGridLayout:
     return grid
 
 
+class _WideTable(QTableWidget):
+    """Two columns share what room the others leave, and take no less than their numbers need: it scrolls then."""
+
+    WIDE = (1, 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(column) for column in range(self.columnCount()) if column not in self.WIDE)
+        share = (self.viewport().width() - others) // len(self.WIDE)
+        for column in self.WIDE:
+            needed = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
+            self.setColumnWidth(column, max(share, needed))
+
+
 class HorizonsPage(Page):
     """A row for each horizon. A click, or Up and Down, chooses the one that the other pages show."""
 
@@ -267,7 +286,7 @@ class HorizonsPage(Page):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self.table = QTableWidget(0, 4, self)
+        self.table = _WideTable(0, 4, self)
         heads = (
             translate("Panels", "Ahead"),
             translate("Panels", "Close skill, %"),
@@ -277,12 +296,11 @@ class HorizonsPage(Page):
         dress_rows(self.table, translate("Panels", "Skill by candles ahead"), several=False)
         self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 5)
         self.table.verticalHeader().setMinimumSectionSize(self.fontMetrics().height() + 2)
-        self.table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         header = self.table.horizontalHeader()
         header.setMinimumSectionSize(30)
         for column in range(4):
-            is_wide = column in (1, 2)
-            mode = QHeaderView.ResizeMode.Stretch if is_wide else QHeaderView.ResizeMode.ResizeToContents
+            is_wide = column in _WideTable.WIDE
+            mode = QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.ResizeToContents
             header.setSectionResizeMode(column, mode)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -295,6 +313,7 @@ class HorizonsPage(Page):
         self.table.setRowCount(len(found.horizons))
         for row, of in enumerate(found.horizons):
             self._fill(row, of, is_read=found.is_whole or of.n > 0)
+        self.table.fit()
         horizons = [of.horizon for of in found.horizons]
         if found.chosen.request.horizon in horizons:
             self.table.selectRow(horizons.index(found.chosen.request.horizon))

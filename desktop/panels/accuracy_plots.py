@@ -85,7 +85,8 @@ class _Plot(QWidget):
         super().__init__()
         self.title, self.missing = Label(), Label()
         self.title.setTextFormat(Qt.TextFormat.RichText)
-        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.title.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        self.title.setWordWrap(True)  # it carries numbers: none of them may be cut
         self.missing.setWordWrap(True)
         self.missing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.plot = plot_widget(name, left, bottom=bottom)

@@ -239,7 +239,6 @@ class FeedPanel(Panel):
         inner.addStretch(1)
         self._left.setFrameShape(QFrame.Shape.NoFrame)
         self._left.setWidgetResizable(True)
-        self._left.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._left.setAccessibleName(translate("Panels", "State and numbers of the feed"))
         self._left.setWidget(left)
         for ground in (left, self._left.viewport()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from core.events import TrainerState
@@ -82,7 +82,8 @@ class Divider(QWidget):
 
 
 class ElidedLabel(Label):
-    """One line that is shortened with an ellipsis where there is no room; the tooltip has all of it."""
+    """One line that is shortened by whole words where there is no room: half a number would be another one. The tooltip
+    has all of it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
@@ -96,9 +97,18 @@ class ElidedLabel(Label):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        text = elided_by_words(self.text(), self.fontMetrics(), self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
+
+
+def elided_by_words(text: str, metrics: QFontMetrics, width: int) -> str:
+    """As many whole words as fit, with an ellipsis where some do not."""
+    words = text.split(" ")
+    while len(words) > 1 and metrics.horizontalAdvance(text) > width:
+        words.pop()
+        text = " ".join(words) + " …"
+    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 
 class StatusPanel(Panel):

@@ -35,6 +35,7 @@ from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 from tests.desktop.test_pictures import cut_texts, keep_picture
 from tests.support.candles import random_walk
+from tests.support.cut_numbers import cut_numbers
 
 HORIZONS = 3
 CANDLES = 560
@@ -226,6 +227,18 @@ def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, 
             QApplication.sendPostedEvents()
             keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
             assert cut_texts(dock.panel) == []
+
+
+def test_no_number_is_cut_on_any_tab_of_a_dock_that_is_made_wider(
+    run: Scored, state: RunState, theme: Theme, qtbot: QtBot
+) -> None:
+    with watched(run, state, theme, qtbot, (400, 420)) as dock:
+        for name in PAGES:
+            open_tab(qtbot, dock, name)
+            for width in (220, 280, 340, 400, 560, 900):
+                dock.panel.resize(width, 420)
+                QApplication.processEvents()
+                assert cut_numbers(dock.panel) == [], f"{name} at {width}"
 
 
 def room_for_text(box: QComboBox) -> int:

@@ -1,0 +1,133 @@
+"""Numbers on the screen of which a part cannot be seen: a stranger reads 980 as 98."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from PySide6.QtCore import QModelIndex, QRect, Qt
+from PySide6.QtGui import QFontMetrics, QTextDocument
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QComboBox,
+    QDockWidget,
+    QLabel,
+    QStyle,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from desktop.panels.status import ElidedLabel
+
+_NUMBER = re.compile(r"\d")
+_SLACK_PX = 1
+
+
+def cut_numbers(root: QWidget) -> list[str]:
+    """What is shown of `root` with a number that does not fit, in words; empty where all can be read."""
+    shown = (each for each in (root, *root.findChildren(QWidget)) if each.isVisible() and not _is_behind_a_tab(each))
+    return [words for widget in shown for words in _cut(widget)]
+
+
+def _is_behind_a_tab(widget: QWidget) -> bool:
+    while widget is not None and not isinstance(widget, QDockWidget):
+        widget = widget.parentWidget()
+    return widget is not None and widget.visibleRegion().isEmpty()
+
+
+def _cut(widget: QWidget) -> Iterator[str]:
+    if isinstance(widget, ElidedLabel):
+        return  # it leaves whole words out, and says so with an ellipsis
+    if isinstance(widget, QLabel):
+        yield from _cut_label(widget)
+    elif isinstance(widget, QAbstractItemView):
+        yield from _cut_cells(widget)
+    elif isinstance(widget, QAbstractButton | QComboBox):
+        text = widget.currentText() if isinstance(widget, QComboBox) else widget.text()
+        if _NUMBER.search(text) and widget.width() + _SLACK_PX < widget.minimumSizeHint().width():
+            yield f"button {text!r}: {widget.width()} of {widget.minimumSizeHint().width()} px"
+
+
+def _cut_label(label: QLabel) -> Iterator[str]:
+    text = label.text()
+    if not _NUMBER.search(text):
+        return
+    place = _place_of_text(label)
+    if not label.contentsRect().adjusted(-_SLACK_PX, -_SLACK_PX, _SLACK_PX, _SLACK_PX).contains(place):
+        yield f"label {text!r}: {place.width()}x{place.height()} in {label.width()}x{label.height()} px"
+    elif not _is_reachable(label, place):
+        yield f"label {text!r}: outside of what can be seen or scrolled to"
+
+
+def _place_of_text(label: QLabel) -> QRect:
+    """Where the words are drawn, as Qt lays them out."""
+    text = label.text()
+    if Qt.mightBeRichText(text) and label.textFormat() is not Qt.TextFormat.PlainText:
+        document = QTextDocument()
+        document.setHtml(text)
+        text = document.toPlainText()
+    wrap = Qt.TextFlag.TextWordWrap if label.wordWrap() else Qt.TextFlag(0)
+    return label.fontMetrics().boundingRect(label.contentsRect(), int(label.alignment()) | int(wrap), text)
+
+
+def _is_reachable(label: QLabel, place: QRect) -> bool:
+    """Whether no ancestor cuts it, but for one that scrolls in that direction."""
+    rect, child = QRect(place), label
+    while (parent := child.parentWidget()) is not None and not child.isWindow():
+        rect.translate(child.pos())
+        scrolls_across, scrolls_down = _scrolls(parent)
+        seen = parent.rect().adjusted(-_SLACK_PX, -_SLACK_PX, _SLACK_PX, _SLACK_PX)
+        if not scrolls_across and (rect.left() < seen.left() or rect.right() > seen.right()):
+            return False
+        if not scrolls_down and (rect.top() < seen.top() or rect.bottom() > seen.bottom()):
+            return False
+        if scrolls_across:
+            rect.moveLeft(0)
+            rect.setWidth(min(rect.width(), parent.width()))
+        if scrolls_down:
+            rect.moveTop(0)
+            rect.setHeight(min(rect.height(), parent.height()))
+        child = parent
+    return True
+
+
+def _scrolls(view: QWidget) -> tuple[bool, bool]:
+    """Whether this is what an area scrolls: across, and down."""
+    area = view.parentWidget()
+    if not isinstance(area, QAbstractScrollArea) or area.viewport() is not view:
+        return False, False
+    off = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+    return area.horizontalScrollBarPolicy() is not off, area.verticalScrollBarPolicy() is not off
+
+
+def _cut_cells(view: QAbstractItemView) -> Iterator[str]:
+    model = view.model()
+    if model is None or not isinstance(view, QTableView):
+        return
+    for row in range(min(model.rowCount(), 30)):
+        for column in range(model.columnCount()):
+            index = model.index(row, column)
+            text = index.data(Qt.ItemDataRole.DisplayRole)
+            if view.isColumnHidden(column) or not isinstance(text, str) or not _is_number(text):
+                continue
+            needed, has = _needed(view, index), view.columnWidth(column)
+            if needed > has + _SLACK_PX:
+                yield f"cell {row},{column} {text!r}: {has} of {needed} px"
+
+
+def _is_number(text: str) -> bool:
+    """A figure, not a sentence with one in it: those are elided by words."""
+    return bool(_NUMBER.search(text)) and len(text.split()) <= 4
+
+
+def _needed(view: QAbstractItemView, index: QModelIndex) -> int:
+    option = QStyleOptionViewItem()
+    view.initViewItemOption(option)
+    font = index.data(Qt.ItemDataRole.FontRole)
+    if font is not None:
+        option.font = font
+    margin = 2 * (view.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, view) + 1)
+    return QFontMetrics(option.font).horizontalAdvance(index.data(Qt.ItemDataRole.DisplayRole)) + margin
