@@ -149,6 +149,20 @@ class GroupForm(QWidget, Generic[T]):
             raise ValueError(f"{where}: {sentence_of(problem)}.") from error
 
 
+def editable(options: Sequence[str], value: str, placeholder: str = "") -> QComboBox:
+    """A box that takes also what it does not offer, as it is typed: a completion would make BTC/USDT of BTC/USD, and
+    take the first Return for itself."""
+    box = QComboBox()
+    box.setEditable(True)
+    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
+    box.addItems(list(options))
+    box.setCurrentText(value)
+    box.setCompleter(None)
+    if (line := box.lineEdit()) is not None:
+        line.setPlaceholderText(placeholder)
+    return box
+
+
 def _description(text: str) -> Label:
     label = Label(text)
     label.setMinimumWidth(_DESCRIPTION_WIDTH)

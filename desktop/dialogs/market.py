@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from core.market.candle import Interval
 from core.settings import MarketSettings
-from desktop.dialogs.forms import all_field_infos
+from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.problem import Problem
 from desktop.dialogs.setting_facts import description
@@ -60,9 +60,9 @@ class MarketDialog(QDialog):
         self.feed = QComboBox()
         for value, text in _FEEDS:
             self.feed.addItem(translate("Dialogs", text), value)
-        self.venue = _editable(_VENUES, market.venue)
-        self.symbol = _editable(_SYMBOLS, market.symbol)
-        self.interval = _editable(_INTERVALS, market.interval)
+        self.venue = editable(_VENUES, market.venue)
+        self.symbol = editable(_SYMBOLS, market.symbol)
+        self.interval = editable(_INTERVALS, market.interval)
         self.file = QLineEdit(market.file or "")
         self.file.setAccessibleName(translate("Dialogs", "File of candles"))
         self.file.setPlaceholderText(translate("Dialogs", "A file of candles: CSV, Feather, Parquet"))
@@ -205,18 +205,6 @@ class MarketDialog(QDialog):
         )
         dialog.fileSelected.connect(self.file.setText)
         open_dialog(dialog)
-
-
-def _editable(options: tuple[str, ...], value: str) -> QComboBox:
-    box = QComboBox()
-    box.setEditable(True)
-    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-    box.addItems(list(options))
-    box.setCurrentText(value)
-    completer = box.completer()
-    if completer is not None:
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-    return box
 
 
 def _speed(value: float) -> QDoubleSpinBox:

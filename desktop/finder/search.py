@@ -43,8 +43,8 @@ class Entry:
 def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
     """Those that have every typed word, best first, at most `most`; without words: the first ones.
 
-    A word at the beginning of the text counts most, then one at the beginning of a word of it, then one inside it;
-    what can be done now comes before what cannot; among equals the order stays.
+    A word that is the whole text counts most, then one at its beginning, then one at the beginning of a word of it,
+    then one inside it; what can be done now comes before what cannot; among equals the order stays.
     """
     words = typed.casefold().split()
     ranked = ((_rank(entry, words), entry) for entry in entries)
@@ -53,7 +53,7 @@ def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
 
 
 def _rank(entry: Entry, words: Sequence[str]) -> int | None:
-    """0 is best; None: a word is missing."""
+    """The least is best; None: a word is missing."""
     text = entry.text.casefold()
     more = f"{entry.kind.shown} {entry.details} {entry.more}".casefold()
     ranks = [_rank_of_word(word, text, more) for word in words]
@@ -62,6 +62,8 @@ def _rank(entry: Entry, words: Sequence[str]) -> int | None:
 
 
 def _rank_of_word(word: str, text: str, more: str) -> int | None:
+    if text == word:
+        return -1
     if text.startswith(word):
         return 0
     if f" {word}" in text or f"/{word}" in text:

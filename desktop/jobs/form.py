@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -140,21 +140,6 @@ class FilePicker(QWidget):
         dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
         open_dialog(dialog)
         return dialog
-
-
-def editable(options: tuple[str, ...], value: str, placeholder: str = "") -> QComboBox:
-    """A box that takes also what it does not offer."""
-    box = QComboBox()
-    box.setEditable(True)
-    box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-    box.addItems(list(options))
-    box.setCurrentText(value)
-    line, completer = box.lineEdit(), box.completer()
-    if line is not None:
-        line.setPlaceholderText(placeholder)
-    if completer is not None:
-        completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-    return box
 
 
 def chosen_device(value: str) -> QComboBox:

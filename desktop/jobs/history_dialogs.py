@@ -15,7 +15,8 @@ from core.market.history.naming import WantedMarket, venue_of
 from core.market.time_zones import find
 from core.settings import MarketSettings
 from desktop.commands.market_options import known_venues
-from desktop.jobs.form import INTERVALS, FilePicker, JobDialog, editable
+from desktop.dialogs.forms import editable
+from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
 from desktop.jobs.orders import Order, backfill_order, import_order, in_fields
 from desktop.translation import translate
 

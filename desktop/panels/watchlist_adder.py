@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QStringListModel, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
@@ -132,15 +132,21 @@ class MarketAdder(QWidget):
             popup.hide()
             self.told.emit(self._no_match(text))
             return
-        self.told.emit("")
+        chosen = _chosen(text, found)
+        self.told.emit("" if chosen else self._not_exactly(text))
         self._completer.complete()
-        popup.setCurrentIndex(self._completer.completionModel().index(0, 0))
+        first = self._completer.completionModel().index(0, 0)
+        popup.setCurrentIndex(first if chosen else QModelIndex())
 
     def _no_match(self, text: str) -> str:
         if not text.strip() or self.venue_id not in self._indexes:
             return ""
         no_match = translate("Panels", "{0} has no spot market like “{1}”.")
         return no_match.format(venue_name(self.venue_id), text.strip())
+
+    def _not_exactly(self, text: str) -> str:
+        words = translate("Panels", "{0} has no {1}. Choose one of the list.")
+        return words.format(venue_name(self.venue_id), text.strip().upper())
 
     def _on_return(self) -> None:
         """While the matches are open the completer gets the key too, and says which one is marked."""
@@ -157,11 +163,19 @@ class MarketAdder(QWidget):
             self._add(text)
             return
         found = index.search(text, 1)
-        if found:
-            self._add(found[0])
+        if chosen := _chosen(text, found):
+            self._add(chosen)
         else:
-            self.told.emit(self._no_match(text))
+            self.told.emit(self._not_exactly(text) if found else self._no_match(text))
 
     def _add(self, symbol: str) -> None:
         self._completer.popup().hide()
         self.chosen.emit(self.venue_id, symbol, self.interval.currentText())
+
+
+def _chosen(text: str, found: Sequence[str]) -> str | None:
+    """What Enter adds of the matches, the best first: of a symbol that is typed with its quote only that one."""
+    has_quote = bool(text.partition("/")[2].strip())
+    if not found or (has_quote and found[0].upper() != text.strip().upper()):
+        return None
+    return found[0]

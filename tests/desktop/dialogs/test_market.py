@@ -46,6 +46,23 @@ def test_a_market_is_chosen(qtbot: QtBot, dialog: MarketDialog) -> None:
     assert (market.feed, market.symbol, market.interval) == ("live", "ETH/USDT", "15m")
 
 
+@pytest.mark.parametrize("symbol", ["BTC/USD", "btc/usd", "BTC/U"])
+def test_a_symbol_stays_as_it_is_typed(qtbot: QtBot, dialog: MarketDialog, symbol: str) -> None:
+    """It became BTC/USDT while one typed."""
+    type_into(qtbot, dialog.symbol, symbol)
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        qtbot.keyClick(dialog.symbol.lineEdit(), Qt.Key.Key_Return)
+    assert chosen.args[0].symbol == symbol.upper()
+
+
+@pytest.mark.parametrize("interval", ["5m", "1h", "2h"])
+def test_the_first_return_in_the_interval_watches(qtbot: QtBot, dialog: MarketDialog, interval: str) -> None:
+    type_into(qtbot, dialog.interval, interval)
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        qtbot.keyClick(dialog.interval.lineEdit(), Qt.Key.Key_Return)
+    assert chosen.args[0].interval == interval and not dialog.isVisible()
+
+
 @pytest.mark.parametrize(
     ("field", "typed", "said"),
     [("symbol", "BTCUSDT", "BASE/QUOTE"), ("interval", "soon", "not an interval"), ("venue", " ", "Name an exchange")],

@@ -24,6 +24,11 @@ def test_the_beginning_counts_more_than_a_word_and_a_word_more_than_the_middle()
     assert texts(entries, "LOAD") == ["Load file", "Reset load", "Unload", "Other"]
 
 
+def test_a_symbol_that_is_typed_whole_comes_before_those_that_begin_with_it() -> None:
+    entries = [entry("BTC/USDT"), entry("BTC/USDC"), entry("BTC/USD")]
+    assert texts(entries, "btc/usd") == ["BTC/USD", "BTC/USDT", "BTC/USDC"]
+
+
 def test_every_word_has_to_be_there_in_any_order() -> None:
     entries = [entry("Learning rate", "Training"), entry("Learning from replay", "Model")]
     assert texts(entries, "train rate learn") == ["Learning rate"]

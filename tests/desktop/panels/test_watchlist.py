@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPainter
@@ -329,6 +331,23 @@ def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: Watc
     qtbot.keyClick(popup_of(panel), Qt.Key.Key_Return)
     assert "was added" in panel.note.text()
     assert panel.model.rows[-1].market == WatchedMarket("binance", "XRP/USDT", "15m")
+
+
+def test_a_symbol_that_is_typed_whole_is_that_one_or_none(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    """BTC/USD is another market than BTC/USDT, which alone this exchange has."""
+    panel.show_symbols(replace(LISTED, symbols=("SOL/USDT", "SOL/USDC")))
+    panel.adder.search.setFocus()
+    qtbot.keyClicks(panel.adder.search, "sol/usd")
+    popup = popup_of(panel)
+    assert popup.isVisible() and not popup.currentIndex().isValid()  # type: ignore[attr-defined]
+    assert "Binance has no SOL/USD" in panel.note.text()
+    with qtbot.assertNotEmitted(panel.markets_changed):
+        qtbot.keyClick(popup, Qt.Key.Key_Return)
+        qtbot.keyClick(panel.adder.search, Qt.Key.Key_Return)
+    assert "Choose one of the list" in panel.note.text()
+    qtbot.keyClicks(panel.adder.search, "c")
+    qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert panel.model.rows[-1].market.symbol == "SOL/USDC"
 
 
 def test_what_the_exchange_does_not_have_is_not_added(qtbot: QtBot, panel: WatchlistPanel) -> None:
