@@ -157,7 +157,7 @@ def editable(options: Sequence[str], value: str, placeholder: str = "") -> QComb
     box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
     box.addItems(list(options))
     box.setCurrentText(value)
-    box.setCompleter(None)
+    box.setCompleter(None)  # type: ignore[arg-type]  # Qt takes it: no completion
     if (line := box.lineEdit()) is not None:
         line.setPlaceholderText(placeholder)
     return box
