@@ -91,13 +91,20 @@ class HistoryStorer(QThread):
             candles, holes = CandleStore(db), HoleStore(db)
             while (order := self._orders.get()) is not None:
                 if isinstance(order, _Candles):
-                    changed = candles.save_columns(order.market, order.columns, replaces=order.replaces)
-                    self.stored.emit(order.market, changed)
+                    self._store(candles, order)
                 else:
                     holes.add_of_exchange(order.market, order.holes, order.asked_at_ms)
                     self.marked.emit(order.market)
         finally:
             db.close()
+
+    def _store(self, candles: CandleStore, order: _Candles) -> None:
+        try:
+            changed = candles.save_columns(order.market, order.columns, replaces=order.replaces)
+        except ValueError as error:  # a command of ours sends none such: whoever talks here need not be one
+            self.failed.emit(f"Nothing of these {len(order.columns):,} candles was stored: {error}.")
+        else:
+            self.stored.emit(order.market, changed)
 
 
 class HistoryVisit(QObject):

@@ -14,12 +14,14 @@ range and volume. Every map between the two is increasing, so quantiles map to q
 
 from __future__ import annotations
 
+import math
 from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.events import QUANTILE_LEVELS
+from core.market.validate import HIGHEST_PRICE, LARGEST_RANGE, LARGEST_VOLUME, LOWEST_PRICE
 
 FloatArray = NDArray[np.float64]
 
@@ -72,8 +74,18 @@ def units(
 
 
 def within_bounds(natural: FloatArray) -> FloatArray:
-    """Quantiles [..., quantity, level] with wicks at least 0: no forecast names an impossible candle."""
-    bounded = natural.copy()
-    wicks = slice(Quantity.UPPER_WICK, Quantity.LOWER_WICK + 1)
-    np.maximum(bounded[..., wicks, :], 0.0, out=bounded[..., wicks, :])
+    """Quantiles [..., quantity, level] that a market's candle can have: no forecast names an impossible candle.
+
+    The bounds are those of `core.market.validate`; within them every exponential and every ratio is finite.
+    """
+    bounded: FloatArray = np.clip(natural, _LEAST, _MOST)
     return bounded
+
+
+_LARGEST_RETURN = math.log(HIGHEST_PRICE / LOWEST_PRICE)
+_LARGEST_WICK = math.log(LARGEST_RANGE)
+_LEAST: FloatArray = np.array([-_LARGEST_RETURN, -_LARGEST_RETURN, 0.0, 0.0, -np.inf, -np.inf])[:, None]
+_MOST: FloatArray = np.array(
+    [_LARGEST_RETURN, _LARGEST_RETURN, _LARGEST_WICK, _LARGEST_WICK, math.log(_LARGEST_WICK), math.log(LARGEST_VOLUME)]
+)[:, None]
+"""[quantity, 1], in the order of `Quantity`."""

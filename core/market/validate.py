@@ -13,6 +13,12 @@ from numpy.typing import NDArray
 from core.market.candle import Candle, Interval
 
 LARGEST_JUMP = 10.0
+LOWEST_PRICE, HIGHEST_PRICE = 1e-18, 1e18
+"""Tokens count in steps of 1e-18 and trade at 1e-12; the largest quotes, a bitcoin in rials, have 12 digits."""
+LARGEST_VOLUME = 1e24
+"""Supplies of 1e18 tokens exist, and days on which the whole of one changed hands; 1e24 is a million times that."""
+LARGEST_RANGE = 1e9
+"""High to low. Ether fell 3,000-fold within a second (GDAX, 2017), Luna 10,000,000-fold within a week (2022)."""
 _EARLIEST_MS = 0
 _LATEST_MS = 4_102_444_800_000
 """The year 2100. Microseconds taken for milliseconds land far beyond it, seconds in January 1970."""
@@ -28,6 +34,9 @@ class RejectionReason(StrEnum):
     PRICE = "price not above zero"
     SHAPE = "high or low does not enclose open and close"
     VOLUME = "negative volume"
+    PRICE_SIZE = "price outside 1e-18 to 1e18"
+    VOLUME_SIZE = "volume above 1e24"
+    RANGE = "high more than a billion times the low"
     GRID = "time off the grid"
     TIME_UNIT = "time in another unit"
     JUMP = "price jumped tenfold"
@@ -91,7 +100,38 @@ class Validator:
 
 def problem_of(candle: Candle, interval: Interval, phase_ms: int = 0) -> RejectionReason | None:
     """What is wrong with a candle by itself: its numbers, its shape, its time. None where it is sound."""
-    return _shape_problem(candle) or _time_problem(candle.open_time_ms, interval, phase_ms)
+    return problem_of_numbers(candle) or _time_problem(candle.open_time_ms, interval, phase_ms)
+
+
+def problem_of_numbers(candle: Candle) -> RejectionReason | None:
+    """The same without its time. What passes, and only that, may be stored."""
+    return _shape_problem(candle) or _size_problem(candle)
+
+
+def number_faults(values: NDArray[np.float64]) -> tuple[tuple[RejectionReason, NDArray[np.bool_]], ...]:
+    """The same for columns: open, high, low, close, volume, shape (5, n). Of several faults the first counts."""
+    prices, high, low, volume = values[:4], values[1], values[2], values[4]
+    least: NDArray[np.float64] = prices.min(axis=0, initial=np.inf)
+    most: NDArray[np.float64] = prices.max(axis=0, initial=-np.inf)
+    is_odd = np.asarray(~np.isfinite(values).all(axis=0))
+    return (
+        (RejectionReason.NOT_FINITE, is_odd),
+        (RejectionReason.PRICE, least <= 0.0),
+        (RejectionReason.SHAPE, (high < most) | (low > least)),
+        (RejectionReason.VOLUME, volume < 0.0),
+        (RejectionReason.PRICE_SIZE, (least < LOWEST_PRICE) | (most > HIGHEST_PRICE)),
+        (RejectionReason.VOLUME_SIZE, volume > LARGEST_VOLUME),
+        (RejectionReason.RANGE, low < high / LARGEST_RANGE),
+    )
+
+
+def _size_problem(candle: Candle) -> RejectionReason | None:
+    """Numbers that no market has: their squares and ratios are beyond what can be computed with."""
+    if candle.low < LOWEST_PRICE or candle.high > HIGHEST_PRICE:
+        return RejectionReason.PRICE_SIZE
+    if candle.volume > LARGEST_VOLUME:
+        return RejectionReason.VOLUME_SIZE
+    return RejectionReason.RANGE if candle.low < candle.high / LARGEST_RANGE else None
 
 
 def _shape_problem(candle: Candle) -> RejectionReason | None:

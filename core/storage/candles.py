@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import repeat
-from math import isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.market.candle import Candle, Market
+from core.market.validate import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market, last_simulated
 
@@ -31,6 +31,14 @@ _INSERT_MISSING = f"""
 INSERT INTO candles (market_id, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (market_id, open_time_ms) DO NOTHING
 """
+
+_SET_ASIDE = f"""
+INSERT OR REPLACE INTO set_aside_candles (market_id, {_COLUMNS}, reason)
+SELECT market_id, {_COLUMNS}, ? FROM candles WHERE market_id = ? AND open_time_ms = ?
+"""
+_REMOVE = "DELETE FROM candles WHERE market_id = ? AND open_time_ms = ?"
+_UNANNOUNCED = "SELECT open_time_ms, reason FROM set_aside_candles WHERE market_id = ? AND NOT is_announced"
+_ANNOUNCED = "UPDATE set_aside_candles SET is_announced = 1 WHERE market_id = ?"
 
 CHUNK_ROWS = 4_000
 """Read in about 5 ms: so long is the interpreter busy at most before the reader looks up."""
@@ -58,6 +66,14 @@ class StoredColumns:
         return self.open_time_ms.size
 
 
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A candle that is kept apart, a hole in its place: when it opened (UTC ms), and why in words."""
+
+    open_time_ms: int
+    reason: str
+
+
 class CandleStore:
     """Candles by market, in ascending time. All methods raise StorageError."""
 
@@ -71,7 +87,8 @@ class CandleStore:
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
         """Store in one transaction; a candle that is there already is replaced where it differs.
 
-        Returns how many rows are new or changed. Raises ValueError for a number that is not finite.
+        Returns how many rows are new or changed. Raises ValueError for numbers that no market has
+        (`core.market.validate`).
         """
         rows = [_row(candle) for candle in candles]
         if not rows:
@@ -90,11 +107,12 @@ class CandleStore:
     ) -> int:
         """Store in one transaction; a candle that is there already is replaced where it differs, or left as it is.
 
-        told: called now and then with the rows done. Returns how many rows are new or changed. Raises ValueError for a
-        number that is not finite.
+        told: called now and then with the rows done. Returns how many rows are new or changed. Raises ValueError for
+        numbers that no market has (`core.market.validate`).
         """
-        if not np.isfinite(columns.values).all():
-            raise ValueError("a candle holds finite numbers only")
+        for reason, is_at_fault in number_faults(columns.values):
+            if is_at_fault.any():
+                raise ValueError(f"{int(is_at_fault.sum())} of {len(columns)} candles cannot be: {reason.value}")
         changed = 0
         with write(self._db):
             market_id = add_market(self._db, market)
@@ -105,6 +123,22 @@ class CandleStore:
                 changed += self._db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
                 told(min(rows.stop, len(columns)))
         return changed
+
+    def set_aside(self, market: Market, open_time_ms: int, reason: str) -> None:
+        """Leave a hole in the place of a stored candle, for good: these numbers are not stored again."""
+        place = (find_market(self._db, market), open_time_ms)
+        with write(self._db):
+            self._db.execute(_SET_ASIDE, (reason, *place))
+            self._db.execute(_REMOVE, place)
+
+    def take_unannounced(self, market: Market) -> list[SetAside]:
+        """Candles that were set aside since this was asked last, ascending."""
+        market_id = find_market(self._db, market)
+        found = [SetAside(*row) for row in select(self._db, _UNANNOUNCED, (market_id,))]
+        if found:
+            with write(self._db):
+                self._db.execute(_ANNOUNCED, (market_id,))
+        return found
 
     def load(self, market: Market, *, after_ms: int | None = None, limit: int | None = None) -> list[Candle]:
         """Candles that opened after `after_ms` (all without it), ascending; the first `limit` of them."""
@@ -172,7 +206,7 @@ class CandleStore:
 
 
 def _row(candle: Candle) -> tuple[int, float, float, float, float, float]:
-    numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
-    if not all(map(isfinite, numbers)):
-        raise ValueError(f"a candle holds finite numbers only, was {candle}")
-    return candle.open_time_ms, *numbers
+    problem = problem_of_numbers(candle)
+    if problem is not None:
+        raise ValueError(f"{candle} cannot be: {problem.value}")
+    return candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume

@@ -1,10 +1,10 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
-Who writes: the window writes candles (and with them candle_corrections), exchange_holes, checkpoint_marks,
-checkpoint_deletions, run_marks, evaluations and chart_lines (without one, so do the commands that own the data
-folder); the trainer writes runs, steps, forecasts, conditions, scores, drifts, checkpoints, setting_sets and incidents;
-either may be the first to name a market. What is imported is new to this folder: the window adds its run, its settings
-and its checkpoint, and no trainer goes on with such a run.
+Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
+checkpoint_marks, checkpoint_deletions, run_marks, evaluations and chart_lines (without one, so do the commands that own
+the data folder); the trainer writes runs, steps, forecasts, conditions, scores, drifts, checkpoints, setting_sets and
+incidents; either may be the first to name a market. What is imported is new to this folder: the window adds its run,
+its settings and its checkpoint, and no trainer goes on with such a run.
 """
 
 from __future__ import annotations
@@ -109,6 +109,11 @@ def checkpoint_browser(db: Database) -> None:
 def checkpoint_evaluations(db: Database) -> None:
     """What evaluations of kept checkpoints over candle files found."""
     run_script(db, _EVALUATIONS)
+
+
+def candles_set_aside(db: Database) -> None:
+    """Candles that no trainer can take (`CandleStore.set_aside`); first those that are no market's."""
+    run_script(db, _SET_ASIDE_CANDLES)
 
 
 _MARKETS = """
@@ -431,6 +436,41 @@ CREATE TABLE evaluations (
 CREATE INDEX evaluations_by_checkpoint ON evaluations (checkpoint_id);
 """
 
+# The trigger: the same numbers are not stored again, whoever brings them; a corrected candle is. The bounds are those
+# of `core.market.validate` when this step was written.
+_SET_ASIDE_CANDLES = """
+CREATE TABLE set_aside_candles (
+    market_id INTEGER NOT NULL REFERENCES markets (id),
+    open_time_ms INTEGER NOT NULL,
+    open REAL NOT NULL,
+    high REAL NOT NULL,
+    low REAL NOT NULL,
+    close REAL NOT NULL,
+    volume REAL NOT NULL,
+    reason TEXT NOT NULL,
+    is_announced INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (market_id, open_time_ms)
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER set_aside_candles_stay BEFORE INSERT ON candles
+WHEN EXISTS (
+    SELECT 1 FROM set_aside_candles AS aside
+    WHERE aside.market_id = NEW.market_id AND aside.open_time_ms = NEW.open_time_ms
+    AND (aside.open, aside.high, aside.low, aside.close, aside.volume)
+        IS (NEW.open, NEW.high, NEW.low, NEW.close, NEW.volume)
+)
+BEGIN
+    SELECT RAISE(IGNORE);
+END;
+INSERT INTO set_aside_candles (market_id, open_time_ms, open, high, low, close, volume, reason)
+SELECT market_id, open_time_ms, open, high, low, close, volume, 'numbers that no market has' FROM candles
+WHERE low < 1e-18 OR high > 1e18 OR low < high / 1e9 OR volume < 0 OR volume > 1e24
+OR high < MAX(open, low, close) OR low > MIN(open, high, close);
+DELETE FROM candles WHERE EXISTS (
+    SELECT 1 FROM set_aside_candles AS aside
+    WHERE aside.market_id = candles.market_id AND aside.open_time_ms = candles.open_time_ms
+);
+"""
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -443,5 +483,6 @@ STEPS = (
     twin_and_drifts,
     checkpoint_browser,
     checkpoint_evaluations,
+    candles_set_aside,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -229,7 +229,8 @@ class TrainingDriver:
         batch = self._host.receive(timeout_s)
         if batch is None:
             return False
-        self._unanswered.popleft()
+        if isinstance(self._unanswered.popleft(), ObserveCandle):
+            self._restarts.candle_taken()
         self._publish(batch)
         if any(isinstance(command, SetPaused) for command in self._unanswered):
             return True  # the state is that from before a wish which the trainer has not come to yet
@@ -316,6 +317,8 @@ class TrainingDriver:
         if incident is not None:
             self._tell(incident)
         self._look_for_gpu()
+        for incident in self._restarts.set_aside(self._store.take_unannounced(self._spec.market)):
+            self._tell(incident)
         for order in self._restarts.take_orders():
             self._send(order)
 
@@ -339,7 +342,11 @@ class TrainingDriver:
         """Make a new host, unless the cause is final or there were too many crashes; tell the window either way."""
         self._host.close()
         self._stands = False
-        if not self._announce(self._restarts.after(death, tuple(self._unanswered))):
+        to_set_aside = self._restarts.candle_to_set_aside(death)
+        if to_set_aside is not None:
+            self._store.set_aside(self._spec.market, to_set_aside, death.sentence)
+        unanswered, is_explained = tuple(self._unanswered), to_set_aside is not None
+        if not self._announce(self._restarts.after(death, unanswered, is_explained=is_explained)):
             return False
         self._renew_host()
         self._inbox.wait(_RESTART_PAUSE_S)

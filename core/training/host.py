@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from core.clock import Clock
 from core.commands import TrainerCommand
 from core.events import EventBatch
+from core.market.history.moments import moment_text
 from core.training.device_faults import DeviceFault, classify
 from core.training.spec import SessionSpec
 from core.training.supervision.endings import DeathCause
@@ -24,13 +25,28 @@ class HostDiedError(Exception):
     """The host ended by itself, or was ended. `is_final`: another start would end the same way."""
 
     def __init__(
-        self, sentence: str, details: str = "", is_final: bool = False, cause: DeathCause = DeathCause.ERROR
+        self,
+        sentence: str,
+        details: str = "",
+        is_final: bool = False,
+        cause: DeathCause = DeathCause.ERROR,
+        candle_ms: int | None = None,
     ) -> None:
+        """candle_ms: when the candle opened (UTC ms) whose arithmetic ended the host, where that is known."""
         super().__init__(sentence)
         self.sentence = sentence
         self.details = details
         self.is_final = is_final
         self.cause = cause
+        self.candle_ms = candle_ms
+
+
+class CandleError(Exception):
+    """Arithmetic that failed on one candle; its `__cause__` is the error."""
+
+    def __init__(self, open_time_ms: int, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.open_time_ms = open_time_ms
 
 
 class Host(Protocol):
@@ -98,6 +114,9 @@ def died(error: Exception) -> HostDiedError:
     cause = _cause_of(error)
     if cause in (DeathCause.REFUSED, DeathCause.FULL_DISK, DeathCause.NO_DEVICE):
         return HostDiedError(str(error), details, is_final=True, cause=cause)
+    if isinstance(error, CandleError):
+        sentence = f"Training stopped at the candle of {moment_text(error.open_time_ms)}: {error}."
+        return HostDiedError(sentence, details, candle_ms=error.open_time_ms)
     message = str(error).partition("\n")[0]  # CUDA adds a page of advice for programmers
     if cause in _DEVICE_SENTENCES:
         return HostDiedError(f"{_DEVICE_SENTENCES[cause]} ({message}).", details, cause=cause)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from core.storage.retention import checkpoints_to_delete, rules_of
 from core.storage.setting_sets import describe
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.session import TrainingSession
-from core.training.snapshot import pack, require_fit
+from core.training.snapshot import pack, require_finite_state, require_fit
 
 _SUFFIX = ".safetensors"
 _MINUTE_MS = 60_000
@@ -163,20 +163,21 @@ class CheckpointKeeper:
         newest_open_ms, interval = found
         return learned_until_ms(metadata, newest_open_ms, interval)
 
-    def newest_whole(
+    def whole_newest_first(
         self, on_refused: Callable[[CheckpointInfo, str], None]
-    ) -> tuple[CheckpointInfo, dict[str, Tensor], dict[str, Any]] | None:
-        """The newest checkpoint that passes every check; each one that does not is reported and passed over.
+    ) -> Iterator[tuple[CheckpointInfo, dict[str, Tensor], dict[str, Any]]]:
+        """The checkpoints that pass every check, the newest first; each one that does not is reported and passed over.
 
-        One that was saved while steps were being skipped is taken only where no known good one is left.
+        Those that were saved while steps were being skipped come after all known good ones.
         """
         newest_first = self._rows.list(self._run_id)
         for info in sorted(newest_first, key=lambda info: not info.is_known_good):
             try:
-                return info, *self._load(info)
+                tensors, metadata = self._load(info)
             except CheckpointError as error:
                 on_refused(info, str(error))
-        return None
+                continue
+            yield info, tensors, metadata
 
     def sweep_orphans(self) -> int:
         """Remove files of this run that no row names: left by a crash between file and row. Returns how many."""
@@ -206,6 +207,7 @@ class CheckpointKeeper:
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
         tensors, metadata = pack(session, self._model)
+        require_finite_state(tensors, metadata)
         try:
             written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id, "reason": reason})
         except OSError as error:

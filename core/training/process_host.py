@@ -84,9 +84,8 @@ class ProcessHost:
             raise self._died() from error
         if isinstance(message, Failure):
             self.close()
-            raise HostDiedError(
-                message.sentence, self._with_last_words(message.details), message.is_final, message.cause
-            )
+            details = self._with_last_words(message.details)
+            raise HostDiedError(message.sentence, details, message.is_final, message.cause, message.candle_ms)
         assert message is None or isinstance(message, EventBatch)
         return message
 

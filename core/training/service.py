@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,6 +53,7 @@ from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.from_checkpoint import begin_with
 from core.training.health import GradientHealth
+from core.training.host import CandleError
 from core.training.keeper import Circumstances
 from core.training.opening import open_run
 from core.training.pretraining.starting import begin_with_newest
@@ -69,6 +71,9 @@ _RATE_HOLDS_S = 10.0
 _CORRECTIONS_AT_OPENING = 500
 """Taken before the first answer: a few seconds' work. More of them, as after an import, go along with the candles."""
 _CORRECTIONS_AT_ONCE = 16
+_CANDLE_FAULTS = (ArithmeticError, ValueError, IndexError, sqlite3.IntegrityError)
+"""What arithmetic raises that meets numbers it cannot take: the session is half changed then, and is left.
+IntegrityError: a number that is none was to be stored."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -156,11 +161,9 @@ class TrainingService:
 
     def _resume(self) -> None:
         """Go on from the newest checkpoint that is whole, with the scores that the record held at that moment."""
-        found = self._keeper.newest_whole(self._on_refused)
         session = self._session
-        if found is not None:
-            info, tensors, metadata = found
-            unpack_all(session, tensors, metadata)
+        info = self._take_newest_whole()
+        if info is not None:
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
             self._keeper.goes_on(session)
@@ -171,6 +174,17 @@ class TrainingService:
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
         self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
         session.take_up_record()
+
+    def _take_newest_whole(self) -> CheckpointInfo | None:
+        """Unpack the newest checkpoint that can be; None where there is none."""
+        for info, tensors, metadata in self._keeper.whole_newest_first(self._on_refused):
+            try:
+                unpack_all(self._session, tensors, metadata)
+            except CheckpointError as error:
+                self._on_refused(info, str(error))
+            else:
+                return info
+        return None
 
     def _begin_with_pretrained(self) -> None:
         """The run has no checkpoint of its own yet: it begins with the newest pretrained model that fits."""
@@ -218,7 +232,10 @@ class TrainingService:
         if not self._session.is_paused:
             self._state = TrainerState.TRAINING if self._is_own(command.mode) else TrainerState.CATCHING_UP
         was_paused = self._session.is_paused
-        events = [*self._session.on_candle(command.candle, command.mode)]
+        try:
+            events = [*self._session.on_candle(command.candle, command.mode)]
+        except _CANDLE_FAULTS as error:
+            raise CandleError(command.candle.open_time_ms, error) from error
         events.extend(self._after_steps(events))
         if self._session.is_paused and not was_paused:
             events.extend(self._set_paused(True))

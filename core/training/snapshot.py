@@ -25,16 +25,28 @@ _NEEDED = frozenset({"forecaster"})
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and metadata of everything: the engine, generator, calibration, experts, past, position."""
+    metadata = {
+        "schema": SCHEMA,
+        "training_type": "online",
+        "model": describe_model(model),
+        **_scalars_of(session),
+        "torch": torch.__version__,
+    }
+    return _tensors_of(session), metadata
+
+
+def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
     tensors = session.engine.tensors()
     tensors.update(_tensors("history", session.history.state()))
     tensors.update(_tensors("forecaster", session.forecaster.state()))
     tensors.update(_tensors("past", session.forecaster.past()))
     tensors.update(_tensors("conditions", session.conditions.state()))
     tensors.update(_tensors("twin", session.twin.said()))
-    metadata = {
-        "schema": SCHEMA,
-        "training_type": "online",
-        "model": describe_model(model),
+    return tensors
+
+
+def _scalars_of(session: TrainingSession) -> dict[str, Any]:
+    return {
         "step": session.step,
         "position_ms": session.position_ms,
         "seen_until_ms": session.seen_until_ms,
@@ -46,9 +58,19 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
         "newest_losses": list(session.losses.newest),
         "drift": session.drifts.state(),
         "twin": session.twin.state(),
-        "torch": torch.__version__,
     }
-    return tensors, metadata
+
+
+def require_finite_state(tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
+    """Raise CheckpointError where any number of a packed state is not finite: nothing could go on from it."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
+            raise CheckpointError(f"The state's {name} holds numbers that are not finite.")
+    for name, value in metadata.items():
+        try:
+            require_finite(value)
+        except ValueError as error:
+            raise CheckpointError(f"The state's {name} holds numbers that are not finite.") from error
 
 
 def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> None:
@@ -109,8 +131,25 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
 
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Take everything, the position and the past too: the session goes on as if it had never stopped."""
-    unpack_learned(session, tensors, metadata)
+    """Take everything, the position and the past too: the session goes on as if it had never stopped.
+
+    Raises CheckpointError; the session is unchanged then.
+    """
+    before = {name: tensor.detach().clone() for name, tensor in _tensors_of(session).items()}
+    scalars = copy.deepcopy(_scalars_of(session))
+    try:
+        require_finite_state(tensors, metadata)
+        unpack_learned(session, tensors, metadata)
+        with refused_where_odd():
+            _take_past(session, tensors, metadata)
+    except CheckpointError:
+        session.forecaster.restore(learned_of(before))
+        session.engine.restore(before, scalars["engine"])
+        _take_past(session, before, scalars)
+        raise
+
+
+def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     session.history.restore(_arrays(tensors, "history"))
     session.forecaster.restore_past(_arrays(tensors, "past"))
     session.conditions.restore(_arrays(tensors, "conditions"))  # older checkpoints have none

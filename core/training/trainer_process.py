@@ -40,6 +40,8 @@ class Failure:
     details: str
     is_final: bool
     cause: DeathCause
+    candle_ms: int | None = None
+    """When the candle opened (UTC ms) whose arithmetic it died of, where that is known."""
 
 
 def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
@@ -80,7 +82,7 @@ def _report_and_exit(error: Exception, pipe: Connection, exit_at_once: Callable[
     failure = died(error)
     logging.getLogger("ghostcandle.training").error("%s", failure.details)
     with contextlib.suppress(OSError):
-        pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause))
+        pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause, failure.candle_ms))
     if failure.cause in _AT_ONCE:
         logging.shutdown()
         exit_at_once(_AT_ONCE[failure.cause])

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -128,6 +129,20 @@ class Command(QThread):
 
     def has_sent(self, rows: int) -> None:
         """So many are stored by now."""
+
+
+@pytest.mark.hostile
+def test_rows_that_no_market_has_are_refused_through_the_socket(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    candles = random_walk(20)
+    candles[7] = replace(candles[7], volume=1e308)
+    command = Command(tmp_path, MARKET, candles, visits)
+    with qtbot.waitSignal(command.finished, timeout=60_000):
+        command.start()
+    assert "Nothing of these 20 candles was stored: 1 of 20 candles cannot be: volume above 1e24." in command.error
+    with open_database(tmp_path / "ghostcandle.sqlite3") as db:
+        assert CandleStore(db).count(MARKET) == 0
 
 
 @contextmanager

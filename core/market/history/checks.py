@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.market.candle import Interval
-from core.market.validate import LARGEST_JUMP, RejectionReason, is_near, time_is_in_another_unit
+from core.market.validate import LARGEST_JUMP, RejectionReason, is_near, number_faults, time_is_in_another_unit
 from core.storage.candles import StoredColumns
 
 
@@ -45,13 +45,9 @@ _NUMBER = {reason: number for number, reason in enumerate(_REASONS, 1)}
 
 def _shape_and_time(columns: StoredColumns, interval: Interval, phase_ms: int) -> NDArray[np.int64]:
     """The number of each candle's first fault, 0 where there is none; jumps are not looked at."""
-    times, values = columns.open_time_ms, columns.values
-    prices, high, low, volume = values[:4], values[1], values[2], values[4]
+    times = columns.open_time_ms
     faults = (
-        (RejectionReason.NOT_FINITE, ~np.isfinite(values).all(axis=0)),
-        (RejectionReason.PRICE, prices.min(axis=0, initial=np.inf) <= 0.0),
-        (RejectionReason.SHAPE, (high < prices.max(axis=0, initial=-np.inf)) | (low > prices.min(axis=0))),
-        (RejectionReason.VOLUME, volume < 0.0),
+        *number_faults(columns.values),
         (RejectionReason.TIME_UNIT, time_is_in_another_unit(times)),
         (RejectionReason.GRID, (times - phase_ms) % interval.duration_ms != 0),
     )

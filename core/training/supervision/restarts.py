@@ -25,6 +25,7 @@ from core.commands import (
 )
 from core.events import (
     BREAKER,
+    CANDLE_SET_ASIDE,
     GPU_IS_BACK,
     TRAINER_ENDED,
     Incident,
@@ -33,6 +34,8 @@ from core.events import (
     TrainerReady,
     TrainerState,
 )
+from core.market.history.moments import moment_text
+from core.storage.candles import SetAside
 from core.training.host import HostDiedError
 from core.training.spec import SessionSpec
 from core.training.supervision.endings import DeathCause
@@ -58,11 +61,37 @@ class Breaker:
         self._clock = clock
         self._crashes_s: deque[float] = deque(maxlen=_BREAKER_CRASHES)
 
+    def forget(self) -> None:
+        """The newest crash is explained: it does not count."""
+        if self._crashes_s:
+            self._crashes_s.pop()
+
     def crashed(self) -> bool:
         """Count a crash. True where it was one too many."""
         self._crashes_s.append(self._clock.monotonic_s())
         newest, oldest = self._crashes_s[-1], self._crashes_s[0]
         return len(self._crashes_s) == _BREAKER_CRASHES and newest - oldest < _BREAKER_WINDOW_S
+
+
+class CandleDeaths:
+    """On which candle trainers died. The second time it is the candle's fault, unless trainers die of any candle."""
+
+    def __init__(self) -> None:
+        self._died_on: set[int] = set()
+        self._was_one_taken = True
+        """Since a candle was set aside last."""
+
+    def taken(self) -> None:
+        """A trainer took a candle and lived."""
+        self._was_one_taken = True
+
+    def died_on(self, open_time_ms: int) -> bool:
+        """Count a death. True where the candle is to be set aside."""
+        if open_time_ms not in self._died_on or not self._was_one_taken:
+            self._died_on.add(open_time_ms)
+            return False
+        self._was_one_taken = False
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +109,7 @@ class Restarts:
         self._spec = spec
         self._clock = clock
         self._breaker = Breaker(clock)
+        self._candle_deaths = CandleDeaths()
         self._is_paused = False
         self._unrecorded: list[Incident] = []
         self._has_run = False
@@ -135,16 +165,48 @@ class Restarts:
         self.misses_gpu = True
         return self._incident("GPU gone", "The GPU does not answer any more.", self._on_the_cpu(), _SLOWER)
 
-    def after(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> Verdict:
+    def candle_taken(self) -> None:
+        """The host took a candle."""
+        self._candle_deaths.taken()
+
+    def candle_to_set_aside(self, death: HostDiedError) -> int | None:
+        """When the candle opened that a second host has died of now, where that is the candle's fault."""
+        if death.candle_ms is None or not self._candle_deaths.died_on(death.candle_ms):
+            return None
+        self._breaker.forget()  # the first of the two; the second is not counted
+        return death.candle_ms
+
+    def set_aside(self, candles: Sequence[SetAside]) -> tuple[Incident, ...]:
+        """What is told of candles that were set aside: nothing where there are none."""
+        if not candles:
+            return ()
+        first = candles[0]
+        which = f"The candle of {moment_text(first.open_time_ms)} was"
+        if len(candles) > 1:
+            which = f"{len(candles):,} candles, the first of {moment_text(first.open_time_ms)}, were"
+        return (
+            self._incident(
+                CANDLE_SET_ASIDE,
+                f"{which} set aside: {first.reason}",
+                "A hole takes the place of it; training continues behind it, in every run of this market.",
+                "Forecasts across the hole are not scored. A corrected candle is taken.",
+                severity=Severity.WARNING,
+            ),
+        )
+
+    def after(
+        self, death: HostDiedError, unanswered: Sequence[TrainerCommand], *, is_explained: bool = False
+    ) -> Verdict:
         """What the window is told, and whether another host is to be made of `spec`.
 
-        unanswered: commands that the dead host was given and never answered.
+        unanswered: commands that the dead host was given and never answered. is_explained: its cause is out of the
+        way, so the death does not count as a crash.
         """
         is_without_device = death.cause is DeathCause.GONE or (death.cause is DeathCause.NO_DEVICE and self._has_run)
         if death.is_final and not is_without_device:
             return self.end(death, unanswered)
         self._take_back(unanswered)
-        if death.cause is not DeathCause.NO_DEVICE and self._breaker.crashed():
+        if not is_explained and death.cause is not DeathCause.NO_DEVICE and self._breaker.crashed():
             return self._open_breaker(death)
         if is_without_device:
             return Verdict((self._fall_back(death),))

@@ -15,7 +15,7 @@ from tests.support.candles import MINUTE, START_MS, random_walk
 
 GOOD = Candle(START_MS, 100.0, 102.0, 99.0, 101.0, 5.0)
 ANY_FLOAT = st.floats(allow_nan=True, allow_infinity=True)
-PRICE = st.floats(1e-3, 1e6)
+PRICE = st.floats(1e-2, 1e5)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,10 @@ PRICE = st.floats(1e-3, 1e6)
         ({"high": 100.5}, RejectionReason.SHAPE),
         ({"low": 100.5}, RejectionReason.SHAPE),
         ({"volume": -1.0}, RejectionReason.VOLUME),
+        ({"low": 9e-19}, RejectionReason.PRICE_SIZE),
+        ({"high": 2e18}, RejectionReason.PRICE_SIZE),
+        ({"volume": 2e24}, RejectionReason.VOLUME_SIZE),
+        ({"low": 1e-8}, RejectionReason.RANGE),
         ({"open_time_ms": START_MS + 1}, RejectionReason.GRID),
         ({"open_time_ms": START_MS // 1000}, RejectionReason.TIME_UNIT),
         ({"open_time_ms": START_MS * 1000}, RejectionReason.TIME_UNIT),

@@ -14,9 +14,15 @@ from core.market.validate import Validator
 from core.storage.candles import StoredColumns
 from tests.support.candles import MINUTE, START_MS
 
-prices = st.one_of(st.sampled_from([1.0, 1.5, 9.9, 10.0, 30.0, 120.0, 1500.0]), st.sampled_from([0.0, -1.0, math.nan]))
+prices = st.one_of(
+    st.sampled_from([1.0, 1.5, 9.9, 10.0, 30.0, 120.0, 1500.0]),
+    st.sampled_from([0.0, -1.0, math.nan, 1e-310, 1e-9, 1e19]),
+)
+volumes = st.sampled_from([0.0, 5.0, -1.0, math.inf, 1e25, 1e308])
 moves = st.sampled_from([60_000, 60_000, 60_000, 120_000, 61_000])
-rows = st.tuples(moves, prices, prices, st.sampled_from([1.0, 1.0, 0.5]), st.sampled_from([0.0, 5.0, -1.0, math.inf]))
+rows = st.tuples(
+    moves, prices, prices, st.sampled_from([1.0, 1.0, 0.5]), st.sampled_from([0.0, 5.0, -1.0, math.inf, 1e25, 1e308])
+)
 starts = st.sampled_from([START_MS, 1_600_000_020, 4_102_444_800_000 - 60_000, -60_000])
 
 

@@ -20,6 +20,7 @@ from core.market.history.naming import WantedMarket, symbol_of, venue_of
 from core.market.history.reading import ReadOptions, read_candle_table
 from core.market.history.spans import Span
 from core.market.history.writing import DatabaseWriter
+from core.market.validate import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.candles import MARKET, MINUTE, START_MS, random_walk, without
@@ -95,8 +96,14 @@ def test_another_grid_than_that_of_what_is_stored_is_refused(store: CandleStore,
         plan(store, write_csv(tmp_path / "a.csv", shifted))
 
 
-positive = st.floats(1e-300, 1e300, allow_subnormal=False)
+positive = st.floats(LOWEST_PRICE, HIGHEST_PRICE)
+ratios = st.floats(1e-8, 1e8)
+volumes = st.floats(0, LARGEST_VOLUME)
 steps = st.integers(1, 4)
+
+
+def _candle(open_time_ms: int, opened: float, close: float, volume: float) -> Candle:
+    return Candle(open_time_ms, opened, max(opened, close), min(opened, close), close, volume)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -105,14 +112,14 @@ def test_what_is_exported_comes_back_bit_for_bit(tmp_path: Path, form: str) -> N
         numbers = itertools.count()
 
         @settings(max_examples=20)
-        @given(drawn=st.lists(st.tuples(steps, positive, positive, st.floats(0, 1e300)), min_size=2, max_size=20))
+        @given(drawn=st.lists(st.tuples(steps, positive, ratios, volumes), min_size=2, max_size=20))
         def round_trip(drawn: list[tuple[int, float, float, float]]) -> None:
             number = next(numbers)
             market = Market(MARKET.venue, f"TEST{number}", MINUTE)
             times = START_MS + 60_000 * np.cumsum([1, *(row[0] for row in drawn[1:-1]), 1])
             candles = [
-                Candle(int(time), opened, max(opened, close), min(opened, close), close, volume)
-                for time, (_, opened, close, volume) in zip(times, drawn, strict=True)
+                _candle(int(time), opened, min(HIGHEST_PRICE, max(LOWEST_PRICE, opened * ratio)), volume)
+                for time, (_, opened, ratio, volume) in zip(times, drawn, strict=True)
             ]
             CandleStore(db).save(market, candles)
             path = tmp_path / f"{number}.{form}"
