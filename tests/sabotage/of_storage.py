@@ -24,10 +24,10 @@ FAULTS = (
         "open_time_ms >= ? AND open_time_ms <= ?",
     ),
     Fault(
-        "candle-of-one-finite-number",
+        "candle-that-cannot-be-is-stored",
         "core/storage/candles.py",
-        "if not all(map(isfinite, numbers)):",
-        "if not any(map(isfinite, numbers)):",
+        "    problem = problem_of_numbers(candle)",
+        "    problem = None",
     ),
     Fault(
         "fence-not-checked",
