@@ -19,6 +19,8 @@ def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answe
     """A ccxt exchange for spot candles. Its HTTP answers are noted in `answer`. Raises VenueError."""
     import ccxt.pro  # noqa: PLC0415 - 0.7 to 2.8 s: after the first paint
 
+    from core.market.feeds.bounded_answers import bound_answers  # noqa: PLC0415 - as above
+
     if venue not in ccxt.pro.exchanges:
         close = difflib.get_close_matches(venue.lower(), ccxt.pro.exchanges, n=3)
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
@@ -33,6 +35,7 @@ def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answe
     exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
     _redirect(exchange, urls)
     _take_note(exchange, answer)
+    bound_answers(exchange)
     return exchange
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from core.market.feeds.words import in_words
 from core.plain import plain
 
 _BAN_WAIT_S = 120.0
@@ -17,6 +18,12 @@ _REFUSED_WAIT_S = 60.0
 _MAINTENANCE_WAIT_S = 30.0
 _TLS_WAIT_S = 30.0
 _SERVER_FAULT = 500
+LONGEST_BAN_S = 3 * 86_400.0
+"""The longest that an exchange is known to shut somebody out for is Binance's three days. Whoever asks for more has
+sent a date as a number, or nonsense."""
+UNBELIEVED_WAIT_S = 3_600.0
+"""Once an hour is no burden, whatever was meant."""
+_TOO_LARGE_WAIT_S = 60.0
 _INSTEAD = "Choose another venue, or replay a file."
 BY_ITSELF = "It is tried again by itself."
 _DEEPEST_CAUSE = 5
@@ -31,11 +38,24 @@ class Answer:
 
     @property
     def retry_after_s(self) -> float | None:
-        """The seconds that the header Retry-After asks for: a number, or a date, which is measured from the answer's
-        own."""
+        """The seconds to wait that the header Retry-After asks for, where they can be meant."""
+        asked_s = self._asked_s
+        return UNBELIEVED_WAIT_S if asked_s is not None and asked_s > LONGEST_BAN_S else asked_s
+
+    @property
+    def disbelief(self) -> str:
+        """A sentence on a wait that is not kept; empty where it is."""
+        asked_s = self._asked_s
+        if asked_s is None or asked_s <= LONGEST_BAN_S:
+            return ""
+        return f"It asks for a wait of {in_words(asked_s)}; that is not kept, and it is asked again in an hour."
+
+    @property
+    def _asked_s(self) -> float | None:
+        """A number, or a date, which is measured from the answer's own."""
         headers = {name.lower(): value.strip() for name, value in self.headers.items()}
         asked = headers.get("retry-after", "")
-        if asked.isdigit():
+        if asked.isascii() and asked.isdigit():  # a superscript two is a digit, too
             return float(asked)
         until, answered = _moment(asked), _moment(headers.get("date", ""))
         if until is None or answered is None:
@@ -46,7 +66,7 @@ class Answer:
 def _moment(text: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
@@ -124,6 +144,13 @@ def _proxy_status(error: Exception) -> int | None:
 
 
 def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | None:
+    trouble = _of_status(status, name, answer)
+    if trouble is not None and trouble.wait_s and answer.disbelief:
+        trouble.args = (f"{trouble} {answer.disbelief}",)
+    return trouble
+
+
+def _of_status(status: int | None, name: str, answer: Answer) -> VenueError | None:
     asked_s = answer.retry_after_s
     match status:
         case 451:
@@ -168,7 +195,15 @@ def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | No
 
 def _by_cause(error: Exception, name: str) -> VenueError | None:
     """Faults on the way, by what the network's libraries say: no name, no trust, no route."""
+    from core.market.feeds.bounded_answers import LARGEST_BYTES, AnswerTooLargeError  # noqa: PLC0415 - as aiohttp
+
     causes = list(_causes(error))
+    if any(isinstance(each, AnswerTooLargeError) for each in causes):
+        return VenueError(
+            f"{name} answered with more than {LARGEST_BYTES / 1e6:.0f} MB, so its answer was cut off. {BY_ITSELF}",
+            wait_s=_TOO_LARGE_WAIT_S,
+            is_of_venue=True,
+        )
     if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
         return VenueError(
             f"{name} is not who it should be: its certificate was refused. Check this computer's date, and whether a "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 _MINUTES_FROM_S = 120.0
 _HOURS_FROM_S = 7200.0
+_YEARS_FROM_H = 2 * 8_766.0
 
 
 def counted(candles: int) -> str:
@@ -20,4 +21,7 @@ def in_words(seconds: float) -> str:
         return "a moment"
     if seconds < _MINUTES_FROM_S:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60.0:.0f} min" if seconds < _HOURS_FROM_S else f"{seconds / 3600.0:.0f} h"
+    if seconds < _HOURS_FROM_S:
+        return f"{seconds / 60.0:.0f} min"
+    hours = seconds / 3600.0
+    return f"{hours:.0f} h" if hours < _YEARS_FROM_H else f"{min(hours / 8_766.0, 9_999.0):,.0f} years"

@@ -65,7 +65,7 @@ class LoopbackExchange:
         self.is_deserted = asyncio.Event()
         """Set while no stream is open."""
         self.is_deserted.set()
-        self._status: tuple[int, dict[str, str], str] | None = None
+        self._status: tuple[int, dict[str, str], bytes] | None = None
         self._is_refusing = self._is_stalled = False
         self._runner: web.AppRunner | None = None
         self._pusher: asyncio.Task[None] | None = None
@@ -143,10 +143,13 @@ class LoopbackExchange:
         self._is_refusing = True
         self.cut()
 
-    def answer(self, status: int, retry_after_s: int | None = None, body: str = "") -> None:
-        """Answer everything with this status: 429, 418, 451, 403, 503 ..."""
-        headers = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
-        self._status = (status, headers, body)
+    def answer(
+        self, status: int, retry_after_s: int | str | None = None, body: str | bytes = "", packing: str | None = None
+    ) -> None:
+        """Answer everything with this status: 429, 418, 451, 403, 503 ... packing: how the body's bytes are packed."""
+        asked = {} if retry_after_s is None else {"Retry-After": str(retry_after_s)}
+        packed = {} if packing is None else {"Content-Encoding": packing}
+        self._status = (status, asked | packed, body.encode() if isinstance(body, str) else body)
 
     def resume(self) -> None:
         """All is well again."""
@@ -185,7 +188,7 @@ class LoopbackExchange:
             request.transport.abort()
         if self._status is not None:
             status, headers, body = self._status
-            return web.Response(status=status, headers=headers, text=body)
+            return web.Response(status=status, headers=headers, body=body, content_type="application/json")
         return await handler(request)
 
     async def _ping(self, _: web.Request) -> web.Response:

@@ -1,0 +1,114 @@
+"""An exchange that means harm, or has lost its mind: the feed says so, waits within reason, and comes back."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from core.market.feeds.base import FeedState
+from core.market.feeds.bounded_answers import LARGEST_BYTES
+from core.market.feeds.exchange import probe
+from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, Answer
+from core.plain import LONGEST
+from tests.support.virtual_network import loop_time
+from tests.venue.rig import MARKET, Rig, an_exchange, watched
+
+pytestmark = pytest.mark.hostile
+
+LONGEST_SENTENCE = LONGEST + 300
+"""What the exchange wrote, within words of ours."""
+
+
+async def broken(rig: Rig, status: int, **odd: str | bytes | None) -> None:
+    rig.exchange.answer(status, **odd)
+    rig.exchange.cut()
+
+
+@pytest.mark.parametrize("asked", ["²", "-5", "1e3", "٣", "soon", "Mon, 99 Xxx 2026 99:99:99 +99999999", ""])
+async def test_a_wait_that_cannot_be_read_does_not_end_the_feed(tmp_path: Path, asked: str) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        await broken(rig, 503, retry_after_s=asked)
+        await rig.trouble("maintenance or overloaded (503)")
+        rig.venue.heal()
+        await rig.live(3)
+
+
+@pytest.mark.parametrize("asked", ["1000000000", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
+async def test_a_wait_without_end_is_not_kept_and_that_is_said(tmp_path: Path, asked: str) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        await broken(rig, 429, retry_after_s=asked)
+        await rig.trouble("years; that is not kept, and it is asked again in an hour. Next try in 60 min.")
+        rig.venue.heal()
+        await rig.until(lambda: rig.heard.state is FeedState.LIVE, "the next try", timeout_s=UNBELIEVED_WAIT_S + 60.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "wait_s", "is_believed"),
+    [("5", 5.0, True), (f"{LONGEST_BAN_S:.0f}", LONGEST_BAN_S, True), ("259201", UNBELIEVED_WAIT_S, False)],
+)
+def test_the_longest_ban_that_exists_is_kept(asked: str, wait_s: float, is_believed: bool) -> None:
+    answer = Answer(418, {"retry-after": asked})
+    assert answer.retry_after_s == wait_s
+    assert (answer.disbelief == "") is is_believed
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+async def test_an_error_of_200_kb_is_a_short_sentence(tmp_path: Path, status: int) -> None:
+    body = json.dumps({"code": -1100, "msg": "<img src='/dev/zero'> " + "very long " * 20_000})
+    async with watched(tmp_path, is_to_fail=status != 500) as rig:
+        await rig.live(2)
+        await broken(rig, status, body=body)
+        if status == 500:
+            await rig.trouble("a fault of its own (500)")
+            rig.venue.heal()
+            await rig.live(2)
+        else:
+            await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
+        assert max(len(each.sentence) for each in rig.heard.statuses) < LONGEST_SENTENCE
+
+
+@pytest.mark.parametrize("packing", [None, "gzip"])
+async def test_a_body_without_end_is_cut_off(tmp_path: Path, packing: str | None) -> None:
+    body = b"[" + b"1," * (LARGEST_BYTES // 2 + 1_000_000)
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        await broken(rig, 200, body=body if packing is None else gzip.compress(body), packing=packing)
+        await rig.trouble("answered with more than 32 MB, so its answer was cut off.")
+        rig.venue.heal()
+        await rig.live(3)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "[" * 100_000,
+        '{"symbols": ' + "[" * 50_000 + "]" * 50_000 + "}",
+        '{"serverTime": 1e999}',
+        '{"serverTime": 99999999999999999999999999}',
+        '{"serverTime": "\\ud800"}',
+        "[[1e999, 1, 1, 1, 1, 1]]",
+        '[[{"a": 1}, null, [], {}, "x", true]]',
+        "NaN",
+        "\x00\xff",
+    ],
+)
+async def test_what_is_no_answer_is_got_over(tmp_path: Path, body: str) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        await broken(rig, 200, body=body)
+        await rig.until(lambda: bool(rig.heard.sentences(FeedState.RECONNECTING)), "the trouble")
+        rig.venue.heal()
+        await rig.live(3)
+        assert max(len(each.sentence) for each in rig.heard.statuses) < LONGEST_SENTENCE
+
+
+async def test_a_probe_of_it_gets_a_sentence() -> None:
+    async with an_exchange() as exchange:
+        exchange.answer(400, body='{"code": -1, "msg": "' + "x" * 200_000 + '"}')
+        sentence = await probe(MARKET, exchange.urls, 2.0, loop_time())
+    assert sentence is not None and len(sentence) < LONGEST_SENTENCE
