@@ -40,8 +40,10 @@ def _indicator(data: dict[str, Any]) -> dict[str, Any]:
 class MarketSettings:
     """Which market is watched, and where its candles come from."""
 
-    feed: Literal["auto", "live", "replay", "simulate"] = Field(
-        default="auto", description="Where candles come from. auto: live where it answers, else the sample."
+    feed: Literal["auto", "live", "replay", "simulate", "stored"] = Field(
+        default="auto",
+        description="Where candles come from. auto: live where it answers, else the sample. stored: only what is "
+        "stored already.",
     )
     venue: str = Field(default="binance", description="The exchange's ccxt id.")
     symbol: str = Field(default="BTC/USDT", description="The market's symbol, as ccxt writes it.")

@@ -124,7 +124,7 @@ class Application(QObject):
             self._clock,
         )
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
-        self.finder = Finder(self.window, self.theme, self.watching.lists.known)
+        self.finder = Finder(self.window, self.theme, self.watching.lists.known, self._database.stored_markets)
         self._make_side_work()
         self._market: Market | None = None
         self._connect_user()

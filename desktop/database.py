@@ -9,6 +9,7 @@ from core.storage.folder import DataFolder
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from core.market.candle import Market
     from core.storage.candles import CandleStore
     from core.storage.chart_lines import ChartLineStore
     from core.storage.holes import HoleStore
@@ -47,6 +48,10 @@ class WindowDatabase:
         from core.storage.candles import CandleStore  # noqa: PLC0415 - after the first paint
 
         return CandleStore(self.db)
+
+    def stored_markets(self) -> tuple[Market, ...]:
+        """Of which candles are stored; none before it was opened. Raises StorageError."""
+        return self.candles.markets() if self.is_open else ()
 
     @property
     def holes(self) -> HoleStore:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayou
 from core.diagnosis import SettingChange
 from core.events import Severity, TrainerState
 from core.logs.book import LogBook
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings
 from core.storage.folder import DataFolder
@@ -391,6 +392,14 @@ class MainWindow(QMainWindow):
         market = self._settings.market
         where = replace(market, venue=watched.venue, symbol=watched.symbol, interval=watched.interval)
         self._on_market(where if market.feed in ("auto", "live") else replace(where, feed="live"))
+
+    def open_stored(self, market: Market) -> None:
+        """Put a market of which candles are stored on the chart: an exchange's with what follows them."""
+        if market.venue not in (FILE_VENUE, SIMULATED_VENUE):
+            self.watch(WatchedMarket(market.venue, market.symbol, str(market.interval)))
+            return
+        asked, interval = self._settings.market, str(market.interval)
+        self._on_market(replace(asked, feed="stored", venue=market.venue, symbol=market.symbol, interval=interval))
 
     def _on_watchlist(self, markets: Watchlist) -> None:
         self._store(replace(self._settings, watchlist=replace(self._settings.watchlist, markets=markets)))

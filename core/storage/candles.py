@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from core.market.candle import Candle, Market
 from core.market.validate import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
-from core.storage.markets import add_market, find_market, last_simulated
+from core.storage.markets import add_market, find_market, last_simulated, with_candles
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -83,6 +83,10 @@ class CandleStore:
     def last_simulated(self) -> Market | None:
         """The invented market that was trained on last; where there was no training, one that has candles."""
         return last_simulated(self._db)
+
+    def markets(self) -> tuple[Market, ...]:
+        """All of which candles are stored, the newest first."""
+        return with_candles(self._db)
 
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
         """Store in one transaction; a candle that is there already is replaced where it differs.

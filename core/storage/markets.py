@@ -20,6 +20,11 @@ ORDER BY max(
 """
 """An imported run has had no trainer here; a market whose trainer never began has candles, and comes after all runs."""
 
+_WITH_CANDLES = """
+SELECT venue, symbol, interval_ms FROM markets
+WHERE EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id) ORDER BY id DESC
+"""
+
 
 def find_market(db: Database, market: Market) -> int | None:
     """The market's number, or None where nothing was ever stored for it."""
@@ -40,6 +45,11 @@ def last_simulated(db: Database) -> Market | None:
     """The invented market that was trained on last; where there was no training, one that has candles. None: none."""
     rows = select(db, _LAST_SIMULATED, (SIMULATED_VENUE,))
     return market_of(*rows[0]) if rows else None
+
+
+def with_candles(db: Database) -> tuple[Market, ...]:
+    """All markets of which candles are stored, the newest first. Raises StorageError."""
+    return tuple(market_of(*row) for row in select(db, _WITH_CANDLES, ()))
 
 
 def market_of(venue: str, symbol: str, interval_ms: int) -> Market:

@@ -265,8 +265,9 @@ class TrainingDriver:
             self._tell(made)
 
     def _first_start_ms(self) -> int | None:
-        """Where a new run begins: a live one with the newest stored candles, any other with the first."""
-        if self._spec.own_mode is not ForecastMode.LIVE:
+        """Where a new run begins: with the newest candles where all are stored already, else with the first."""
+        are_stored = self._spec.own_mode is ForecastMode.LIVE or self._spec.settings.market.feed == "stored"
+        if not are_stored:
             return None
         wanted = self._spec.settings.market.catch_up_candles + _CLOSED_MEANWHILE
         newest = self._store.newest(self._spec.market, wanted)

@@ -39,7 +39,7 @@ _RUN = frozenset(
     {"feed", "venue", "symbol", "interval", "file", "speed", "candles", "trainer", "new_run", "start_from"}
 )
 _SHARED = _COMMON | _RUN
-_FEEDS = click.Choice(["auto", "live", "replay", "simulate"])
+_FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _log = logging.getLogger("ghostcandle")
 
 Command = Callable[..., Any]
@@ -92,9 +92,7 @@ def run_options(command: Command) -> Command:
     """Which market, from where, how fast, how many, and where training runs."""
     for option in reversed(
         (
-            click.option(
-                "--feed", type=click.Choice(["auto", "live", "replay", "simulate"]), help="Where candles come from."
-            ),
+            click.option("--feed", type=_FEEDS, help="Where candles come from."),
             click.option("--venue", help="The exchange, by its ccxt id."),
             click.option("--symbol", help="The market's symbol, such as BTC/USDT."),
             click.option("--interval", help="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),

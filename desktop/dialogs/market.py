@@ -35,6 +35,7 @@ _FEEDS = (
     ("auto", QT_TRANSLATE_NOOP("Dialogs", "Automatic: live, else the sample")),
     ("live", QT_TRANSLATE_NOOP("Dialogs", "Live from an exchange")),
     ("replay", QT_TRANSLATE_NOOP("Dialogs", "Replay a file")),
+    ("stored", QT_TRANSLATE_NOOP("Dialogs", "Stored candles only")),
     ("simulate", QT_TRANSLATE_NOOP("Dialogs", "Simulated ticks")),
 )
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
@@ -44,6 +45,7 @@ _USED = {
     "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
     "live": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
     "replay": frozenset({"file", "speed", "catch_up_candles"}),
+    "stored": frozenset({"venue", "symbol", "interval", "catch_up_candles"}),
     "simulate": frozenset({"interval", "speed", "catch_up_candles"}),
 }
 
@@ -94,7 +96,8 @@ class MarketDialog(QDialog):
             Interval.parse(self.interval.currentText())
         if "venue" in used and not self.venue.currentText().strip():
             raise ValueError(translate("Dialogs", "Name an exchange, for example binance."))
-        if "symbol" in used and "/" not in self.symbol.currentText().strip("/ "):
+        is_stored = feed == "stored"  # a file's symbol is its name
+        if "symbol" in used and not is_stored and "/" not in self.symbol.currentText().strip("/ "):
             raise ValueError(translate("Dialogs", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
         if "file" in used and not Path(self.file.text().strip()).is_file():
             named = self.file.text().strip()
@@ -104,7 +107,7 @@ class MarketDialog(QDialog):
             self._market,
             feed=feed,
             venue=self.venue.currentText().strip().lower(),
-            symbol=self.symbol.currentText().strip().upper(),
+            symbol=self.symbol.currentText().strip() if is_stored else self.symbol.currentText().strip().upper(),
             interval=self.interval.currentText().strip(),
             file=self.file.text().strip() or None,
             speed=self.speed.value(),

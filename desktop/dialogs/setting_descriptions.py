@@ -5,7 +5,10 @@ from __future__ import annotations
 from desktop.translation import QT_TRANSLATE_NOOP
 
 DESCRIPTIONS = (
-    QT_TRANSLATE_NOOP("SettingDescriptions", "Where candles come from. auto: live where it answers, else the sample."),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "Where candles come from. auto: live where it answers, else the sample. stored: only what is stored already.",
+    ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The exchange's ccxt id."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The market's symbol, as ccxt writes it."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),

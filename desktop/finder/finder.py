@@ -8,12 +8,20 @@ from collections.abc import Callable, Iterable, Iterator
 from pydantic import ValidationError
 from PySide6.QtCore import QObject
 
+from core.market.candle import Market
 from core.market.watchlist import WatchedMarket
+from core.storage.errors import StorageError
 from desktop.actions import ActionId
 from desktop.dialogs.messages import open_dialog
 from desktop.finder.dialog import FinderDialog
 from desktop.finder.search import Entry
-from desktop.finder.sources import action_entries, checkpoint_entries, market_entries, setting_entries
+from desktop.finder.sources import (
+    action_entries,
+    checkpoint_entries,
+    market_entries,
+    setting_entries,
+    stored_entries,
+)
 from desktop.theme import Theme
 from desktop.window import MainWindow
 
@@ -28,9 +36,16 @@ _NEWEST_CHECKPOINTS = 1_000
 class Finder(QObject):
     """What can be found is gathered anew each time the box is opened."""
 
-    def __init__(self, window: MainWindow, theme: Theme, symbols: Symbols) -> None:
+    def __init__(
+        self,
+        window: MainWindow,
+        theme: Theme,
+        symbols: Symbols,
+        stored: Callable[[], Iterable[Market]] = tuple,
+    ) -> None:
+        """stored: the markets of which candles are stored. Raises StorageError."""
         super().__init__(window)
-        self._window, self._theme, self._symbols = window, theme, symbols
+        self._window, self._theme, self._symbols, self._stored = window, theme, symbols, stored
         window.actions_of_window.wire({ActionId.FIND: self.open})
 
     def open(self) -> FinderDialog:
@@ -42,7 +57,10 @@ class Finder(QObject):
     def _entries(self) -> Iterator[Entry]:
         window = self._window
         yield from action_entries(window.actions_of_window, but=frozenset({ActionId.FIND}))
-        yield from market_entries(window.settings.watchlist.markets, self._of_this_exchange(), window.watch)
+        watched, more = window.settings.watchlist.markets, tuple(self._of_this_exchange())
+        yield from market_entries(watched, more, window.watch)
+        listed = frozenset(each.market for each in (*watched, *more))
+        yield from stored_entries(self._stored_markets(), listed, window.open_stored)
         yield from checkpoint_entries(window.source.newest(_NEWEST_CHECKPOINTS), self._show_checkpoint)
         yield from setting_entries(window.settings, self._open_setting)
 
@@ -51,6 +69,13 @@ class Finder(QObject):
         for symbol in self._symbols(market.venue):
             with contextlib.suppress(ValidationError):  # what no watchlist could hold
                 yield WatchedMarket(market.venue, symbol, market.interval)
+
+    def _stored_markets(self) -> Iterable[Market]:
+        try:
+            return self._stored()
+        except StorageError as error:
+            self._window.notices.storage_trouble(str(error))
+            return ()
 
     def _show_checkpoint(self, checkpoint_id: str) -> None:
         self._window.show_dock(ActionId.SHOW_CHECKPOINTS)

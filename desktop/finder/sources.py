@@ -7,6 +7,7 @@ from dataclasses import fields
 from functools import partial
 
 from core.events import CheckpointInfo
+from core.market.candle import Market
 from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket
 from core.settings import Settings
@@ -46,6 +47,17 @@ def market_entries(
         if market in listed:
             details = " · ".join((details, translate("Finder", "in the watchlist")))
         yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details)
+
+
+def stored_entries(
+    markets: Iterable[Market], listed: Container[Market], open_stored: Callable[[Market], object]
+) -> Iterator[Entry]:
+    """Markets of which candles are stored, but for those that are `listed`; `open_stored` gets the one that is
+    chosen."""
+    for market in markets:
+        if market not in listed:
+            details = translate("Finder", "{0} of {1}, stored").format(market.interval, venue_name(market.venue))
+            yield Entry(EntryKind.MARKET, market.symbol, partial(open_stored, market), details)
 
 
 def setting_entries(settings: Settings, open_setting: Callable[[str, str], object]) -> Iterator[Entry]:

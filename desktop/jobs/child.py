@@ -161,6 +161,8 @@ class ChildProcess(QObject):
             )
         elif told is not None and "error" in told:
             self._end(Ending(None, str(told["error"])))
+        elif told is not None and told.get("errors"):
+            self._end(Ending(told if told.get("files") else None, " ".join(map(str, told["errors"]))))
         elif code == 0 and told is not None:
             self._end(Ending(told))
         else:

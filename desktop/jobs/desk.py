@@ -6,8 +6,8 @@ import asyncio
 import json
 import logging
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,12 +17,14 @@ from PySide6.QtCore import QEvent, QObject, Signal, Slot
 from core.checkpoints.catalog import Kept
 from core.checkpoints.evaluation import evaluation_of
 from core.events import Severity
+from core.market.candle import Interval, Market
 from core.market.feeds.urls import ExchangeUrls
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.database import WindowDatabase
 from desktop.dialogs.messages import open_dialog
+from desktop.file_drop import FileDrop
 from desktop.jobs.book import JobState
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.form import JobDialog
@@ -79,13 +81,14 @@ class JobDesk(QObject):
         window.checkpoints.page_requested.connect(self._open_page)
         window.actions_of_window.wire(
             {
-                ActionId.IMPORT_CANDLES: self.ask_import,
+                ActionId.IMPORT_CANDLES: lambda: self.ask_import(),
                 ActionId.FETCH_HISTORY: self.ask_backfill,
                 ActionId.PRETRAIN: self.ask_pretraining,
                 ActionId.EVALUATE: lambda: self.ask_evaluation(None),
             }
         )
         window.installEventFilter(self)
+        FileDrop(window, self.ask_import)
 
     @property
     def process_ids(self) -> list[int]:
@@ -145,10 +148,14 @@ class JobDesk(QObject):
         child.start()
         return job_id
 
-    @Slot()
-    def ask_import(self) -> ImportDialog:
-        """Which files?"""
-        return self._ask(ImportDialog(self._window))
+    def ask_import(self, files: Sequence[Path] = ()) -> ImportDialog:
+        """Which files? files: chosen already."""
+        return self._ask(ImportDialog(self._window, start_child=self._aside, files=files))
+
+    def _aside(self, arguments: Sequence[str], owner: QObject) -> ChildProcess:
+        """A child that looks at something and is in no list. It belongs to `owner`, who ends it."""
+        command, *rest = arguments
+        return ChildProcess([command, *self._common(), *rest], self._environment(None), owner)
 
     @Slot()
     def ask_backfill(self) -> BackfillDialog:
@@ -250,8 +257,10 @@ class JobDesk(QObject):
 
     def _arguments(self, order: Order) -> list[str]:
         command, *rest = order.arguments
-        common = ["--json", "--progress-lines", "--data-dir", str(self._folder.root)]
-        return [command, *common, *rest]
+        return [command, *self._common(), *rest]
+
+    def _common(self) -> list[str]:
+        return ["--json", "--progress-lines", "--data-dir", str(self._folder.root)]
 
     def _environment(self, scratch: Path | None) -> Mapping[str, str]:
         told = {} if scratch is None else dict.fromkeys(_TEMPORARY, str(scratch))
@@ -272,6 +281,7 @@ class JobDesk(QObject):
         child.deleteLater()
         shutil.rmtree(self._folder.jobs / job_id.replace(" ", "-"), ignore_errors=True)
         state, result = self._outcome(order, ending)
+        market = self._market(order, ending.summary) if state is JobState.DONE else None
         page = order.page if state is JobState.DONE and order.page is not None and order.page.is_file() else None
         if state is JobState.DONE and order.checkpoint_id is not None and ending.summary is not None:
             result = f"{result} {self._keep(ending.summary, page)}"
@@ -279,7 +289,7 @@ class JobDesk(QObject):
         self._state.jobs_changed.emit()
         if not self._children:
             self._idle.set()
-        self._announce(order, state, result, page)
+        self._announce(order, state, result, page, market)
         if job is not None and not self._is_closed and state is not JobState.CANCELLED:
             self.told.emit(job)
         self.finished.emit(job_id, state)
@@ -313,20 +323,36 @@ class JobDesk(QObject):
         self._window.source.read_again([found.checkpoint_id])
         return translate("Jobs", "It is kept with the checkpoint, in the column Evaluated.")
 
-    def _announce(self, order: Order, state: JobState, result: str, page: Path | None) -> None:
+    def _market(self, order: Order, summary: Mapping[str, Any] | None) -> Market | None:
+        """What to offer: not what is watched already. An answer of another form was told of before."""
+        try:
+            market = None if summary is None else order.market_of(summary)
+        except (KeyError, TypeError, ValueError):
+            return None
+        return None if market == self._watched() else market
+
+    def _watched(self) -> Market | None:
+        asked = self._window.settings.market
+        is_named = asked.feed in ("auto", "live", "stored")
+        return Market(asked.venue, asked.symbol, Interval.parse(asked.interval)) if is_named else None
+
+    def _announce(self, order: Order, state: JobState, result: str, page: Path | None, market: Market | None) -> None:
         if self._is_closed or state is JobState.CANCELLED:
             return
         severity = Severity.INFO if state is JobState.DONE else Severity.WARNING
         words = translate("Jobs", "{0}: done.") if state is JobState.DONE else translate("Jobs", "{0} failed: {1}")
         notice = Notice(_KEY, severity, words.format(order.title, result), details=result)
         if page is not None:
-            notice = Notice(
-                _KEY,
-                severity,
-                notice.text,
-                result,
-                translate("Jobs", "Open report"),
-                lambda: self._window.jobs.open_page(page),
+            notice = replace(
+                notice,
+                action=translate("Jobs", "Open report"),
+                on_action=lambda: self._window.jobs.open_page(page),
+            )
+        elif market is not None:
+            notice = replace(
+                notice,
+                action=translate("Jobs", "Open {0}").format(market.symbol),
+                on_action=lambda: self._window.open_stored(market),
             )
         self._window.banner.tell(notice)
 

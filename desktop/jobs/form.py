@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -122,6 +123,11 @@ class FilePicker(QWidget):
             except CandleFileError as error:
                 raise ValueError(str(error)) from error
         return [file.resolve() for file in files]
+
+    def choose(self, files: Sequence[Path]) -> None:
+        """Put these in the line; none leaves it as it is."""
+        if files:
+            self.line.setText(_BETWEEN_FILES.join(map(str, files)))
 
     def open(self) -> QFileDialog:
         """Ask for them."""

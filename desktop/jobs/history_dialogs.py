@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from desktop.commands.market_options import known_venues
 from desktop.dialogs.forms import editable
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
 from desktop.jobs.orders import Order, backfill_order, import_order, in_fields
+from desktop.jobs.preview import ImportPreview, StartChild
+from desktop.plain_text import Label
 from desktop.translation import translate
 
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
@@ -28,7 +30,10 @@ _FIRST_DAYS = 30
 class ImportDialog(JobDialog):
     """Files of candles or trades into the database."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, parent: QWidget | None = None, *, start_child: StartChild | None = None, files: Sequence[Path] = ()
+    ) -> None:
+        """start_child: makes the process that looks at the files before; None: nobody looks. files: chosen already."""
         about = translate(
             "Jobs",
             "Reads candles, or trades, from files into the database. What is stored already stays as it is; a "
@@ -61,11 +66,33 @@ class ImportDialog(JobDialog):
             translate("Jobs", "Of times in the file that name none: UTC, Europe/Berlin"),
         )
         self.form.addRow("", self.replaces)
+        self.found = Label()
+        """What the files hold: rows, span and interval."""
+        self.found.setWordWrap(True)
+        self.form.addRow(translate("Jobs", "Found"), self.found)
+        self._preview = preview = None if start_child is None else ImportPreview(start_child, self)
+        if preview is not None:
+            preview.told.connect(self.found.setText)
+            self.finished.connect(lambda _result: preview.end())
+        self.picker.choose(files)
         self.picker.changed.connect(self.check)
         for box in (self.venue, self.symbol, self.interval):
             box.currentTextChanged.connect(lambda _text: self.check())
         self.zone.textChanged.connect(lambda _text: self.check())
         self.check()
+
+    def check(self) -> None:
+        super().check()
+        if self._preview is not None:
+            self._preview.look(self._looked_at())
+
+    def _looked_at(self) -> Sequence[str]:
+        """The command line for what is chosen so far; empty where there is nothing to read yet."""
+        try:
+            files = self.picker.files()
+        except ValueError:
+            return ()
+        return self._order_of(files).arguments
 
     def order(self) -> Order:
         files = self.picker.files()
@@ -78,12 +105,15 @@ class ImportDialog(JobDialog):
         venue = self.venue.currentText().strip().lower()
         if not venue:
             _require_telling_names(files)
+        return self._order_of(files)
+
+    def _order_of(self, files: Sequence[Path]) -> Order:
         return import_order(
             files,
-            venue=venue,
+            venue=self.venue.currentText().strip().lower(),
             symbol=self.symbol.currentText().strip(),
-            interval=interval,
-            time_zone=zone,
+            interval=self.interval.currentText().strip(),
+            time_zone=self.zone.text().strip(),
             replaces=self.replaces.isChecked(),
         )
 

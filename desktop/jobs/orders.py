@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from core.checkpoints.catalog import Kept
+from core.market.candle import Interval, Market
 from core.report import words
 from desktop.formatting import format_count, format_percent
 from desktop.translation import translate
@@ -31,6 +32,8 @@ class Order:
     """What it finds is kept with this one."""
     cancelled: str = ""
     """What holds after it was cancelled."""
+    market_of: Callable[[Mapping[str, Any]], Market | None] = lambda _summary: None
+    """The market whose candles it stored, from its account, to be opened; None where there is none, or several."""
     works_aside: bool = False
     """It needs a temporary folder, and no window: where temporary files are, there is the window's socket too."""
 
@@ -59,6 +62,7 @@ def import_order(
         cancelled=translate(
             "Jobs", "Whole candles that were stored by then stay; importing the file again adds the rest."
         ),
+        market_of=_imported_market,
     )
 
 
@@ -71,6 +75,7 @@ def backfill_order(venue: str, symbol: str, interval: str, since: str, until: st
         ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
         _backfill_told,
         cancelled=translate("Jobs", "The candles that had come are stored; the same job goes on from there."),
+        market_of=lambda _summary: Market(venue, symbol, Interval.parse(interval)),
     )
 
 
@@ -140,6 +145,14 @@ def in_fields(sentence: str) -> str:
 
 def _plain(name: str) -> str:
     return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)[:60]
+
+
+def _imported_market(summary: Mapping[str, Any]) -> Market | None:
+    markets = {(each["venue"], each["symbol"], each["interval"]) for each in summary["files"]}
+    if len(markets) != 1:
+        return None
+    venue, symbol, interval = markets.pop()
+    return Market(venue, symbol, Interval.parse(interval))
 
 
 def _import_told(summary: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.holds import VenueHold, VenueHolds
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.feeds.simulated import SimulatedFeed, seed_of
+from core.market.feeds.stored import StoredFeed
 from core.market.feeds.trouble import BY_ITSELF
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import read_candle_file
@@ -60,6 +61,8 @@ async def build_feed(
             return BuiltFeed(_simulated(settings, wanted, clock, limit))
         case "live":
             return BuiltFeed(_exchange(settings, clock, limit, urls, hold))
+        case "stored":
+            return BuiltFeed(_stored(settings, clock, is_known))
     return await _live_or_sample(settings, clock, limit, urls, is_known, hold)
 
 
@@ -97,6 +100,13 @@ def _exchange(
         fallback_venues=settings.fallback_venues,
         hold=hold,
     )
+
+
+def _stored(settings: MarketSettings, clock: Clock, is_known: Callable[[Market], bool]) -> StoredFeed:
+    market = Market(settings.venue, settings.symbol, _interval(settings))
+    if not is_known(market):
+        raise FeedError(f"No candles of {market} are stored. Import some, or choose another market.")
+    return StoredFeed(market, clock)
 
 
 def _replay(settings: MarketSettings, clock: Clock, limit: int | None) -> ReplayFeed:

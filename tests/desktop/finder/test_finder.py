@@ -8,6 +8,8 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from core.events import TrainerState
+from core.market.candle import Interval, Market
+from core.settings import MarketSettings
 from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.finder.dialog import FinderDialog
@@ -16,6 +18,7 @@ from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 
 KEYS = Qt.Key
+MINUTE = Interval.parse("1m")
 SYMBOLS = {"binance": ("BTC/USDT", "DOGE/USDT", "no symbol"), "kraken": ("XMR/EUR",)}
 
 
@@ -113,6 +116,33 @@ def test_a_checkpoint_is_found_by_its_plain_step_its_name_a_tag_and_its_note(
     QTest.keyClicks(dialog.line, words)
     rows = dialog.list.model()
     assert [rows.index(row, 0).data() for row in range(rows.rowCount())] == ["Step 11,800"]
+
+
+def test_stored_markets_are_found_and_opened(bench: Bench, qtbot: QtBot) -> None:
+    """A file's from what is stored, an exchange's with what follows; none is listed twice."""
+    hour = Interval.parse("1h")
+    stored = (
+        Market("file", "my rates", hour),
+        Market("kraken", "XMR/EUR", hour),
+        Market("binance", "BTC/USDT", MINUTE),
+    )
+    chosen: list[MarketSettings] = []
+    bench.window.market_chosen.connect(chosen.append)
+    dialog = Finder(bench.window, bench.theme, lambda venue: SYMBOLS.get(venue, ()), lambda: stored).open()
+    qtbot.waitExposed(dialog)
+    QTest.keyClicks(dialog.line, "btc/usdt 1m")
+    assert shown(dialog).count("BTC/USDT") == 1
+    dialog.line.selectAll()
+    QTest.keyClicks(dialog.line, "my rates stored")
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert (chosen[-1].feed, chosen[-1].venue, chosen[-1].symbol, chosen[-1].interval) == (
+        "stored",
+        "file",
+        "my rates",
+        "1h",
+    )
+    bench.window.open_stored(stored[1])
+    assert (chosen[-1].feed, chosen[-1].venue, chosen[-1].symbol) == ("live", "kraken", "XMR/EUR")
 
 
 @pytest.mark.usefixtures("finder")

@@ -11,12 +11,14 @@ from typing import Any
 
 import psutil
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.events import EventBatch, JobProgress, TrainerState
+from core.settings import MarketSettings
 from core.storage.evaluations import evaluations_of
 from core.storage.folder import DataFolder
 from core.training.catch_up import JOB_ID
@@ -27,7 +29,7 @@ from desktop.jobs.book import Job, JobState
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.desk import MOST_AT_ONCE, JobDesk
 from desktop.jobs.history_dialogs import ImportDialog
-from desktop.jobs.orders import Order
+from desktop.jobs.orders import Order, import_order
 from tests.core.storage.samples import checkpoint, open_record
 from tests.core.storage.test_evaluations import summary
 from tests.desktop import scenario
@@ -36,6 +38,20 @@ from tests.desktop.whole_window import CandleGate, IdleWorker, context, run_wind
 
 Stub = Callable[[str], None]
 UNTIL_ASKED = 'import sys; print(\'{"say": "I am here."}\', file=sys.stderr, flush=True); sys.stdin.read(); '
+
+
+FOUND = {
+    "file": "a.csv",
+    "rows": 1201,
+    "candles": 1200,
+    "interval": "1h",
+    "first_ms": 1_700_000_000_000,
+    "last_ms": 1_704_316_400_000,
+    "new": 1100,
+    "rejected": {"not a number": 1},
+    "holes": 0,
+    "missing": 0,
+}
 
 
 @pytest.fixture
@@ -114,6 +130,74 @@ def test_a_child_says_what_it_does_and_what_came_of_it(
     assert not bench.window.docks[ActionId.SHOW_JOBS].isHidden()
     assert bench.window.banner.shown is not None and "Import walk.csv: done." in bench.window.banner.shown.text
     assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "nothing was left aside"
+
+
+def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub) -> None:
+    file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
+    stub(answers({"files": [file]}))
+    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    banner, chosen = bench.window.banner, list[MarketSettings]()
+    bench.window.market_chosen.connect(chosen.append)
+    assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
+    banner.action.click()
+    assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
+    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    assert not banner.action.isVisible(), "it is watched already"
+
+
+def test_files_that_are_dropped_on_the_window_are_offered_for_import(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, tmp_path: Path
+) -> None:
+    stub(UNTIL_ASKED)
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file in files:
+        file.write_text("time,close")
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+    where, copy = QPointF(200.0, 300.0), Qt.DropAction.CopyAction
+    buttons = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(where.toPoint(), copy, dropped, *buttons)
+    QApplication.sendEvent(bench.window, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(bench.window, QDropEvent(where, copy, dropped, *buttons))
+    (dialog,) = bench.window.findChildren(ImportDialog)
+    assert dialog.isVisible() and dialog.picker.files() == [file.resolve() for file in files]
+    dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        (
+            {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]},
+            ["a.csv: 1,201 rows, 1,200 candles of 1h", "1,100 new", "1 rejected", "b.csv", "5 candles missing"],
+        ),
+        ({"files": [], "errors": ["a.csv has no column of closes; name --interval."]}, ["no column", "“Interval”"]),
+    ],
+)
+def test_the_import_dialog_says_what_the_files_hold(
+    qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path, told: dict[str, Any], words: list[str]
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,close")
+    stub(answers(told, code=int("errors" in told)))
+    dialog = desk.ask_import([file])
+    assert dialog.found.text() == "Reading …"
+    qtbot.waitUntil(lambda: all(word in dialog.found.text() for word in words))
+    dialog.reject()
+
+
+def test_a_dialog_that_is_closed_leaves_no_process_that_looks(
+    qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,close")
+    stub(UNTIL_ASKED)
+    dialog = desk.ask_import([file])
+    qtbot.waitUntil(lambda: any(child.process_id for child in dialog.findChildren(ChildProcess)))
+    (process_id,) = [child.process_id for child in dialog.findChildren(ChildProcess)]
+    dialog.reject()
+    assert not psutil.pid_exists(process_id) or psutil.Process(process_id).status() == psutil.STATUS_ZOMBIE
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,30 @@ def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QA
         assert CandleStore(db).count(Market("binance", "BTC/USDT", MINUTE)) == 3_000
 
 
+def test_a_file_of_no_exchange_is_looked_at_imported_and_opened(qapp: QApplication, tmp_path: Path) -> None:
+    within = with_settings(context(tmp_path / "data", speed=0.01))
+    file = write_csv(tmp_path / "my-rates.csv", random_walk(300))
+
+    async def story(application: Application) -> None:
+        window = application.window
+        await until(lambda: application._database.is_open, "the database")
+        dialog = application.jobs.ask_import([file])
+        dialog.venue.setCurrentText("file")
+        await until(lambda: "Name it with “Symbol”" in dialog.found.text(), "the preview", PATIENCE_S)
+        assert "300 candles of 1m" in dialog.found.text()
+        dialog.symbol.setCurrentText("my rates")
+        await until(lambda: "300 new" in dialog.found.text(), "the preview of the named market", PATIENCE_S)
+        ok(dialog).click()
+        assert (await until_over(application)).state is JobState.DONE
+        assert window.banner.action.text() == "Open my rates"
+        window.banner.action.click()
+        chart = application.chart
+        await until(lambda: chart.model.count == 300 and bool(chart.model.ghosts()), "its chart", PATIENCE_S)
+        assert application._market in application._database.stored_markets()
+
+    live_with_door(qapp, within, story)
+
+
 @pytest.mark.venue
 def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) -> None:
     now_ms = 1_700_000_000_000

@@ -1,0 +1,94 @@
+"""What the chosen files hold, shown before they are imported. A child process reads them: the window stays fluid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from desktop.formatting import format_candles, format_count, format_time
+from desktop.jobs.child import ChildProcess, Ending
+from desktop.jobs.orders import in_fields
+from desktop.translation import translate
+
+StartChild = Callable[[Sequence[str], QObject], ChildProcess]
+"""Makes a child that runs our own command with these arguments; it is not started yet."""
+_PAUSE_MS = 500
+"""After the last key: a process a letter would help nobody."""
+
+
+class ImportPreview(QObject):
+    """`told` carries what is to be shown, empty for nothing. One child at a time; `end` before the dialog goes."""
+
+    told = Signal(str)
+
+    def __init__(self, start_child: StartChild, parent: QObject) -> None:
+        super().__init__(parent)
+        self._start_child = start_child
+        self._child: ChildProcess | None = None
+        self._wanted: tuple[str, ...] = ()
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
+        self._pause.timeout.connect(self._begin)
+
+    def look(self, arguments: Sequence[str]) -> None:
+        """Look at what this import would read; none: at nothing."""
+        if tuple(arguments) == self._wanted:
+            return
+        self.end()
+        self._wanted = tuple(arguments)
+        self.told.emit(translate("Jobs", "Reading …") if arguments else "")
+        if arguments:
+            self._pause.start()
+
+    def end(self) -> None:
+        """Look at nothing any more."""
+        self._pause.stop()
+        self._wanted = ()
+        child, self._child = self._child, None
+        if child is not None:
+            child.kill()
+            child.deleteLater()
+
+    def _begin(self) -> None:
+        command, *rest = self._wanted
+        child = self._start_child([command, "--dry-run", *rest], self)
+        child.over.connect(lambda ending: self._on_over(child, ending))
+        self._child = child
+        child.start()
+
+    def _on_over(self, child: ChildProcess, ending: Ending) -> None:
+        if child is self._child:
+            self.told.emit(in_fields(ending.sentence) if ending.summary is None else preview_text(ending.summary))
+
+
+def preview_text(summary: Mapping[str, Any]) -> str:
+    """A line for each file, from the account of a dry run, and a sentence for each that cannot be used."""
+    lines = [_line(each) for each in summary.get("files", ())]
+    return "\n".join((*lines, *map(in_fields, map(str, summary.get("errors", ())))))
+
+
+def _line(found: Mapping[str, Any]) -> str:
+    first, last = (format_time(int(found[name])) for name in ("first_ms", "last_ms"))
+    words = translate("Jobs", "{0}: {1} rows, {2} of {3}, {4} to {5}")
+    said = words.format(
+        found["file"],
+        format_count(int(found["rows"])),
+        format_candles(int(found["candles"])),
+        found["interval"],
+        first,
+        last,
+    )
+    rejected = sum(int(count) for count in found["rejected"].values())
+    parts = [said]
+    if found.get("new") is not None:
+        parts.append(translate("Jobs", "{0} new").format(format_count(int(found["new"]))))
+    if rejected:
+        parts.append(translate("Jobs", "{0} rejected").format(format_count(rejected)))
+    if found["holes"]:
+        parts.append(translate("Jobs", "{0} missing").format(format_candles(int(found["missing"]))))
+    text = "; ".join(parts)
+    unnamed = str(found.get("unnamed") or "")
+    return f"{text}. {in_fields(unnamed)}" if unnamed else text
