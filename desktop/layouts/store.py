@@ -6,8 +6,11 @@ JSON with what Qt saved as base64, not QSettings: reading a QSettings file can u
 from __future__ import annotations
 
 import binascii
+import hashlib
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -34,6 +37,8 @@ class _Layouts:
     geometry: str = ""
     docks: str = ""
     kept: dict[str, str] = field(default_factory=dict)
+    checksum: str | None = None
+    """The sha256 of all that Qt saved; None: a version that wrote none. Qt reads past the end of a damaged one."""
 
 
 _LAYOUTS = TypeAdapter(_Layouts)
@@ -55,11 +60,14 @@ class LayoutStore:
         """What became of a file that could not be used, for the user; None where all was well."""
 
     def restore(self, window: QMainWindow) -> bool:
-        """Put the window and its docks where they were. False where there is nothing to restore, or Qt refuses it;
-        `notice` then says so where there was something.
+        """Put the window and its docks where they were. False where there is nothing to restore, Qt refuses it, or the
+        program ended while it did this the last time; `notice` then says so where there was something.
 
         Call it once all docks exist.
         """
+        if self._marker.exists():
+            self._leave_aside()
+            return False
         found = self._read()
         if found.fault is not None:
             self._set_aside(found.fault)
@@ -73,8 +81,10 @@ class LayoutStore:
                 "Layouts", "The layout was kept by another version of Ghostcandle; the default one is shown."
             )
             return False
-        window.restoreGeometry(geometry)  # refused on another screen or at another scale; the panels fit all the same
-        if window.restoreState(docks, LAYOUT_VERSION):
+        with self._marked():
+            window.restoreGeometry(geometry)  # refused on another screen or at another scale; the panels fit anyway
+            is_taken = window.restoreState(docks, LAYOUT_VERSION)
+        if is_taken:
             return True
         self._set_aside(translate("Layouts", "what it says of the panels cannot be used"))
         return False
@@ -99,7 +109,10 @@ class LayoutStore:
     def apply(self, window: QMainWindow, name: str) -> bool:
         """Put the docks where the layout of this name has them. False where there is none, or it is of other docks."""
         docks = self._read().layouts.kept.get(name)
-        return docks is not None and window.restoreState(_decoded(docks), LAYOUT_VERSION)
+        if docks is None:
+            return False
+        with self._marked():
+            return window.restoreState(_decoded(docks), LAYOUT_VERSION)
 
     def drop(self, name: str) -> bool:
         """Forget a layout that was kept. False where that cannot be written."""
@@ -109,9 +122,33 @@ class LayoutStore:
     def _write_kept(self, layouts: _Layouts, name: str, docks: QByteArray) -> bool:
         return self._write(replace(layouts, kept={**layouts.kept, name: _encoded(docks)}))
 
+    @contextmanager
+    def _marked(self) -> Iterator[None]:
+        """What crashes inside Qt leaves the marker behind, and the next start does not try again."""
+        with suppress(OSError):
+            self._marker.touch()
+        yield
+        with suppress(OSError):
+            self._marker.unlink(missing_ok=True)
+
+    def _leave_aside(self) -> None:
+        """The program ended while it restored the file: what Qt crashed on once, it would crash on at every start."""
+        if self._path.exists():
+            self._set_aside(translate("Layouts", "Ghostcandle ended unexpectedly while it restored it"))
+            self._write(_Layouts())
+        with suppress(OSError):
+            self._marker.unlink(missing_ok=True)
+
+    @property
+    def _marker(self) -> Path:
+        return self._path.with_name(f"{self._path.name}.restoring")
+
     def _read(self) -> _Read:
         try:
-            return _Read(_LAYOUTS.validate_python(read_json(self._path)), None)
+            layouts = _LAYOUTS.validate_python(read_json(self._path))
+            if layouts.checksum not in (None, _checksum(layouts)):
+                return _Read(_Layouts(), translate("Layouts", "its checksum does not match"))
+            return _Read(layouts, None)
         except FileNotFoundError:
             return _Read(_Layouts(), None)
         except ValidationError as error:
@@ -121,7 +158,8 @@ class LayoutStore:
 
     def _write(self, layouts: _Layouts) -> bool:
         try:
-            write_durably(self._path, json.dumps(asdict(layouts), indent=2).encode() + b"\n")
+            summed = replace(layouts, checksum=_checksum(layouts))
+            write_durably(self._path, json.dumps(asdict(summed), indent=2).encode() + b"\n")
         except (OSError, ValueError):
             return False
         return True
@@ -132,6 +170,11 @@ class LayoutStore:
         told = translate("Layouts", "The layout in {0} cannot be read ({1}); the default one is shown.")
         where = "" if kept is None else " " + translate("Layouts", "The file as it was is kept as {0}.").format(kept)
         self.notice = told.format(self._path.name, fault) + where
+
+
+def _checksum(layouts: _Layouts) -> str:
+    content = (layouts.geometry, layouts.docks, layouts.kept)
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _fault(error: ValidationError) -> str:
