@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from core.accuracy.assess import Rows, assess, groups_of, skill_at
 from core.accuracy.columns import Origins, ScoreColumns
 from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.storage.runs import RunStore
 from core.storage.scored import REGIMES, ScoredReader
-from core.training.judged import judged_from
+from core.training.judged import judged_from_nth
 from core.training.spec import own_mode_of
 
 if TYPE_CHECKING:
@@ -20,7 +18,9 @@ if TYPE_CHECKING:
 
 MOST_SCORES = 20_000
 """Of each horizon: what is older is left to `evaluate`."""
-_AT_ONCE = 250
+_AT_ONCE = 500
+_ORIGINS_BEFORE = 256
+"""More than a forecast reaches: directions are told from the closes before."""
 
 
 class AccuracyBook:
@@ -31,6 +31,7 @@ class AccuracyBook:
         self._most = most
         self._reader = ScoredReader(db, run_id, own_mode_of(RunStore(db).get(run_id).market))
         self._origins = Origins()
+        self._from_ms, self._left_out = 0, 0
         self._has_read: set[int] = set()
         self._columns = {horizon: ScoreColumns(most) for horizon in range(1, horizons + 1)}
 
@@ -47,12 +48,12 @@ class AccuracyBook:
         """Take what was stored since; a piece with each turn, so that a reader that is let go of can end."""
         columns = self._columns[horizon]
         if not len(columns):
-            columns.read_until_ms = self._reader.start(self._most)
+            columns.read_until_ms = max(columns.read_until_ms, self._reader.start(self._most))
         yield from self._read_origins()
         while True:
             rows = self._reader.scores(horizon, columns.read_until_ms, _AT_ONCE)
             columns.append(rows)
-            if len(rows) < _AT_ONCE:
+            if rows.is_end:
                 self._has_read.add(horizon)
                 return
             yield
@@ -66,7 +67,7 @@ class AccuracyBook:
         ]
         return RunAccuracy(
             run_id=self._run_id,
-            left_out=int(np.searchsorted(self._origins.open_time_ms, self._from_ms)),
+            left_out=self._left_out,
             most=self._most,
             is_whole=self.has_read_all,
             groups=self._groups(chosen),
@@ -75,16 +76,16 @@ class AccuracyBook:
         )
 
     def _read_origins(self) -> Iterable[None]:
+        """Those that the newest scores are of, and a few before them."""
+        self._from_ms, self._left_out = judged_from_nth(self._reader.nth_origin)
+        if not self._origins.open_time_ms.size:
+            self._origins.read_until_ms = self._reader.start(self._most + _ORIGINS_BEFORE)
         while True:
             opened, closes = self._reader.origins(self._origins.read_until_ms, _AT_ONCE)
             self._origins.append(opened, closes)
             if opened.size < _AT_ONCE:
                 return
             yield
-
-    @property
-    def _from_ms(self) -> int:
-        return judged_from(self._origins.open_time_ms)
 
     def _counted(self, columns: ScoreColumns, group: str) -> Rows:
         """Which of a horizon's scores `evaluate` would judge in this group, of the newest that are looked at: [n]."""

@@ -55,9 +55,9 @@ class ScoreColumns:
 
     def append(self, rows: ScoredRows) -> None:
         """Take later scores."""
+        self.read_until_ms = rows.read_until_ms
         if not len(rows):
             return
-        self.read_until_ms = int(rows.target_open_time_ms[-1])
         counts = np.array([len(packed) == _PACKED for packed in rows.losses])
         taken = int(counts.sum())
         self._make_room(taken)
@@ -86,16 +86,18 @@ def _moved(column: NDArray[Any], room: int) -> NDArray[Any]:
 
 
 class Origins:
-    """Every candle from which a forecast was made: when it opened, and its close."""
+    """Candles from which a forecast was made: when each opened, and its close."""
 
     def __init__(self) -> None:
+        self.read_until_ms = -(2**63)
+        """The newest that was taken, or that was passed over."""
         self.open_time_ms: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.closes: FloatArray = np.empty(0)
 
-    @property
-    def read_until_ms(self) -> int:
-        return int(self.open_time_ms[-1]) if self.open_time_ms.size else -(2**63)
-
     def append(self, opened: NDArray[np.int64], closes: FloatArray) -> None:
+        """Take later ones."""
+        if not opened.size:
+            return
+        self.read_until_ms = int(opened[-1])
         self.open_time_ms = np.concatenate([self.open_time_ms, opened])
         self.closes = np.concatenate([self.closes, closes])

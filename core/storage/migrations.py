@@ -2,15 +2,16 @@
 
 Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations and chart_lines (without one, so do the commands that own
-the data folder); the trainer writes runs, steps, forecasts, conditions, scores, drifts, checkpoints, setting_sets and
-incidents; either may be the first to name a market. What is imported is new to this folder: the window adds its run,
-its settings and its checkpoint, and no trainer goes on with such a run.
+the data folder); the trainer writes runs, steps, forecasts, conditions, scores (each with its details), drifts,
+checkpoints, setting_sets and incidents; either may be the first to name a market. What is imported is new to this
+folder: the window adds its run, its settings and its checkpoint, and no trainer goes on with such a run.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.storage.record_schema import BOUNDED_RECORD, RENAME_FORMER
 from core.storage.scripts import run_script
 
 if TYPE_CHECKING:
@@ -114,6 +115,16 @@ def checkpoint_evaluations(db: Database) -> None:
 def candles_set_aside(db: Database) -> None:
     """Candles that no trainer can take (`CandleStore.set_aside`); first those that are no market's."""
     run_script(db, _SET_ASIDE_CANDLES)
+
+
+def bounded_record(db: Database) -> None:
+    """Forecasts, scores and steps in a row a candle, each with a checksum; what goes after a while in rows apart."""
+    from core.storage.converting import convert  # noqa: PLC0415 - it needs NumPy, and is needed once in a life
+
+    run_script(db, RENAME_FORMER)
+    run_script(db, BOUNDED_RECORD)
+    convert(db)
+    run_script(db, "DROP TABLE scores_before; DROP TABLE forecasts_before; DROP TABLE steps_before;")
 
 
 _MARKETS = """
@@ -484,5 +495,6 @@ STEPS = (
     checkpoint_browser,
     checkpoint_evaluations,
     candles_set_aside,
+    bounded_record,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import struct
 from collections.abc import Sequence
 from contextlib import closing
@@ -12,47 +13,41 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import DriftFound, Incident, StepDone
-from core.regimes import MarketConditions
+from core.events import DriftFound, ForecastMode, Incident, StepDone
+from core.regimes import MarketConditions, RegimeProbabilities
+from core.storage.blocks import BlockReader, ScoreBlock
 from core.storage.database import select, translated
-from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, NEWEST_VERSION, PAST_SQL, SPAN_SQL, to_past_rows
+from core.storage.packed_scores import MODE_OF, MODES, to_score
+from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
+from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, STEP_DETAILS, STEPS, scores_at
 from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
     CONDITION_COLUMNS,
     DRIFT_COLUMNS,
-    FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
     REGIME_COLUMNS,
-    SCORE_COLUMNS,
-    STEP_COLUMNS,
     Row,
     to_conditions,
-    to_forecast,
+    to_forecasts,
     to_incident,
-    to_score,
     to_step,
 )
+from core.storage.sealed import SealedTable
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_COUNTS = """
+_COUNTS = f"""
 SELECT
-    (SELECT COUNT(DISTINCT origin_open_time_ms) FROM forecasts WHERE run_id = :run),
-    (SELECT COUNT(*) FROM scores WHERE run_id = :run AND horizon = 1 AND version = 1),
-    (SELECT COUNT(*) FROM steps WHERE run_id = :run),
-    (SELECT COUNT(*) FROM forecasts WHERE run_id = :run),
+    (SELECT COUNT(*) FROM forecasts WHERE run = {RUN.replace("?", ":run")}),
+    (SELECT COUNT(*) FROM scores WHERE run = {RUN.replace("?", ":run")} AND version = 1),
+    (SELECT COUNT(*) FROM steps WHERE run = {RUN.replace("?", ":run")}),
+    (SELECT horizons FROM forecasts WHERE run = {RUN.replace("?", ":run")} ORDER BY origin_open_time_ms DESC LIMIT 1),
     (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run),
     (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run AND is_deleted = 0)
 """
-
-
-_SCORES = f"""
-SELECT {", ".join(f"s.{name}" for name in SCORE_COLUMNS)}, {", ".join(f"c.{name}" for name in REGIME_COLUMNS)}
-FROM scores AS s LEFT JOIN conditions AS c
-    ON c.run_id = s.run_id AND c.origin_open_time_ms = s.origin_open_time_ms
-WHERE s.run_id = ? AND s.horizon = ? AND
-"""
+_MODES = f"SELECT mode, after_gap, COUNT(*) FROM scores WHERE run = {RUN} AND version = 1 AND target_open_time_ms <= ? "
+_log = logging.getLogger("ghostcandle")
 
 
 class RecordReader:
@@ -64,21 +59,24 @@ class RecordReader:
     def __init__(self, db: Database, run_id: str) -> None:
         self._db = db
         self.run_id = run_id
+        self.damaged: dict[str, set[int]] = {}
+        """Rows that were found to be not what was written, and left out: their ids, by table."""
+        self._blocks = BlockReader(db, run_id, self._on_damage)
 
     def pending_forecasts(self, after_origin_ms: int | None) -> list[StoredForecast]:
         """Forecasts, scored or not, whose origin opened after this time (exclusive); None gives all."""
         after = -(2**63) if after_origin_ms is None else after_origin_ms
-        return self._forecasts("origin_open_time_ms > ? ORDER BY origin_open_time_ms, horizon", (after,))
+        return self._forecasts("f.origin_open_time_ms > ? ORDER BY f.origin_open_time_ms", (after,))
 
     def forecasts_of(self, origin_open_time_ms: int) -> list[StoredForecast]:
         """All horizons of the forecast made at this candle, horizon 1 first."""
-        return self._forecasts("origin_open_time_ms = ? ORDER BY horizon", (origin_open_time_ms,))
+        return self._forecasts("f.origin_open_time_ms = ?", (origin_open_time_ms,))
 
     def origins(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
         """Of every candle from which a forecast was made: its opening time, its close, and when that was; each [n]."""
         sql = (
-            "SELECT origin_open_time_ms, origin_close, made_at_ms FROM forecasts "
-            "WHERE run_id = ? AND horizon = 1 ORDER BY origin_open_time_ms"
+            f"SELECT origin_open_time_ms, origin_close, made_at_ms FROM forecasts "
+            f"WHERE run = {RUN} ORDER BY origin_open_time_ms"
         )
         rows = self._select(sql)
         opened, closes, made = zip(*rows, strict=True) if rows else ((), (), ())
@@ -104,19 +102,38 @@ class RecordReader:
 
     def latest_origin_ms(self) -> int | None:
         """The newest candle from which a forecast was made, or None."""
-        sql = "SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run_id = ?"
+        sql = f"SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run = {RUN}"
         latest: int | None = self._select(sql)[0][0]
         return latest
 
     def scores(self, newest: int | None = None, *, horizon: int = 1) -> list[StoredScore]:
         """The scores of the `newest` targets (all without it) at one horizon, ascending by target."""
-        sql = f"{_SCORES} {NEWEST_VERSION} ORDER BY target_open_time_ms DESC LIMIT ?"
-        return [to_score(row) for row in reversed(self._select(sql, horizon, _limit(newest)))]
+        scores = self._to_scores(self._blocks.scores(horizon, -(2**63), with_losses=True))
+        return scores if newest is None else scores[max(0, len(scores) - newest) :]
+
+    def newest_scores(self, until_ms: int, most: int) -> list[StoredScore]:
+        """One candle ahead: of each mode the newest `most` up to this target (inclusive) that come after no gap,
+        ascending by target. Without what every expert lost."""
+        first_ms = min((self._first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
+        return self._to_scores(self._blocks.scores(1, first_ms, min(until_ms, 2**63 - 2) + 1, with_losses=False))
+
+    def scored_by_mode(self, until_ms: int) -> dict[tuple[ForecastMode, bool], int]:
+        """How many targets up to this one (inclusive) were scored one candle ahead: by mode, and whether they come
+        after a gap."""
+        rows = self._select(f"{_MODES} GROUP BY mode, after_gap", until_ms)
+        return {(MODE_OF[mode], bool(after_gap)): int(count) for mode, after_gap, count in rows if mode in MODE_OF}
 
     def score_versions(self, target_open_time_ms: int, *, horizon: int = 1) -> list[StoredScore]:
         """All versions of one score, the first one first; none while it has not been scored."""
-        sql = f"{_SCORES} target_open_time_ms = ? ORDER BY version"
-        return [to_score(row) for row in self._select(sql, horizon, target_open_time_ms)]
+        stop_ms = target_open_time_ms + 1
+        return self._to_scores(
+            self._blocks.scores(horizon, target_open_time_ms, stop_ms, with_losses=True, all_versions=True)
+        )
+
+    def newest_version(self, target_open_time_ms: int, horizon: int) -> int:
+        """Of the scores of this target, those that are stored in one piece with that of this horizon; 0 before one."""
+        sql = f"SELECT MAX(version) FROM {scores_at(horizon).name} WHERE run = {RUN} AND target_open_time_ms = ?"
+        return int(self._select(sql, target_open_time_ms)[0][0] or 0)
 
     def corrections(self, most: int) -> list[tuple[int, int]]:
         """Scored targets that were corrected and not taken yet: the number of each correction, ascending, and the
@@ -135,9 +152,14 @@ class RecordReader:
         """
         if thin_to is not None:
             return self._thinned_steps(newest, thin_to)
-        order = "ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?"
-        sql = f"SELECT {_named(STEP_COLUMNS)} FROM steps WHERE run_id = ? {order}"
-        return [to_step(self.run_id, row) for row in reversed(self._select(sql, _limit(newest)))]
+        return self._steps("", "DESC LIMIT ?", _limit(newest))[::-1]
+
+    def step_losses(self) -> tuple[NDArray[np.float64], int]:
+        """The loss of each step that was done, ascending, and how many were skipped."""
+        rows = self._select(f"SELECT loss FROM steps WHERE run = {RUN} ORDER BY candle_open_time_ms, step")
+        losses = np.array([row[0] for row in rows], dtype=np.float64)
+        done: NDArray[np.float64] = losses[~np.isnan(losses)]
+        return done, len(losses) - len(done)
 
     def incidents(self, newest: int | None = None) -> list[Incident]:
         """The `newest` incidents (all without it) in the order in which they were written."""
@@ -155,59 +177,133 @@ class RecordReader:
         if not versions:
             return None
         score = versions[-1]
-        condition = "origin_open_time_ms = ? AND horizon = ?"
-        return self._forecasts(condition, (score.origin_open_time_ms, horizon))[0], score
+        return self.forecasts_of(score.origin_open_time_ms)[horizon - 1], score
 
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
         """The scored forecasts of one horizon whose targets open in first_ms..stop_ms - 1, at most `most` of them."""
-        rows = to_past_rows(self._select(PAST_SQL, horizon, first_ms, stop_ms, most))
-        return replace(rows, before=np.zeros(len(rows))) if horizon == 1 else rows
+        return read_past(self._blocks, horizon, first_ms, stop_ms, most)
 
     def scored_span(self, horizon: int) -> tuple[int, int] | None:
         """Opening times of the first and the last target that was scored at this horizon; None before there is one."""
-        first, last = self._select(SPAN_SQL, horizon)[0]
-        return None if first is None else (first, last)
+        return read_span(self._db, self.run_id, horizon)
 
     def counts(self) -> Counts:
         """How much there is. It counts rows, so call it now and then, not with every candle."""
         with translated(self._db):
-            return Counts(*self._db.conn.execute(_COUNTS, {"run": self.run_id}).fetchone())
+            candles, scored, steps, horizons, saved, kept = self._db.conn.execute(
+                _COUNTS, {"run": self.run_id}
+            ).fetchone()
+        return Counts(candles, scored, steps, candles * (horizons or 0), saved, kept)
 
     def forecasts_sha256(self) -> str:
-        """One digest over all forecasts, by origin and horizon: times, close, scale and arrays.
+        """One digest over all forecasts, by origin: each gives int64 origin and its own digest
+        (`packed_forecasts.digest_of`), which was taken of the exact arrays when it was made, and stays when they go.
 
-        Each row gives int64 origin, int64 horizon, float64 close, float64 scale, quantiles, experts, little-endian.
         Ids, modes and write times are left out: two runs that forecast the same have the same digest.
         """
         digest = hashlib.sha256()
-        sql = (
-            "SELECT origin_open_time_ms, horizon, origin_close, scale, quantiles, experts FROM forecasts "
-            "WHERE run_id = ? ORDER BY origin_open_time_ms, horizon"
-        )
+        sql = f"SELECT origin_open_time_ms, digest FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms"
         with translated(self._db), closing(self._db.conn.execute(sql, (self.run_id,))) as cursor:
-            for origin, horizon, close, scale, quantiles, experts in cursor:
-                digest.update(struct.pack("<qqdd", origin, horizon, close, scale) + quantiles + experts)
+            for origin, known_by in cursor:
+                digest.update(struct.pack("<q", origin) + known_by)
         return digest.hexdigest()
 
     def _thinned_steps(self, newest: int | None, thin_to: int) -> list[StepDone]:
         if thin_to < 1:
             raise ValueError(f"at least one step is left when thinning, was asked for {thin_to}")
-        total = int(self._select("SELECT COUNT(*) FROM steps WHERE run_id = ?")[0][0])
+        total = int(self._select(f"SELECT COUNT(*) FROM steps WHERE run = {RUN}")[0][0])
         wanted = total if newest is None else min(total, newest)
         stride = -(-wanted // thin_to) or 1
-        sql = f"""
-            SELECT * FROM (
-                SELECT {_named(STEP_COLUMNS)} FROM steps WHERE run_id = ?
-                ORDER BY candle_open_time_ms DESC, step DESC LIMIT ?
-            ) WHERE step % ? = 0
-        """
-        thinned = [to_step(self.run_id, row) for row in reversed(self._select(sql, wanted, stride))]
+        if not wanted:
+            return []
+        first = self._select(
+            f"SELECT candle_open_time_ms, step FROM steps WHERE run = {RUN} "
+            "ORDER BY candle_open_time_ms DESC, step DESC LIMIT 1 OFFSET ?",
+            wanted - 1,
+        )[0]
+        condition = "AND (s.candle_open_time_ms, s.step) >= (?, ?) AND s.step % ? = 0"
+        thinned = self._steps(condition, "ASC", *first, stride)
         last = self.steps(min(wanted, 1))
         return thinned if thinned[-1:] == last else thinned + last
 
+    def _steps(self, condition: str, order: str, *values: object) -> list[StepDone]:
+        """order: ASC or DESC, by candle and step, and what follows."""
+        first, _, rest = order.partition(" ")
+        sql = (
+            f"SELECT {STEPS.select('s')}, {STEP_DETAILS.select('d')} FROM steps AS s "
+            f"LEFT JOIN step_details AS d ON d.id = s.id WHERE s.run = {RUN} {condition} "
+            f"ORDER BY s.candle_open_time_ms {first}, s.step {first} {rest}"
+        )
+        return [
+            to_step(self.run_id, row, gradients) for row, gradients in self._whole(STEPS, self._select(sql, *values))
+        ]
+
     def _forecasts(self, condition: str, values: Sequence[object]) -> list[StoredForecast]:
-        sql = f"SELECT {_named(FORECAST_COLUMNS)} FROM forecasts WHERE run_id = ? AND {condition}"
-        return [to_forecast(row) for row in self._select(sql, *values)]
+        sql = (
+            f"SELECT {FORECASTS.select('f')}, {FORECAST_DETAILS.select('d')} FROM forecasts AS f "
+            f"LEFT JOIN forecast_details AS d ON d.id = f.id WHERE f.run = {RUN} AND {condition}"
+        )
+        rows = self._whole(FORECASTS, self._select(sql, *values))
+        return [forecast for row, exact in rows for forecast in to_forecasts(self.run_id, row, exact)]
+
+    def _whole(self, table: SealedTable, rows: Sequence[Row]) -> list[tuple[Row, bytes | None]]:
+        """Rows with their details behind them, parted; without those that are damaged."""
+        detail, width = DETAILS[table], len(table.names)
+        found: list[tuple[Row, bytes | None]] = []
+        for both in rows:
+            row, beside = both[:width], both[width:]
+            if not table.is_whole(row):
+                self._on_damage(table, row[0])
+            elif beside[0] is None:
+                found.append((row, None))
+            elif detail.is_whole(beside):
+                found.append((row, beside[1]))
+            else:
+                self._on_damage(detail, row[0])
+                found.append((row, None))
+        return found
+
+    def _to_scores(self, block: ScoreBlock) -> list[StoredScore]:
+        regimes = self._regimes(block)
+        return [
+            replace(to_score(record, target, version, at_ms, losses), regime=regimes.get(int(record[0])))
+            for record, target, version, at_ms, losses in zip(
+                block.records,
+                block.target_open_time_ms.tolist(),
+                block.version.tolist(),
+                block.scored_at_ms.tolist(),
+                block.losses,
+                strict=True,
+            )
+        ]
+
+    def _regimes(self, block: ScoreBlock) -> dict[int, RegimeProbabilities]:
+        """The market's at the origins of these scores."""
+        if not len(block):
+            return {}
+        origins = block.records["origin_open_time_ms"]
+        sql = (
+            f"SELECT origin_open_time_ms, {_named(REGIME_COLUMNS)} FROM conditions "
+            "WHERE run_id = ? AND origin_open_time_ms BETWEEN ? AND ?"
+        )
+        rows = self._select(sql, int(origins.min()), int(origins.max()))
+        return {row[0]: RegimeProbabilities(*row[1:]) for row in rows}
+
+    def _first_of_newest(self, mode: ForecastMode, until_ms: int, most: int) -> int:
+        """The oldest target of the newest `most` of a mode; past all of them where there is none."""
+        sql = (
+            f"SELECT MIN(target_open_time_ms) FROM (SELECT target_open_time_ms FROM scores WHERE run = {RUN} "
+            "AND version = 1 AND mode = ? AND after_gap = 0 AND target_open_time_ms <= ? "
+            "ORDER BY target_open_time_ms DESC LIMIT ?)"
+        )
+        first: int | None = self._select(sql, MODES[mode], until_ms, most)[0][0]
+        return until_ms if first is None else first
+
+    def _on_damage(self, table: SealedTable, id_: int) -> None:
+        known = self.damaged.setdefault(table.name, set())
+        if id_ not in known:
+            known.add(id_)
+            _log.warning("Row %d of the table %s is damaged, and was left out.", id_, table.name)
 
     def _select(self, sql: str, *values: object) -> list[Row]:
         return select(self._db, sql, (self.run_id, *values))

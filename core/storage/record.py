@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar
 
 from core.events import CheckpointInfo, DriftFound, Incident, StepDone
 from core.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError
+from core.storage.gradients import pack_gradients
+from core.storage.packed_scores import MODES, NEWEST_FORM, pack_losses_of, pack_scores
 from core.storage.reader import RecordReader
+from core.storage.record_tables import DETAILS, FORECASTS, KEYS, STEPS, scores_at
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import (
     CHECKPOINT_COLUMNS,
     CONDITION_COLUMNS,
     DRIFT_COLUMNS,
-    FORECAST_COLUMNS,
     INCIDENT_COLUMNS,
-    SCORE_COLUMNS,
-    STEP_COLUMNS,
     Row,
     checkpoint_row,
     condition_row,
     drift_row,
-    forecast_row,
+    forecast_values,
     incident_row,
-    score_row,
-    step_row,
+    step_values,
 )
+from core.storage.sealed import SealedTable
 from core.storage.setting_sets import ADD_SETTINGS
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+
+T = TypeVar("T", StoredForecast, StoredScore)
 
 
 class Fenced(StorageError):  # noqa: N818 - it tells what happened to the trainer
@@ -51,7 +56,16 @@ class TrainingRecord:
         self._db = db
         self._run_id = run_id
         self._fence = fence
+        self._run_number: int | None = None
         self.reader = RecordReader(db, run_id)
+
+    @property
+    def _run(self) -> int:
+        """How the tables name the run."""
+        if self._run_number is None:
+            rows = select(self._db, "SELECT sequence FROM runs WHERE run_id = ?", (self._run_id,))
+            self._run_number = int(rows[0][0])
+        return self._run_number
 
     @contextmanager
     def write(self) -> Iterator[TrainingRecord]:
@@ -61,15 +75,50 @@ class TrainingRecord:
             yield self
 
     def add_forecasts(self, rows: Iterable[StoredForecast]) -> int:
-        """Store what is not stored yet; a row that is there stays as it is. Returns how many were new."""
-        key = ("run_id", "origin_open_time_ms", "horizon")
-        return self._add("forecasts", FORECAST_COLUMNS, map(forecast_row, rows), key)
+        """Store what is not stored yet, each forecast with all its horizons; one that is there stays as it is.
+
+        Returns how many horizons were new. Raises ValueError where a horizon is missing or arrays do not fit.
+        """
+        new = 0
+        for forecast in _grouped(rows, ("origin_open_time_ms",), "horizon"):
+            values, exact = forecast_values(self._run_id, self._run, forecast)
+            new += len(forecast) * self._add_sealed(FORECASTS, values, exact)
+        return new
 
     def add_scores(self, rows: Iterable[StoredScore]) -> int:
-        """Like `add_forecasts`; another version of a score is another row. A score needs its forecast in the record:
-        sqlite3.IntegrityError without it."""
-        key = ("run_id", "horizon", "origin_open_time_ms", "version")
-        return self._add("scores", SCORE_COLUMNS, map(score_row, rows), key)
+        """Like `add_forecasts`, each target in one piece (one candle ahead is a piece for itself); another version of a
+        score is another row. A score needs its forecast in the record: sqlite3.IntegrityError without it.
+
+        Returns how many scores were new."""
+        given = list(rows)
+        self._require_forecasts({score.origin_open_time_ms for score in given})
+        new = 0
+        for is_first in (True, False):
+            part = [score for score in given if (score.horizon == 1) == is_first]
+            for scores in _grouped(part, ("target_open_time_ms", "version"), "horizon"):
+                new += len(scores) * self._add_target(scores)
+        return new
+
+    def _add_target(self, scores: Sequence[StoredScore]) -> int:
+        first = scores[0]
+        values = (
+            self._run,
+            first.target_open_time_ms,
+            first.version,
+            MODES[first.mode],
+            first.after_gap,
+            first.scored_at_ms,
+            NEWEST_FORM,
+            pack_scores(scores),
+        )
+        return self._add_sealed(scores_at(first.horizon), values, pack_losses_of(scores) or None)
+
+    def _require_forecasts(self, origins: set[int]) -> None:
+        sql = (
+            f"SELECT COUNT(*) FROM forecasts WHERE run = ? AND origin_open_time_ms IN ({', '.join('?' * len(origins))})"
+        )
+        if select(self._db, sql, (self._run, *origins))[0][0] != len(origins):
+            raise sqlite3.IntegrityError("a score needs its forecast in the record")
 
     def add_conditions(self, origin_open_time_ms: int, conditions: MarketConditions) -> int:
         """Like `add_forecasts`, for what the market was like where the forecasts of this candle were made."""
@@ -78,7 +127,7 @@ class TrainingRecord:
 
     def add_step(self, row: StepDone) -> int:
         """Like `add_forecasts`, for one step. Its key is the candle and the step. Returns 1 or 0."""
-        return self._add("steps", STEP_COLUMNS, [step_row(row)], ("run_id", "candle_open_time_ms", "step"))
+        return self._add_sealed(STEPS, (self._run, *step_values(row)), pack_gradients(row.gradients))
 
     def add_drift(self, drift: DriftFound) -> int:
         """Like `add_forecasts`, for one drift. Its key is the candle. Returns 1 or 0."""
@@ -129,6 +178,18 @@ class TrainingRecord:
         sql = f"{_insert(table, ('run_id', *columns))} ON CONFLICT ({', '.join(key)}) DO NOTHING"
         return self._execute(sql, ((self._run_id, *row) for row in rows))
 
+    def _add_sealed(self, table: SealedTable, values: Sequence[object], detail: bytes | None) -> int:
+        """One row, and its detail. Returns 1, or 0 where its key is there already."""
+        id_ = int(select(self._db, f"SELECT COALESCE(MAX(id), 0) + 1 FROM {table.name}")[0][0])
+        key = ", ".join(KEYS[table])
+        # OR IGNORE would pass over a missing number as well, so only the key is named.
+        sql = f"{table.insert} ON CONFLICT ({key}) DO NOTHING"
+        if not self._execute(sql, [table.seal(id_, values)]):
+            return 0
+        if detail is not None:
+            self._execute(DETAILS[table].insert, [DETAILS[table].seal(id_, (detail,))])
+        return 1
+
     def _execute(self, sql: str, rows: Iterable[Row]) -> int:
         if not self._db.conn.in_transaction:
             raise RuntimeError("the training record is changed inside its write() only")
@@ -137,3 +198,11 @@ class TrainingRecord:
 
 def _insert(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
+def _grouped(rows: Iterable[T], key: tuple[str, ...], order: str) -> list[list[T]]:
+    """By the key's values, in the order in which these come; each group ascending by `order`."""
+    groups: dict[object, list[T]] = {}
+    for row in rows:
+        groups.setdefault(attrgetter(*key)(row), []).append(row)
+    return [sorted(group, key=attrgetter(order)) for group in groups.values()]

@@ -1,7 +1,8 @@
-"""Records to rows and back. Arrays go as little-endian float64 in C order, so that their bytes come back the same."""
+"""Records to rows and back."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any
@@ -9,21 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import CheckpointInfo, DriftFound, ForecastMode, Incident, Severity, StepDone
+from core.events import CheckpointInfo, DriftFound, Incident, Severity, StepDone
 from core.regimes import MarketConditions, RegimeProbabilities
-from core.storage.gradients import pack_gradients, unpack_gradients
-from core.storage.records import StoredForecast, StoredScore
+from core.storage.gradients import unpack_gradients
+from core.storage.packed_forecasts import digest_of, pack_drawn, pack_exact, unpack_drawn, unpack_exact
+from core.storage.packed_scores import MODE_OF, MODES
+from core.storage.record_tables import FORECASTS, STEPS
+from core.storage.records import StoredForecast
 
 Row = tuple[Any, ...]
 
-FLOAT = np.dtype("<f8")
-_PLAIN_FORECAST = tuple(field.name for field in fields(StoredForecast))[:-2]
-FORECAST_COLUMNS = (*_PLAIN_FORECAST, "expert_count", "quantity_count", "level_count", "quantiles", "experts")
-SCORE_COLUMNS = tuple(field.name for field in fields(StoredScore) if field.name != "regime")
+_OWN = "~"
+"""Stands for the run's id at the start of a checkpoint's."""
 REGIME_COLUMNS = tuple(field.name for field in fields(RegimeProbabilities))
 CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS, "novelty", "oddity")
-_PLAIN_STEP = tuple(field.name for field in fields(StepDone))[1:-1]
-STEP_COLUMNS = (*_PLAIN_STEP, "gradients")
+_STEP_COLUMNS = tuple(name for name, _ in STEPS.columns if name != "run")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
 MARK_COLUMNS = ("is_pinned", "note", "name", "tags", "verified_at_ms", "fault")
@@ -31,52 +32,84 @@ MARK_COLUMNS = ("is_pinned", "note", "name", "tags", "verified_at_ms", "fault")
 _NOT_STORED = ("is_best", "is_in_use", *MARK_COLUMNS)
 CHECKPOINT_COLUMNS = tuple(field.name for field in fields(CheckpointInfo) if field.name not in _NOT_STORED)
 
-_plain_forecast = attrgetter(*_PLAIN_FORECAST)
-score_row = attrgetter(*SCORE_COLUMNS)
-_plain_step = attrgetter(*_PLAIN_STEP)
+step_values = attrgetter(*_STEP_COLUMNS)
+"""Of the table `steps`, after the run."""
 incident_row = attrgetter(*INCIDENT_COLUMNS)
 drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
 
 
-def forecast_row(forecast: StoredForecast) -> Row:
-    """Columns in the order of FORECAST_COLUMNS. Raises ValueError where the arrays do not fit each other."""
-    shape = forecast.experts.shape
-    if len(shape) != 3 or forecast.quantiles.shape != shape[1:]:
-        raise ValueError(
-            f"experts are [expert, quantity, level] and quantiles [quantity, level], "
-            f"were {shape} and {forecast.quantiles.shape}"
-        )
-    return (*_plain_forecast(forecast), *shape, _bytes(forecast.quantiles), _bytes(forecast.experts))
+def forecast_values(run_id: str, run: int, rows: Sequence[StoredForecast]) -> tuple[Row, bytes]:
+    """One forecast, given by its horizons 1, 2, ...: the row of the table `forecasts`, and its exact arrays.
 
-
-def to_forecast(row: Row) -> StoredForecast:
-    """The inverse of `forecast_row`."""
-    origin, horizon, inputs_until, made_at, mode, step, checkpoint_id, close, scale, *shape, quantiles, experts = row
-    return StoredForecast(
-        origin,
-        horizon,
-        inputs_until,
-        made_at,
-        ForecastMode(mode),
-        step,
-        checkpoint_id,
-        close,
-        scale,
-        np.frombuffer(quantiles, FLOAT).reshape(shape[1:]),
-        np.frombuffer(experts, FLOAT).reshape(shape),
+    Raises ValueError where a horizon is missing, or arrays do not fit each other.
+    """
+    first = rows[0]
+    quantiles, experts = _arrays(rows)
+    made = first.made_at_ms, MODES[first.mode], first.step, _to_short(run_id, first.checkpoint_id)
+    digest = digest_of(first.origin_open_time_ms, first.origin_close, first.scale, quantiles, experts)
+    values = (
+        run,
+        first.origin_open_time_ms,
+        first.inputs_until_ms,
+        *made,
+        first.origin_close,
+        first.scale,
+        *quantiles.shape,
+        pack_drawn(quantiles),
+        digest,
     )
+    return values, pack_exact(quantiles, experts)
 
 
-def to_score(row: Row) -> StoredScore:
-    """The inverse of `score_row`; the columns of the regime follow, NULL where there is none."""
-    values = dict(zip(SCORE_COLUMNS, row, strict=False))
-    regime = row[len(SCORE_COLUMNS) :]
-    for name in ("after_gap", "inside_50", "inside_90"):
-        values[name] = bool(values[name])
-    hit = values["direction_hit"]
-    values |= {"mode": ForecastMode(values["mode"]), "direction_hit": None if hit is None else bool(hit)}
-    return StoredScore(**values, regime=None if regime[0] is None else RegimeProbabilities(*regime))
+def to_forecasts(run_id: str, row: Row, exact: bytes | None) -> list[StoredForecast]:
+    """The inverse of `forecast_values`, of a row of FORECASTS. Without the exact arrays there are no experts, and NaN
+    stands for the quantiles that are not drawn."""
+    of = dict(zip(FORECASTS.names, row, strict=True))
+    shape = of["horizons"], of["quantities"], of["levels"]
+    if exact is None:
+        quantiles, experts = unpack_drawn(of["drawn"], *shape[1:]), np.empty((0, *shape))
+    else:
+        quantiles, experts = unpack_exact(exact, shape)
+    return [
+        StoredForecast(
+            of["origin_open_time_ms"],
+            horizon,
+            of["inputs_until_ms"],
+            of["made_at_ms"],
+            MODE_OF[of["mode"]],
+            of["step"],
+            to_checkpoint_id(run_id, of["checkpoint_id"]),
+            of["origin_close"],
+            of["scale"],
+            quantiles[horizon - 1],
+            experts[:, horizon - 1],
+        )
+        for horizon in range(1, len(quantiles) + 1)
+    ]
+
+
+def to_checkpoint_id(run_id: str, stored: str | None) -> str | None:
+    """As it was before it was shortened for the table `forecasts`."""
+    return run_id + stored.removeprefix(_OWN) if stored is not None and stored.startswith(_OWN) else stored
+
+
+def _to_short(run_id: str, checkpoint_id: str | None) -> str | None:
+    own = checkpoint_id is not None and checkpoint_id.startswith(run_id)
+    return f"{_OWN}{checkpoint_id.removeprefix(run_id)}" if own and checkpoint_id is not None else checkpoint_id
+
+
+def _arrays(rows: Sequence[StoredForecast]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """[H, Q, L] and [E, H, Q, L]."""
+    if [row.horizon for row in rows] != list(range(1, len(rows) + 1)):
+        raise ValueError("a forecast is stored with all its horizons, the first to the last")
+    for row in rows:
+        if row.experts.ndim != 3 or row.experts.shape[1:] != row.quantiles.shape:
+            raise ValueError(
+                f"experts are [expert, quantity, level] and quantiles [quantity, level], "
+                f"were {row.experts.shape} and {row.quantiles.shape}"
+            )
+    return np.stack([row.quantiles for row in rows]), np.stack([row.experts for row in rows], axis=1)
 
 
 def condition_row(origin_open_time_ms: int, conditions: MarketConditions) -> Row:
@@ -91,15 +124,10 @@ def to_conditions(row: Row) -> MarketConditions:
     return MarketConditions(RegimeProbabilities(*regime), novelty, oddity)
 
 
-def step_row(step: StepDone) -> Row:
-    """Columns in the order of STEP_COLUMNS; the run is not among them."""
-    return (*_plain_step(step), pack_gradients(step.gradients))
-
-
-def to_step(run_id: str, row: Row) -> StepDone:
-    """The inverse of `step_row`."""
-    values = dict(zip(STEP_COLUMNS, row, strict=True))
-    values |= {"clipped": bool(values["clipped"]), "gradients": unpack_gradients(values["gradients"])}
+def to_step(run_id: str, row: Row, gradients: bytes | None) -> StepDone:
+    """A row of STEPS, and its detail where that is kept."""
+    values = dict(zip(_STEP_COLUMNS, row[2:-1], strict=True))
+    values |= {"clipped": bool(values["clipped"]), "gradients": unpack_gradients(gradients)}
     return StepDone(run_id=run_id, **values)
 
 
@@ -120,7 +148,3 @@ def to_checkpoint(row: Row) -> CheckpointInfo:
 def to_tags(stored: str) -> tuple[str, ...]:
     """Tags as they are stored, joined by commas."""
     return tuple(tag for tag in stored.split(",") if tag)
-
-
-def _bytes(array: NDArray[np.float64]) -> bytes:
-    return np.ascontiguousarray(array, dtype=FLOAT).tobytes()

@@ -2,45 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import QUANTILE_LEVELS, ForecastMode
+from core.events import ForecastMode
+from core.storage.blocks import BlockReader, OnDamage
 from core.storage.database import select
-from core.storage.past import NEWEST_VERSION
-from core.storage.rows import FLOAT, Row
+from core.storage.packed_scores import MODES, flag
+from core.storage.record_tables import RUN
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 REGIMES = ("calm", "trending", "volatile")
-"""The columns of the table `conditions`, which a database from before there were regimes does not have."""
-_CLOSE_BYTES = len(QUANTILE_LEVELS) * FLOAT.itemsize
-"""The close is the first quantity of a stored forecast."""
-
-# CROSS JOIN: the scores are the outer loop.
-_SCORED = f"""
-SELECT s.target_open_time_ms, s.after_gap, s.loss, s.range_loss, s.inside_50, s.inside_90, s.direction_hit,
-    s.expert_losses, f.origin_close, substr(f.quantiles, 1, {_CLOSE_BYTES}), {{regimes}}
-FROM scores AS s CROSS JOIN forecasts AS f
-    ON f.run_id = s.run_id AND f.origin_open_time_ms = s.origin_open_time_ms AND f.horizon = s.horizon
-{{join}}
-WHERE s.run_id = ? AND s.horizon = ? AND s.target_open_time_ms > ? AND s.mode = ?
-AND {NEWEST_VERSION}
-ORDER BY s.target_open_time_ms LIMIT ?
+"""The columns of the table `conditions`."""
+_CONDITIONS = f"""
+SELECT origin_open_time_ms, {", ".join(REGIMES)} FROM conditions
+WHERE run_id = ? AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_time_ms
 """
-_CONDITIONS = "LEFT JOIN conditions AS c ON c.run_id = s.run_id AND c.origin_open_time_ms = s.origin_open_time_ms"
-_START = """
-SELECT target_open_time_ms FROM scores AS s
-WHERE run_id = ? AND horizon = ? AND version = 1 ORDER BY target_open_time_ms DESC LIMIT 1 OFFSET ?
+_START = f"""
+SELECT target_open_time_ms FROM scores
+WHERE run = {RUN} AND version = 1 ORDER BY target_open_time_ms DESC LIMIT 1 OFFSET ?
 """
-_ORIGINS = """
+_ORIGINS = f"""
 SELECT origin_open_time_ms, origin_close FROM forecasts
-WHERE run_id = ? AND horizon = 1 AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?
+WHERE run = {RUN} AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?
+"""
+_NTH_ORIGIN = f"""
+SELECT origin_open_time_ms FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms LIMIT 1 OFFSET ?
 """
 
 
@@ -65,6 +57,10 @@ class ScoredRows:
     origin_close: NDArray[np.float64]
     close: NDArray[np.float64]
     regime: NDArray[np.int8]
+    read_until_ms: int
+    """The newest target that was looked at, also one that is not among them."""
+    is_end: bool
+    """Whether nothing follows it."""
 
     def __len__(self) -> int:
         return len(self.target_open_time_ms)
@@ -73,24 +69,46 @@ class ScoredRows:
 class ScoredReader:
     """Reads one run. All methods raise StorageError."""
 
-    def __init__(self, db: Database, run_id: str, own_mode: ForecastMode) -> None:
+    def __init__(
+        self, db: Database, run_id: str, own_mode: ForecastMode, on_damage: OnDamage = lambda table, id_: None
+    ) -> None:
         """own_mode: forecasts of other modes are scored apart, and so are not read."""
         self._db = db
         self._run_id = run_id
         self._own_mode = own_mode
-        has_regimes = bool(select(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'conditions'"))
-        regimes = ", ".join(f"c.{name}" for name in REGIMES) if has_regimes else "NULL, NULL, NULL"
-        self._sql = _SCORED.format(regimes=regimes, join=_CONDITIONS if has_regimes else "")
+        self._blocks = BlockReader(db, run_id, on_damage)
 
     def scores(self, horizon: int, after_ms: int, most: int) -> ScoredRows:
-        """The first `most` scores of targets that opened after this time, each in its newest version."""
-        wanted = (self._run_id, horizon, after_ms, self._own_mode.value, most)
-        return _to_columns(select(self._db, self._sql, wanted))
+        """Scores among the first `most` targets that opened after this time, each in its newest version."""
+        block = self._blocks.scores(horizon, after_ms + 1, most=most, with_losses=True)
+        block = block.taken(block.records["mode"] == MODES[self._own_mode])
+        block, made = self._blocks.with_forecasts(block)
+        records = block.records
+        return ScoredRows(
+            target_open_time_ms=block.target_open_time_ms,
+            after_gap=flag(records, "after_gap"),
+            loss=records["loss"].astype(np.float64),
+            range_loss=records["range_loss"].astype(np.float64),
+            inside_50=flag(records, "inside_50"),
+            inside_90=flag(records, "inside_90"),
+            direction_hit=records["direction_hit"].astype(np.int8),
+            losses=tuple(block.losses),
+            origin_close=made.origin_close,
+            close=made.quantiles[:, 0],
+            regime=self._regimes(records["origin_open_time_ms"].astype(np.int64)),
+            read_until_ms=block.read_until_ms,
+            is_end=block.is_end,
+        )
 
     def start(self, newest: int) -> int:
         """A time after which not many more than the `newest` targets opened, as they are at horizon 1."""
-        rows = select(self._db, _START, (self._run_id, 1, newest))
+        rows = select(self._db, _START, (self._run_id, newest))
         return int(rows[0][0]) if rows else -(2**63)
+
+    def nth_origin(self, number: int) -> int | None:
+        """The opening time of the candle from which forecast `number` (from 0 on) was made; None before there is."""
+        rows = select(self._db, _NTH_ORIGIN, (self._run_id, number))
+        return int(rows[0][0]) if rows else None
 
     def origins(self, after_ms: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Of the first `most` candles after this time from which a forecast was made: opening time and close."""
@@ -98,29 +116,17 @@ class ScoredReader:
         opened, closes = zip(*rows, strict=True) if rows else ((), ())
         return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64)
 
-
-def _to_columns(rows: Sequence[Row]) -> ScoredRows:
-    columns: list[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [()] * 13
-    target, after_gap, loss, range_loss, in_50, in_90, hit, losses, origin_close, close, *regimes = columns
-    return ScoredRows(
-        target_open_time_ms=np.array(target, dtype=np.int64),
-        after_gap=np.array(after_gap, dtype=np.bool_),
-        loss=np.array(loss, dtype=np.float64),
-        range_loss=np.array(range_loss, dtype=np.float64),
-        inside_50=np.array(in_50, dtype=np.bool_),
-        inside_90=np.array(in_90, dtype=np.bool_),
-        direction_hit=np.array([-1 if each is None else each for each in hit], dtype=np.int8),
-        losses=tuple(losses),  # type: ignore[arg-type]
-        origin_close=np.array(origin_close, dtype=np.float64),
-        close=np.frombuffer(b"".join(close), FLOAT).reshape(len(rows), len(QUANTILE_LEVELS)),  # type: ignore[arg-type]
-        regime=_likeliest(np.array(regimes, dtype=np.float64).T),
-    )
-
-
-def _likeliest(probabilities: NDArray[np.float64]) -> NDArray[np.int8]:
-    """[n, 3], NaN where unknown, to [n]."""
-    if not len(probabilities):
-        return np.empty(0, dtype=np.int8)
-    known = np.isfinite(probabilities).all(axis=1)
-    place: NDArray[np.int8] = np.where(known, np.argmax(probabilities, axis=1), -1).astype(np.int8)
-    return place
+    def _regimes(self, origins: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Of the market at these candles, [n]: the place in REGIMES of the likeliest, -1 where none is known."""
+        place = np.full(len(origins), -1, dtype=np.int8)
+        if not len(origins):
+            return place
+        rows = select(self._db, _CONDITIONS, (self._run_id, int(origins.min()), int(origins.max())))
+        if not rows:
+            return place
+        table = np.array(rows, dtype=np.float64)
+        times = np.array([row[0] for row in rows], dtype=np.int64)
+        at = np.minimum(np.searchsorted(times, origins), len(times) - 1)
+        known = (times[at] == origins) & np.isfinite(table[at, 1:]).all(axis=1)
+        place[known] = np.argmax(table[at[known], 1:], axis=1)
+        return place

@@ -105,6 +105,8 @@ class Corrections:
         before = versions[-1]
         origin = before.origin_open_time_ms
         rows, conditions = reader.forecasts_of(origin), reader.conditions_of(origin)
+        if len(rows) < horizon or not len(rows[0].experts):
+            return None  # what the model said is not kept any more: its score stays as it was
         forecast = from_rows(rows, self._market.interval, conditions)
         natural = _natural(candle, forecast.origin_close)
         outcome = score(
@@ -116,7 +118,7 @@ class Corrections:
             after_gap=before.after_gap,
             run_id=reader.run_id,
             now_ms=self._clock.now_ms(),
-            version=before.version + 1,
+            version=reader.newest_version(candle.open_time_ms, horizon) + 1,
         )
         return None if _says_the_same(outcome.score, before) else outcome
 

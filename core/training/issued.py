@@ -15,6 +15,7 @@ from core.forecast.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quant
 from core.forecast.score import pinball
 from core.market.candle import Candle, Interval
 from core.regimes import MarketConditions
+from core.storage.packed_scores import as_stored
 from core.storage.records import StoredForecast, StoredScore
 
 
@@ -165,7 +166,7 @@ def score(
     ghost, reference = forecast.ghosts[horizon - 1], forecast.reference_ghosts[horizon - 1]
     close = float(natural[Quantity.CLOSE])
     quantiles = shown[Quantity.CLOSE]
-    stored = StoredScore(
+    found = StoredScore(
         origin_open_time_ms=forecast.origin_open_time_ms,
         horizon=horizon,
         target_open_time_ms=candle.open_time_ms,
@@ -189,6 +190,7 @@ def score(
         twin_loss=None if twin is None else float(twin[Quantity.CLOSE]),
         range_twin_loss=None if twin is None else float(twin[Quantity.RANGE]),
     )
+    stored = as_stored(found)
     return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +67,13 @@ def judged_from(opened: NDArray[np.int64]) -> int:
     """The first target's opening time that counts; all do where too few would be left."""
     has_warm_up = opened.size >= WARM_UP + FEWEST_FOR_AN_EDGE
     return int(opened[WARM_UP]) if has_warm_up else int(opened[0]) if opened.size else 0
+
+
+def judged_from_nth(nth_origin: Callable[[int], int | None]) -> tuple[int, int]:
+    """The same without all the times, and how many candles that leaves out. nth_origin: the opening time of the candle
+    of the n-th forecast, from 0 on; None where there are not so many."""
+    left_out = 0 if nth_origin(WARM_UP + FEWEST_FOR_AN_EDGE - 1) is None else WARM_UP
+    return nth_origin(left_out) or 0, left_out
 
 
 def judged(reader: RecordReader, run: Run, horizon: int, from_ms: int, *, after_gap: bool = False) -> Judged:

@@ -32,7 +32,7 @@ from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
-from core.training.ledger import LossLedger, ScoreLedger
+from core.training.ledger import LossLedger, ScoreLedger, take_scores
 from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
@@ -40,6 +40,7 @@ from core.training.twin import FrozenTwin
 
 _LATE_SHARE = 0.05
 _LATE_MS = 2000
+_FOREVER = 2**63 - 1
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -166,13 +167,12 @@ class TrainingSession:
                 self._pending.append(from_rows(rows, self._options.interval, conditions))
             else:
                 self._pending.clear()  # the k-th newest pending forecast belongs to the k-th newest candle
-        known = self._record.reader.scores()
-        self.scored = len(known)
-        self.live_scored = sum(score.mode is ForecastMode.LIVE for score in known)
-        position = self.position_ms
+        reader, position = self._record.reader, self.position_ms
+        known = reader.scored_by_mode(_FOREVER)
+        self.scored = sum(known.values())
+        self.live_scored = sum(count for (mode, _), count in known.items() if mode is ForecastMode.LIVE)
         if position is not None:
-            taken = (score for score in known if score.target_open_time_ms <= position)
-            self.scores.extend(taken, self._first_loss)
+            take_scores(self.scores, reader, self.scores.own_mode, position, self._first_loss)
 
     def _first_loss(self, score: StoredScore) -> float:
         """The loss that was learned with, before the candle was corrected."""

@@ -10,10 +10,11 @@ from core.events import Estimate
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
 from core.storage.runs import Run
-from core.training.ledger import LossLedger, ScoreLedger
+from core.training.ledger import LossLedger, ScoreLedger, take_scores
 from core.training.spec import own_mode_of
 
 _INCIDENTS = 100
+_FOREVER = 2**63 - 1
 
 
 def summarise(db: Database, run: Run) -> dict[str, Any]:
@@ -42,19 +43,15 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
 
 def _loss(reader: RecordReader) -> dict[str, Any]:
     losses = LossLedger()
-    skipped = 0
-    for step in reader.steps():
-        if step.loss is None:
-            skipped += 1
-        else:
-            losses.add(step.loss)
+    done, skipped = reader.step_losses()
+    losses.take_all(done)
     summary = losses.summary()
     return {"current": summary.current, "best": summary.best, "trend": summary.trend.value, "skipped": skipped}
 
 
 def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
     ledger = ScoreLedger(own_mode_of(run.market))
-    ledger.extend(reader.scores())
+    take_scores(ledger, reader, ledger.own_mode, _FOREVER)
     summary = ledger.own_summary(scored, 0, None)
     return {
         "accuracy": {

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from core.storage.folder import DataFolder
+from core.storage.packed_scores import unpack_scores
+from core.storage.record_tables import scores_at
 from tests.hostile import windows
 from tests.hostile.places import beside, on_small_disk, read_only, seen_by
 from tests.hostile.windows import TRACEBACK, require_a_sentence, window
@@ -145,8 +147,14 @@ def require_nothing_lost(db: sqlite3.Connection) -> None:
     assert db.execute("SELECT COUNT(*) FROM runs").fetchone() == (1,)
     require_each_minute_once(db.execute("SELECT open_time_ms FROM candles ORDER BY open_time_ms"))
     for horizon in (1, 2, 3):
-        sql = "SELECT target_open_time_ms FROM scores WHERE horizon = ? ORDER BY target_open_time_ms"
-        require_each_minute_once(db.execute(sql, (horizon,)))
+        scored = [
+            (target,)
+            for target, form, packed in db.execute(
+                f"SELECT target_open_time_ms, form, records FROM {scores_at(horizon).name} ORDER BY target_open_time_ms"
+            )
+            if horizon in unpack_scores([(form, packed)])["horizon"]
+        ]
+        require_each_minute_once(scored)
 
 
 def require_each_minute_once(rows: Iterable[tuple[int]]) -> None:

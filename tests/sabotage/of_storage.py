@@ -103,8 +103,8 @@ FAULTS = (
     ),
     Fault(
         "unmoved-close-counts-as-missed",
-        "core/storage/rows.py",
-        "None if hit is None else bool(hit)",
+        "core/storage/packed_scores.py",
+        "None if hit < 0 else bool(hit)",
         "bool(hit)",
     ),
     Fault(

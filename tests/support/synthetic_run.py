@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from sqlite_utils import Database
 
 from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS, pack_losses
 from core.forecast.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
@@ -18,6 +20,7 @@ from core.market.candle import Candle
 from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.packed_scores import as_stored
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import RunStore
@@ -106,7 +109,7 @@ class SyntheticRun:
         outcome, said = math.log(target.close / of.origin_close), of.quantiles[Quantity.CLOSE]
         losses, combined, twin = self._losses(target, horizon)
         model, reference = losses[_ROW[EXPERTS[MODEL]]], losses[_ROW[EXPERTS[REFERENCE]]]
-        return StoredScore(
+        found = StoredScore(
             origin_open_time_ms=of.origin_open_time_ms,
             horizon=horizon,
             target_open_time_ms=target.open_time_ms,
@@ -129,6 +132,7 @@ class SyntheticRun:
             twin_loss=twin[Quantity.CLOSE] if len(self._forecasts) > TWIN_AGE else None,
             range_twin_loss=twin[Quantity.RANGE] if len(self._forecasts) > TWIN_AGE else None,
         )
+        return as_stored(found)
 
     def _losses(self, target: Candle, horizon: int) -> tuple[FloatArray, list[float], list[float]]:
         """Of everyone [len(LOSS_ROWS), Q], of what was shown, and of the frozen twin."""
@@ -148,3 +152,11 @@ def made_up(root: Path, candles: Sequence[Candle], horizons: int = 3, seed: int 
     run.write(candles)
     run.close()
     return run.run_id
+
+
+def correct_newest(db: Database, run_id: str) -> None:
+    """The newest target was corrected: its one-step score has a second version, which lost 1 more."""
+    record = TrainingRecord(db, run_id, RunStore(db).get(run_id).fence)
+    (newest,) = record.reader.scores(1)
+    with record.write():
+        record.add_scores([replace(newest, version=2, loss=newest.loss + 1.0)])

@@ -55,6 +55,8 @@ def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
         origin_close=np.full(n, 100.0),
         close=np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
         regime=np.full(n, -1, dtype=np.int8),
+        read_until_ms=MINUTE_MS * (first + n - 1),
+        is_end=True,
     )
 
 

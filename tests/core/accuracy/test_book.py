@@ -18,7 +18,7 @@ from core.training.course import course_of
 from core.training.evaluation import evaluate_run
 from tests.core.accuracy.rigs import HORIZONS, database, read_all
 from tests.support.candles import random_walk, without
-from tests.support.synthetic_run import SyntheticRun, made_up
+from tests.support.synthetic_run import SyntheticRun, correct_newest, made_up
 
 
 @pytest.fixture(scope="module")
@@ -226,11 +226,7 @@ def test_a_corrected_score_counts_once_in_its_newest_version(run: tuple[Path, st
     run_id = made_up(tmp_path, random_walk(60, seed=3))
     db = open_database(DataFolder(tmp_path).database)
     before = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
-    names = ", ".join(column.name for column in db["scores"].columns if column.name not in ("version", "loss"))
-    db.execute(
-        f"INSERT INTO scores ({names}, version, loss) SELECT {names}, 2, loss + 1.0 FROM scores "
-        "WHERE horizon = 1 ORDER BY target_open_time_ms DESC LIMIT 1"
-    )
+    correct_newest(db, run_id)
     after = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
     db.close()
     assert after.n == before.n == 59

@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from core.storage import converting
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from core.storage.record import TrainingRecord
+from core.storage.sealed import SealedTable
 from tests.core.storage.samples import MARKET, candle, forecasts, score, step
 
 
@@ -102,3 +104,19 @@ def wait_for_the_end(pipe: Connection) -> None:
     pipe.send("running")
     while True:
         time.sleep(60)
+
+
+def be_killed_while_converting(path: Path, writes: int, pipe: Connection) -> None:
+    """Bring an old database up to date, and wait to be killed when so many tables were written."""
+    written = 0
+
+    def wait_for_the_kill(copy: converting._Copy, table: SealedTable, detail: SealedTable) -> None:
+        nonlocal written
+        write(copy, table, detail)
+        written += 1
+        if written == writes:
+            pipe.send(written)
+            pipe.recv()
+
+    write, converting._Copy._write = converting._Copy._write, wait_for_the_kill  # type: ignore[method-assign]
+    open_database(path)

@@ -7,6 +7,7 @@ from sqlite_utils import Database
 
 from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
 from core.market.candle import Candle, Interval, Market
+from core.storage.packed_scores import as_stored
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import Run, RunStore
@@ -49,7 +50,7 @@ def forecast(origin: int, horizon: int = 1, mode: ForecastMode = ForecastMode.LI
         step=origin,
         checkpoint_id=f"checkpoint-{origin}" if origin % 2 else None,
         origin_close=100.0 + origin / 7,
-        scale=0.001 * horizon,
+        scale=0.001,
         quantiles=random.normal(size=(5, 7)),
         experts=random.normal(size=(3, 5, 7)),
     )
@@ -60,7 +61,7 @@ def forecasts(origin: int, seed: int = 0) -> list[StoredForecast]:
 
 
 def score(origin: int, horizon: int = 1) -> StoredScore:
-    return StoredScore(
+    found = StoredScore(
         origin_open_time_ms=origin * MINUTE_MS,
         horizon=horizon,
         target_open_time_ms=(origin + horizon) * MINUTE_MS,
@@ -79,6 +80,7 @@ def score(origin: int, horizon: int = 1) -> StoredScore:
         reference_overlap=0.8,
         scored_at_ms=(origin + horizon + 1) * MINUTE_MS,
     )
+    return as_stored(found)
 
 
 def step(number: int, origin: int | None = None, run_id: str = "run") -> StepDone:

@@ -74,10 +74,11 @@ def test_a_stored_row_is_never_rewritten(db: Database) -> None:
     assert record.reader.steps() == [step(1, run_id=record.reader.run_id)]
     with record.write():
         db.conn.execute("DELETE FROM forecasts WHERE origin_open_time_ms = ?", (2 * MINUTE_MS,))
+        db.conn.execute("DELETE FROM forecast_details WHERE id NOT IN (SELECT id FROM forecasts)")
     assert record.reader.forecasts_sha256() == before
 
 
-@pytest.mark.parametrize("statement", ["UPDATE forecasts SET scale = 2", "UPDATE scores SET loss = 0"])
+@pytest.mark.parametrize("statement", ["UPDATE forecasts SET scale = 2", "UPDATE scores SET records = X''"])
 def test_not_even_a_statement_written_by_mistake_rewrites_one(db: Database, statement: str) -> None:
     record = open_record(db)
     with record.write():
@@ -102,8 +103,15 @@ def test_one_target_is_not_scored_twice_at_one_horizon(db: Database) -> None:
     with record.write():
         record.add_forecasts([forecast(1), forecast(2)])
         record.add_scores([score(1)])
-    with pytest.raises(sqlite3.IntegrityError), record.write():
-        record.add_scores([replace(score(2), target_open_time_ms=score(1).target_open_time_ms)])
+        assert record.add_scores([replace(score(2), target_open_time_ms=score(1).target_open_time_ms)]) == 0
+    assert record.reader.scores() == [score(1)]
+
+
+def test_a_forecast_is_stored_with_all_its_horizons_or_not_at_all(db: Database) -> None:
+    record = open_record(db)
+    with pytest.raises(ValueError, match="all its horizons"), record.write():
+        record.add_forecasts(forecasts(3)[1:])
+    assert record.reader.latest_origin_ms() is None
 
 
 def test_nothing_is_written_outside_a_transaction(db: Database) -> None:
@@ -281,20 +289,23 @@ def test_a_checkpoint_of_another_run_is_refused(db: Database) -> None:
         record.add_checkpoint(checkpoint("another", 1))
 
 
-def test_the_digest_is_over_the_rows_in_order_and_nothing_else(db: Database) -> None:
+def test_the_digest_is_over_the_forecasts_in_order_and_nothing_else(db: Database) -> None:
     rows = [forecast(origin, horizon) for origin in (1, 2) for horizon in (1, 2)]
     expected = hashlib.sha256()
-    for row in rows:
-        expected.update(struct.pack("<2q", row.origin_open_time_ms, row.horizon))
-        expected.update(np.array([row.origin_close, row.scale], "<f8").tobytes())
-        expected.update(row.quantiles.astype("<f8").tobytes() + row.experts.astype("<f8").tobytes())
+    for first, second in ((rows[0], rows[1]), (rows[2], rows[3])):
+        of_one = hashlib.sha256()
+        for row in (first, second):
+            of_one.update(struct.pack("<2q", row.origin_open_time_ms, row.horizon))
+            of_one.update(np.array([row.origin_close, row.scale], "<f8").tobytes())
+            of_one.update(row.quantiles.astype("<f8").tobytes() + row.experts.astype("<f8").tobytes())
+        expected.update(struct.pack("<q", first.origin_open_time_ms) + of_one.digest()[:16])
     late = {"made_at_ms": 1, "step": 0, "checkpoint_id": "x", "mode": ForecastMode.RECOVERY, "inputs_until_ms": 0}
     in_order, shuffled = open_record(db), open_record(db)
     with in_order.write():
         in_order.add_forecasts(rows)
-    for row in reversed(rows):
+    for pair in (rows[2:], rows[:2]):
         with shuffled.write():
-            shuffled.add_forecasts([replace(row, **late)])
+            shuffled.add_forecasts([replace(row, **late) for row in reversed(pair)])
     assert in_order.reader.forecasts_sha256() == shuffled.reader.forecasts_sha256() == expected.hexdigest()
 
 

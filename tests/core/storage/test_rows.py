@@ -20,6 +20,7 @@ from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
+from core.storage.packed_scores import MODES, NUMBERS, as_stored
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from tests.core.storage.samples import forecast, open_record, score
@@ -49,7 +50,7 @@ BY_TYPE[GradientStatistics | None] = st.none() | st.builds(
 )
 REGIMES = st.builds(RegimeProbabilities, *[st.floats(0.0, 1.0)] * 3)
 BY_TYPE[RegimeProbabilities | None] = st.none() | REGIMES
-SHAPES = st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(0, 7))
+SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 5), st.integers(1, 7))
 
 
 def records(kind: type) -> st.SearchStrategy[Any]:
@@ -108,9 +109,9 @@ def assert_same(stored: StoredForecast, given: StoredForecast) -> None:
 
 
 @settings(max_examples=30)
-@given(given=records(StoredScore))
+@given(given=records(StoredScore).filter(lambda each: all(abs(getattr(each, name) or 0.0) < 1e38 for name in NUMBERS)))
 def test_scores(shared: Database, given: StoredScore) -> None:
-    given = replace(given, horizon=1, version=max(1, given.version))
+    given = as_stored(replace(given, horizon=1, version=max(1, given.version)))
     record = open_record(shared)
     with record.write():
         record.add_forecasts([replace(forecast(1), origin_open_time_ms=given.origin_open_time_ms)])
@@ -175,8 +176,8 @@ def test_a_missing_number_is_an_error_and_not_a_row_left_out(shared: Database) -
     record = open_record(shared)
     with record.write():
         record.add_forecasts([forecast(1)])
-    for add in (score_without_loss, forecast_without_scale):
-        with pytest.raises(Exception, match="NOT NULL"), record.write():
+    for add, words in ((score_without_loss, "has a loss"), (forecast_without_scale, "NOT NULL")):
+        with pytest.raises(Exception, match=words), record.write():
             add(record)
     assert record.reader.counts().forecasts == 1
     assert record.reader.counts().scored == 0
@@ -195,3 +196,7 @@ def test_arrays_that_do_not_fit_each_other_are_refused(shared: Database) -> None
     with pytest.raises(ValueError, match="expert, quantity, level"), record.write():
         record.add_forecasts([replace(forecast(1), quantiles=np.zeros((4, 7)))])
     assert record.reader.pending_forecasts(None) == []
+
+
+def test_every_mode_has_a_number_of_its_own() -> None:
+    assert set(MODES) == set(ForecastMode) and len(set(MODES.values())) == len(MODES)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
 
 from core.storage.candles import CandleStore
-from core.storage.database import open_database
-from core.storage.migrations import STEPS
-from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
-from tests.core.storage.samples import MARKET, MINUTE_MS, candle, create_run, forecast, open_record, score
+from tests.core.storage.samples import MARKET, MINUTE_MS, candle, forecast, open_record, score
 
 FIRST, SECOND = score(1), replace(score(1), version=2, loss=7.5, inside_50=True, scored_at_ms=99)
 
@@ -47,33 +42,6 @@ def test_a_version_is_not_rewritten_by_a_statement(db: Database) -> None:
     record_with_versions(db)
     with pytest.raises(sqlite3.IntegrityError, match="never rewritten"):
         db.conn.execute("UPDATE scores SET version = 3 WHERE version = 2")
-
-
-@pytest.mark.parametrize("has_another_column", [False, True])
-def test_scores_of_an_older_database_become_first_versions_and_it_is_found_whole(
-    tmp_path: Path, has_another_column: bool
-) -> None:
-    """Another column: of a step that comes after this one, and was there before it."""
-    path = tmp_path / "old.sqlite3"
-    older = Migrations("ghostcandle")
-    for step in STEPS[: STEPS.index(next(step for step in STEPS if step.__name__ == "score_versions"))]:
-        older()(step)
-    with Database(sqlite3.connect(path, isolation_level=None)) as db:
-        older.apply(db)
-        run = create_run(db)
-        record = open_record(db, run)
-        columns = [column.name for column in db["scores"].columns][1:]
-        with record.write():
-            record.add_forecasts(forecast(origin) for origin in range(50))
-            for origin in range(50):
-                values = [run.run_id, *(getattr(score(origin), name) for name in columns)]
-                db.conn.execute(f"INSERT INTO scores VALUES ({', '.join('?' * len(values))})", values)
-        if has_another_column:
-            db.conn.execute("ALTER TABLE scores ADD COLUMN more BLOB NOT NULL DEFAULT X'07'")
-    with open_database(path, quick_check=True) as db:
-        assert RecordReader(db, run.run_id).scores() == [score(origin) for origin in range(50)]
-        if has_another_column:
-            assert db.execute("SELECT DISTINCT more, version FROM scores").fetchall() == [(b"\x07", 1)]
 
 
 def test_a_candle_that_is_replaced_leaves_word_of_it_and_one_that_stays_the_same_does_not(db: Database) -> None:

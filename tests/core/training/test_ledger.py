@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import dataclasses
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import ForecastMode, Trend
+from core.storage.database import open_database
+from core.storage.packed_scores import as_stored
 from core.storage.records import StoredScore
-from core.training.ledger import LossLedger, ScoreLedger
+from core.training.ledger import LONGEST_WINDOW, LossLedger, ScoreLedger, take_scores
+from tests.core.storage.samples import forecast, open_record
 
 SCORE = StoredScore(0, 1, 0, ForecastMode.LIVE, False, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True, True, True, 0.5, 0.5, 0)
 
@@ -122,3 +127,53 @@ def test_a_replaced_score_leaves_what_the_final_scores_would_have_made(
     assert ledger.own_summary(n, n, None) == oracle.own_summary(n, n, None)
     assert ledger.checkpoint_skill() == oracle.checkpoint_skill()
     assert ledger.usual_loss == oracle.usual_loss == np.median([score.loss for score in first[-200:]])
+
+
+@settings(max_examples=20)
+@given(losses=st.lists(st.floats(0.0, 9.0), max_size=240))
+def test_all_losses_at_once_are_the_same_as_one_after_another(losses: list[float]) -> None:
+    one, all_ = LossLedger(), LossLedger()
+    for loss in losses:
+        one.add(loss)
+    all_.take_all(np.array(losses, dtype=np.float64))
+    assert all_.newest == one.newest and (all_.best or 0.0) == pytest.approx(one.best or 0.0, rel=1e-12)
+    assert (all_.best is None) == (one.best is None)
+
+
+@pytest.mark.parametrize("until", [1_400, 4_700, 10_000])
+def test_a_ledger_from_the_record_is_the_one_that_saw_every_score(tmp_path: Path, until: int) -> None:
+    """It reads a part of them: modes in turn, gaps, corrections, and more than any window holds."""
+    modes = [*[ForecastMode.LIVE] * 3, ForecastMode.CATCH_UP]
+    given_ = [
+        dataclasses.replace(
+            as_stored(each),
+            origin_open_time_ms=each.target_open_time_ms,
+            mode=modes[place // 40 % 4],
+            after_gap=place % 97 == 0,
+            twin_loss=0.5,
+            range_twin_loss=0.5,
+        )
+        for place, each in enumerate(scores(6_000, 0.97))
+    ]
+    corrected = [dataclasses.replace(given_[place], loss=2.0, version=2) for place in (5, 1_390, 4_690)]
+    with closing(open_database(tmp_path / "db.sqlite3")) as db:
+        record = open_record(db)
+        blank = {"quantiles": np.zeros((1, 1)), "experts": np.zeros((1, 1, 1))}
+        with record.write():
+            for each in given_:
+                made = dataclasses.replace(forecast(0), origin_open_time_ms=each.origin_open_time_ms, **blank)
+                record.add_forecasts([made])
+            record.add_scores([*given_, *corrected])
+        found = ScoreLedger(ForecastMode.LIVE)
+        read = record.reader.newest_scores(until, LONGEST_WINDOW)
+        take_scores(found, record.reader, ForecastMode.LIVE, until, lambda each: given_[each.target_open_time_ms].loss)
+    newest = {each.target_open_time_ms: each for each in [*given_, *corrected]}
+    whole = ScoreLedger(ForecastMode.LIVE)
+    for target in sorted(newest):
+        if target <= until:
+            whole.add(newest[target], given_[target].loss)
+    assert found.own_summary(1, 1, None) == whole.own_summary(1, 1, None)
+    assert found.other_summary(1, 1) == whole.other_summary(1, 1)
+    assert found.checkpoint_skill() == whole.checkpoint_skill() and found.usual_loss == whole.usual_loss
+    assert found.online.summary(1, 0) == whole.online.summary(1, 0)
+    assert len(read) <= min(until + 1, 6_000)

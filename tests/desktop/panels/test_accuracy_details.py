@@ -36,6 +36,7 @@ from tests.desktop.conftest import shown_panel
 from tests.desktop.test_pictures import cut_texts, keep_picture
 from tests.support.candles import random_walk
 from tests.support.cut_numbers import cut_numbers
+from tests.support.synthetic_run import correct_newest
 
 HORIZONS = 3
 CANDLES = 560
@@ -384,12 +385,7 @@ def _loss(found: RunAccuracy | None) -> float | None:
 
 def _correct_newest(root: Path, run_id: str) -> None:
     db = open_database(DataFolder(root).database)
-    names = ", ".join(column.name for column in db["scores"].columns if column.name not in ("version", "loss"))
-    db.execute(
-        f"INSERT INTO scores ({names}, version, loss) SELECT {names}, 2, loss + 1.0 FROM scores "
-        "WHERE run_id = ? AND horizon = 1 ORDER BY target_open_time_ms DESC LIMIT 1",
-        (run_id,),
-    )
+    correct_newest(db, run_id)
     db.close()
 
 

@@ -1,0 +1,204 @@
+"""Reading scores and the forecasts that they are of as columns, in blocks. Rows that are damaged are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.storage.database import select
+from core.storage.packed_forecasts import unpack_drawn
+from core.storage.packed_scores import Records, losses_of, records_in, unpack_scores
+from core.storage.record_tables import DETAILS, FORECASTS, RUN, scores_at
+from core.storage.rows import to_checkpoint_id
+from core.storage.sealed import Row, SealedTable, whole_rows
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+OnDamage = Callable[[SealedTable, int], None]
+"""Called with the table and the id of a row that is not what was written."""
+_FOREVER = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreBlock:
+    """Scores of one horizon, each in its newest version: n, ascending by target."""
+
+    target_open_time_ms: NDArray[np.int64]
+    version: NDArray[np.int64]
+    scored_at_ms: NDArray[np.int64]
+    records: Records
+    losses: list[bytes]
+    """What every expert lost; empty where that is not kept, or was not asked for."""
+    read_until_ms: int
+    """The newest target that was looked at, of whatever horizon."""
+    is_end: bool
+    """Whether nothing follows."""
+
+    def __len__(self) -> int:
+        return len(self.target_open_time_ms)
+
+    def taken(self, which: NDArray[np.bool_]) -> ScoreBlock:
+        """Some of them. which: [n]."""
+        losses = [each for each, counts in zip(self.losses, which, strict=True) if counts]
+        columns = (self.target_open_time_ms[which], self.version[which], self.scored_at_ms[which], self.records[which])
+        return ScoreBlock(*columns, losses, self.read_until_ms, self.is_end)
+
+
+class BlockReader:
+    """Of one run. All methods raise StorageError."""
+
+    def __init__(self, db: Database, run_id: str, on_damage: OnDamage) -> None:
+        self._db = db
+        self.run_id = run_id
+        self._on_damage = on_damage
+
+    def scores(
+        self,
+        horizon: int,
+        first_ms: int,
+        stop_ms: int = _FOREVER,
+        most: int = -1,
+        *,
+        with_losses: bool,
+        all_versions: bool = False,
+    ) -> ScoreBlock:
+        """Of targets that open in first_ms..stop_ms - 1, the first `most` rows (all: -1). A target is never parted."""
+        table = scores_at(horizon)
+        detail = DETAILS[table]
+        columns, join = table.select("s"), ""
+        if with_losses:
+            columns, join = f"{columns}, {detail.select('d')}", f"LEFT JOIN {detail.name} AS d ON d.id = s.id"
+        sql = (
+            f"SELECT {columns} FROM {table.name} AS s {join} WHERE s.run = {RUN} "
+            "AND s.target_open_time_ms >= ? AND s.target_open_time_ms < ? "
+            "ORDER BY s.target_open_time_ms, s.version LIMIT ?"
+        )
+        found = select(self._db, sql, (self.run_id, first_ms, stop_ms, most))
+        is_end = most < 0 or len(found) < most
+        if not is_end:
+            found = _without_last_target(found)
+        read_until_ms = int(found[-1][2]) if found else first_ms - 1
+        width = len(table.names)
+        rows = [row for row in found if self._is_whole(table, row[:width])]
+        losses = self._losses(detail, [row[width:] for row in rows]) if with_losses else [None] * len(rows)
+        block = _to_block(rows, losses, horizon, read_until_ms, is_end)
+        return block if all_versions else block.taken(_newest_versions(block))
+
+    def forecasts(self, first_ms: int, last_ms: int) -> dict[int, Row]:
+        """Rows of the table `forecasts`, by origin: those of first_ms..last_ms."""
+        sql = (
+            f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} "
+            "AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_time_ms"
+        )
+        rows = whole_rows(FORECASTS, select(self._db, sql, (self.run_id, first_ms, last_ms)), self._on_damage)
+        return {int(row[2]): row for row in rows}
+
+    def with_forecasts(self, block: ScoreBlock) -> tuple[ScoreBlock, ForecastBlock]:
+        """The scores whose forecast is there, and those forecasts: [n] both."""
+        origins = block.records["origin_open_time_ms"]
+        if not len(block):
+            return block, ForecastBlock(self.run_id, (), ())
+        rows = self.forecasts(int(origins.min()), int(origins.max()))
+        horizons = block.records["horizon"].tolist()
+        here = [
+            origin in rows and horizon <= rows[origin][10]
+            for origin, horizon in zip(origins.tolist(), horizons, strict=True)
+        ]
+        block = block.taken(np.array(here, dtype=np.bool_))
+        chosen = [rows[origin] for origin in block.records["origin_open_time_ms"].tolist()]
+        return block, ForecastBlock(self.run_id, chosen, block.records["horizon"].tolist())
+
+    def _is_whole(self, table: SealedTable, row: Row) -> bool:
+        if table.is_whole(row):
+            return True
+        self._on_damage(table, int(row[0]))
+        return False
+
+    def _losses(self, detail: SealedTable, rows: Sequence[Row]) -> list[bytes | None]:
+        return [None if row[0] is None or not self._is_whole(detail, row) else row[1] for row in rows]
+
+
+class ForecastBlock:
+    """Forecasts of one horizon each, as columns: [n]."""
+
+    def __init__(self, run_id: str, rows: Sequence[Row], horizons: Sequence[int]) -> None:
+        self._run_id, self._rows, self._horizons = run_id, rows, horizons
+
+    def integers(self, name: str) -> NDArray[np.int64]:
+        """A column of the table."""
+        return np.array(self._column(name), dtype=np.int64)
+
+    @property
+    def origin_close(self) -> NDArray[np.float64]:
+        return np.array(self._column("origin_close"), dtype=np.float64)
+
+    @property
+    def checkpoint_id(self) -> tuple[str | None, ...]:
+        return tuple(to_checkpoint_id(self._run_id, each) for each in self._column("checkpoint_id"))
+
+    @property
+    def quantiles(self) -> NDArray[np.float64]:
+        """[n, Q, L], NaN where nothing is drawn (`packed_forecasts.unpack_drawn`)."""
+        if not self._rows:
+            return np.empty((0, 1, 1))
+        return unpack_drawn(b"".join(map(_drawn, self._rows, self._horizons)), *self._rows[0][11:13])
+
+    @property
+    def before(self) -> NDArray[np.float64]:
+        """The median close return of the horizon before; 0 for the first horizon."""
+        medians = [_median_before(row, horizon) for row, horizon in zip(self._rows, self._horizons, strict=True)]
+        return np.array(medians, dtype=np.float64)
+
+    def _column(self, name: str) -> list[Any]:
+        place = FORECASTS.names.index(name)
+        return [row[place] for row in self._rows]
+
+
+def _drawn(row: Row, horizon: int) -> bytes:
+    size = len(row[13]) // row[10]
+    drawn: bytes = row[13][(horizon - 1) * size : horizon * size]
+    return drawn
+
+
+def _median_before(row: Row, horizon: int) -> float:
+    if horizon == 1:
+        return 0.0
+    place = 4 * (row[12] // 2)
+    return float(np.frombuffer(_drawn(row, horizon - 1)[place : place + 4], "<f4")[0])
+
+
+def _without_last_target(rows: list[Row]) -> list[Row]:
+    """The last one may have a version that did not come along."""
+    earlier = [row for row in rows if row[2] != rows[-1][2]]
+    return earlier or rows
+
+
+def _to_block(
+    rows: Sequence[Row], losses: Sequence[bytes | None], horizon: int, read_until_ms: int, is_end: bool
+) -> ScoreBlock:
+    """All versions."""
+    counts = np.array([records_in(row[7], row[8]) for row in rows], dtype=np.int64)
+    records = unpack_scores((row[7], row[8]) for row in rows)
+    here = records["horizon"] == horizon
+    place = np.repeat(np.arange(len(rows)), counts)[here]
+    target, version, at_ms = (np.array([row[column] for row in rows], dtype=np.int64)[place] for column in (2, 3, 6))
+    everyones = [b""] * len(place)
+    if any(each is not None for each in losses):
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        by_row = [losses_of(records["flags"][starts[i] : starts[i + 1]], each) for i, each in enumerate(losses)]
+        flat = [each for row in by_row for each in row]
+        everyones = [flat[index] for index in np.flatnonzero(here)]
+    return ScoreBlock(target, version, at_ms, records[here], everyones, read_until_ms, is_end)
+
+
+def _newest_versions(block: ScoreBlock) -> NDArray[np.bool_]:
+    """Of rows ascending by target and version, the last of each target."""
+    target = block.target_open_time_ms
+    newest = np.ones(len(target), dtype=np.bool_)
+    newest[:-1] = target[1:] != target[:-1]
+    return newest

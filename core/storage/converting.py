@@ -1,0 +1,186 @@
+"""The record as it was before it was bounded, a row a horizon, into today's tables: part of the schema's steps.
+
+It runs inside their transaction, and reads `forecasts_before`, `scores_before` and `steps_before`. Rows that were
+damaged before there were checksums, and make no sense, are left out and counted in the log.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.events import ForecastMode
+from core.storage.packed_scores import MODES, NEWEST_FORM, pack_losses_of, pack_scores
+from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
+from core.storage.records import StoredForecast, StoredScore
+from core.storage.rows import forecast_values
+from core.storage.sealed import Row, SealedTable
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_AT_ONCE = 500
+_FORECAST_COLUMNS, _SCORE_COLUMNS, _STEP_COLUMNS = 14, 8, 13
+"""So many columns the tables have at this step of the schema; those that were added since are not there yet."""
+_FORECASTS = "SELECT * FROM forecasts_before WHERE run_id = ? ORDER BY origin_open_time_ms, horizon"
+_SCORES = """
+SELECT * FROM scores_before WHERE run_id = ? AND (horizon = 1) = ? ORDER BY target_open_time_ms, version, horizon
+"""
+_STEPS = "SELECT * FROM steps_before WHERE run_id = ? ORDER BY candle_open_time_ms, step"
+_BY_TARGET = "CREATE INDEX scores_before_by_target ON scores_before (run_id, target_open_time_ms, version, horizon)"
+_log = logging.getLogger("ghostcandle")
+
+_Rows = Iterator[sqlite3.Row]
+_Converted = tuple[Sequence[object], bytes | None]
+"""A row's values, and its detail."""
+
+
+def convert(db: Database) -> None:
+    """Copy all rows, a run after another, in the order of time."""
+    db.conn.execute(_BY_TARGET)
+    for run, run_id in db.conn.execute("SELECT sequence, run_id FROM runs ORDER BY sequence").fetchall():
+
+        def forecasts(rows: list[sqlite3.Row], run: int = run, run_id: str = run_id) -> _Converted:
+            values, exact = forecast_values(run_id, run, [_forecast(row) for row in rows])
+            return values[:_FORECAST_COLUMNS], exact
+
+        def scores(rows: list[sqlite3.Row], run: int = run) -> _Converted:
+            return _target(run, [_score(row) for row in rows])
+
+        by_target = itemgetter("target_open_time_ms", "version")
+        copy = _Copy(db, forecasts, itemgetter("origin_open_time_ms"))
+        copy.all(FORECASTS, _FORECAST_COLUMNS, _read(db, _FORECASTS, run_id))
+        for table, is_first in ((SCORES, True), (FURTHER_SCORES, False)):
+            _Copy(db, scores, by_target).all(table, _SCORE_COLUMNS, _read(db, _SCORES, run_id, is_first))
+
+        def steps(rows: list[sqlite3.Row], run: int = run) -> _Converted:
+            return _step(run, rows[0])
+
+        copy = _Copy(db, steps, itemgetter("candle_open_time_ms", "step"))
+        copy.all(STEPS, _STEP_COLUMNS, _read(db, _STEPS, run_id))
+
+
+class _Copy:
+    """Rows of before, grouped, to one row each and its detail."""
+
+    def __init__(
+        self,
+        db: Database,
+        to_row: Callable[[list[sqlite3.Row]], _Converted],
+        key: Callable[[sqlite3.Row], object],
+    ) -> None:
+        self._db, self._to_row, self._key = db, to_row, key
+        self._rows: list[Row] = []
+        self._details: list[Row] = []
+
+    def all(self, table: SealedTable, columns: int, rows: _Rows) -> None:
+        then, detail = SealedTable(table.name, table.columns[:columns]), DETAILS[table]
+        number = int(self._db.conn.execute(f"SELECT COALESCE(MAX(id), 0) FROM {table.name}").fetchone()[0])
+        left_out = 0
+        for _, group in groupby(rows, self._key):
+            try:
+                values, data = self._to_row(list(group))
+            except (ValueError, TypeError, OverflowError):
+                left_out += 1
+                continue
+            number += 1
+            self._rows.append(then.seal(number, values))
+            if data:
+                self._details.append(detail.seal(number, (data,)))
+            if len(self._rows) >= _AT_ONCE:
+                self._write(then, detail)
+        self._write(then, detail)
+        if left_out:
+            _log.warning("%d rows of the table %s were damaged, and were left out.", left_out, table.name)
+
+    def _write(self, table: SealedTable, detail: SealedTable) -> None:
+        self._db.conn.executemany(table.insert, self._rows)
+        self._db.conn.executemany(detail.insert, self._details)
+        self._rows.clear()
+        self._details.clear()
+
+
+def _read(db: Database, sql: str, *values: object) -> _Rows:
+    cursor = db.conn.cursor()
+    cursor.row_factory = sqlite3.Row
+    return iter(cursor.execute(sql, values))
+
+
+_PLAIN_FORECAST = (
+    "origin_open_time_ms",
+    "horizon",
+    "inputs_until_ms",
+    "made_at_ms",
+    "step",
+    "checkpoint_id",
+    "origin_close",
+    "scale",
+)
+
+
+def _forecast(row: sqlite3.Row) -> StoredForecast:
+    shape = row["expert_count"], row["quantity_count"], row["level_count"]
+    plain: dict[str, Any] = {name: row[name] for name in _PLAIN_FORECAST}
+    return StoredForecast(
+        **plain,
+        mode=ForecastMode(row["mode"]),
+        quantiles=np.frombuffer(row["quantiles"], "<f8").reshape(shape[1:]),
+        experts=np.frombuffer(row["experts"], "<f8").reshape(shape),
+    )
+
+
+_PLAIN_SCORE = (
+    "origin_open_time_ms",
+    "horizon",
+    "target_open_time_ms",
+    "loss",
+    "model_loss",
+    "reference_loss",
+    "range_loss",
+    "range_model_loss",
+    "range_reference_loss",
+    "overlap",
+    "reference_overlap",
+    "scored_at_ms",
+    "version",
+    "expert_losses",
+    "twin_loss",
+    "range_twin_loss",
+)
+
+
+def _score(row: sqlite3.Row) -> StoredScore:
+    hit = row["direction_hit"]
+    plain: dict[str, Any] = {name: row[name] for name in _PLAIN_SCORE}
+    plain |= {name: bool(row[name]) for name in ("after_gap", "inside_50", "inside_90")}
+    return StoredScore(
+        **plain,
+        mode=ForecastMode(row["mode"]),
+        direction_hit=None if hit is None else bool(hit),
+    )
+
+
+def _target(run: int, scores: Sequence[StoredScore]) -> _Converted:
+    first = scores[0]
+    values = (
+        run,
+        first.target_open_time_ms,
+        first.version,
+        MODES[first.mode],
+        first.after_gap,
+        first.scored_at_ms,
+        NEWEST_FORM,
+        pack_scores(scores),
+    )
+    return values, pack_losses_of(scores)
+
+
+def _step(run: int, row: sqlite3.Row) -> _Converted:
+    values = (run, *(row[name] for name, _ in STEPS.columns[1:_STEP_COLUMNS]))
+    return values, row["gradients"]

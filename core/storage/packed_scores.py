@@ -1,0 +1,175 @@
+"""Scores of one target as bytes: a record a horizon.
+
+Losses and overlaps are float32, and are so from the moment at which a target is scored (`as_stored`): what a trainer
+has in its memory and what it reads back after a restart are the same numbers.
+
+A quantity is added as a field of a new form, at the end: `FORMS` only ever grows. Records of older forms are read with
+NaN (None in `StoredScore`) in its place, so that it has to be optional there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.events import ForecastMode
+from core.storage.records import StoredScore
+
+_FIRST = np.dtype(
+    [
+        ("origin_open_time_ms", "<i8"),
+        ("horizon", "<u2"),
+        ("mode", "u1"),
+        ("flags", "u1"),
+        ("direction_hit", "i1"),
+        ("loss", "<f4"),
+        ("model_loss", "<f4"),
+        ("reference_loss", "<f4"),
+        ("range_loss", "<f4"),
+        ("range_model_loss", "<f4"),
+        ("range_reference_loss", "<f4"),
+        ("overlap", "<f4"),
+        ("reference_overlap", "<f4"),
+        ("twin_loss", "<f4"),
+        ("range_twin_loss", "<f4"),
+    ]
+)
+FORMS = {1: _FIRST}
+"""By the number that is stored with each row."""
+NEWEST_FORM = max(FORMS)
+_RECORD = FORMS[NEWEST_FORM]
+NUMBERS = tuple(name for name in _RECORD.names or () if _RECORD[name] == np.dtype("<f4"))
+"""The fields that are losses and the like; named as in `StoredScore`."""
+_REQUIRED = frozenset(NUMBERS[:8])
+MODES = {
+    ForecastMode.LIVE: 1,
+    ForecastMode.CATCH_UP: 2,
+    ForecastMode.REPLAY: 3,
+    ForecastMode.SIMULATED: 4,
+    ForecastMode.RECOVERY: 5,
+    ForecastMode.SEEN: 6,
+}
+"""Never numbered otherwise: they are stored."""
+MODE_OF = {number: mode for mode, number in MODES.items()}
+_FLAGS = {"after_gap": 1, "inside_50": 2, "inside_90": 4}
+HAS_LOSSES = 8
+"""The flag of a record whose expert losses are stored beside it."""
+
+Records = NDArray[np.void]
+"""[n] of the newest form."""
+
+
+def single(number: float) -> float:
+    """The float32 next to it."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(number))
+
+
+def as_stored(score: StoredScore) -> StoredScore:
+    """The same to the precision of the record."""
+    numbers = {name: getattr(score, name) for name in NUMBERS}
+    rounded: dict[str, Any] = {name: single(number) for name, number in numbers.items() if number is not None}
+    return replace(score, **rounded)
+
+
+def pack_scores(scores: Sequence[StoredScore]) -> bytes:
+    """Of one target. Raises ValueError where a number that every score has is none."""
+    return np.array([_record(score) for score in scores], dtype=_RECORD).tobytes()
+
+
+def unpack_scores(packed: Iterable[tuple[int, bytes]]) -> Records:
+    """Forms and bytes of rows, in their order, as one array. Raises ValueError for a form that is not known."""
+    parts = [
+        np.frombuffer(b"".join(data for _, data in rows), _form(form)) for form, rows in groupby(packed, lambda r: r[0])
+    ]
+    return np.concatenate([_to_newest(part) for part in parts]) if parts else np.empty(0, _RECORD)
+
+
+def records_in(form: int, packed: bytes) -> int:
+    """How many records these bytes hold."""
+    return len(packed) // _form(form).itemsize
+
+
+def to_score(
+    record: np.void, target_open_time_ms: int, version: int, scored_at_ms: int, expert_losses: bytes
+) -> StoredScore:
+    """One record as it was given to `pack_scores`."""
+    values = dict(zip(_RECORD.names or (), record.item(), strict=True))
+    flags, hit = values.pop("flags"), values.pop("direction_hit")
+    for name in NUMBERS:
+        if math.isnan(values[name]):
+            values[name] = None
+    values |= {name: bool(flags & bit) for name, bit in _FLAGS.items()}
+    return StoredScore(
+        **{**values, "mode": MODE_OF[values["mode"]]},
+        direction_hit=None if hit < 0 else bool(hit),
+        target_open_time_ms=target_open_time_ms,
+        version=version,
+        scored_at_ms=scored_at_ms,
+        expert_losses=expert_losses,
+    )
+
+
+def pack_losses_of(scores: Sequence[StoredScore]) -> bytes:
+    """The expert losses of those scores of a target that have some, one after another."""
+    packed = [score.expert_losses for score in scores if score.expert_losses]
+    if len({len(each) for each in packed}) > 1:
+        raise ValueError("the expert losses of one target are of one length")
+    return b"".join(packed)
+
+
+def losses_of(flags: NDArray[np.uint8], packed: bytes | None) -> list[bytes]:
+    """The inverse of `pack_losses_of`, for the records of one row; empty where there are none, or none any more."""
+    has = (flags & HAS_LOSSES) != 0
+    count = int(has.sum())
+    if packed is None or not count:
+        return [b""] * len(flags)
+    size = len(packed) // count
+    places = np.cumsum(has) - 1
+    return [packed[place * size : (place + 1) * size] if each else b"" for place, each in zip(places, has, strict=True)]
+
+
+def flag(records: Records, name: str) -> NDArray[np.bool_]:
+    """One of after_gap, inside_50, inside_90: [n]."""
+    holds: NDArray[np.bool_] = (records["flags"] & _FLAGS[name]) != 0
+    return holds
+
+
+def _record(score: StoredScore) -> tuple[object, ...]:
+    flags = sum(bit for name, bit in _FLAGS.items() if getattr(score, name))
+    flags |= HAS_LOSSES if score.expert_losses else 0
+    hit = -1 if score.direction_hit is None else int(score.direction_hit)
+    numbers = [_number(score, name) for name in NUMBERS]
+    return (score.origin_open_time_ms, score.horizon, MODES[score.mode], flags, hit, *numbers)
+
+
+def _number(score: StoredScore, name: str) -> float:
+    number = getattr(score, name)
+    if number is not None and not math.isnan(number):
+        return single(number)
+    if name in _REQUIRED:
+        raise ValueError(f"a score has a {name.replace('_', ' ')}")
+    return math.nan
+
+
+def _form(form: int) -> np.dtype[np.void]:
+    if form not in FORMS:
+        raise ValueError(f"scores of form {form} are not known")
+    return FORMS[form]
+
+
+def _to_newest(records: Records) -> Records:
+    if records.dtype == _RECORD:
+        return records
+    wider = np.zeros(len(records), _RECORD)
+    for name in NUMBERS:
+        wider[name] = np.nan
+    for name in records.dtype.names or ():
+        wider[name] = records[name]
+    return wider

@@ -1,0 +1,79 @@
+"""Tables whose rows carry a checksum, so that damage which SQLite cannot see is found where a row is read.
+
+SQLite notices a damaged page where its structure is broken; a flipped bit in a number is another number to it. The
+checksum is a CRC-32 over the row's id and values: it finds every single flipped bit, and every burst of up to 32.
+
+A column is added later by `ALTER TABLE ... ADD COLUMN` (nullable) in a new step of `migrations`, and at the end of the
+table's `columns` here. Trailing NULLs are not part of the checksum, so rows from before stay whole.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedTable:
+    """name: in SQL. columns: name and type of each, between `id` and `checksum`."""
+
+    name: str
+    columns: tuple[tuple[str, type], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All columns, in the order in which rows are written and read."""
+        return ("id", *(name for name, _ in self.columns), "checksum")
+
+    def select(self, alias: str = "") -> str:
+        """The columns for a SELECT whose rows `is_whole` can check."""
+        return ", ".join(f"{alias}.{name}" if alias else name for name in self.names)
+
+    @property
+    def insert(self) -> str:
+        return f"INSERT INTO {self.name} ({', '.join(self.names)}) VALUES ({', '.join('?' * len(self.names))})"
+
+    def seal(self, id_: int, values: Sequence[object]) -> Row:
+        """The row to insert: values as SQLite will give them back, and their checksum."""
+        typed = (_as_stored(value, kind) for value, (_, kind) in zip(values, self.columns, strict=True))
+        row = (id_, *typed)
+        return (*row, _checksum(row))
+
+    def is_whole(self, row: Row) -> bool:
+        """Whether a row that was read through `select` is the one that was written."""
+        return len(row) == len(self.columns) + 2 and row[-1] == _checksum(row[:-1])
+
+
+def _as_stored(value: Any, kind: type) -> object:
+    if value is None or value != value:  # SQLite has no NaN: it stores NULL
+        return None
+    return float(value) + 0.0 if kind is float else kind(value)  # it has no -0.0 either
+
+
+def _checksum(values: Row) -> int:
+    end = len(values)
+    while end and values[end - 1] is None:
+        end -= 1
+    plain, crc = [], 0
+    for value in values[:end]:
+        if type(value) is bytes:
+            crc = zlib.crc32(value, crc)
+            plain.append(len(value))
+        else:
+            plain.append(value)
+    return zlib.crc32(repr(plain).encode(), crc)
+
+
+def whole_rows(table: SealedTable, rows: Iterable[Row], on_damage: Any) -> list[Row]:
+    """Those that are whole. on_damage: called with the table and the id of each that is not."""
+    kept = []
+    for row in rows:
+        if table.is_whole(row):
+            kept.append(row)
+        else:
+            on_damage(table, row[0])
+    return kept

@@ -1,0 +1,61 @@
+"""Databases as versions before the bounded record wrote them: a row a horizon, without checksums."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+from sqlite_utils.migrations import Migrations
+
+from core.events import StepDone
+from core.storage.gradients import pack_gradients
+from core.storage.migrations import STEPS
+from core.storage.records import StoredForecast, StoredScore
+
+BEFORE = [step.__name__ for step in STEPS].index("bounded_record")
+
+
+def open_old_database(path: Path, steps: int = BEFORE) -> Database:
+    """A new one with the first so many steps of the schema. Whoever opens it closes it."""
+    older = Migrations("ghostcandle")
+    for step in STEPS[:steps]:
+        older()(step)
+    db: Database = Database(sqlite3.connect(path, isolation_level=None))
+    db.enable_wal()
+    older.apply(db)
+    return db
+
+
+def add_old_forecasts(db: Database, run_id: str, forecasts: Iterable[StoredForecast]) -> None:
+    names = [field.name for field in fields(StoredForecast)][:-2]
+    for row in forecasts:
+        values = [getattr(row, name) for name in names]
+        arrays = [np.ascontiguousarray(each, "<f8").tobytes() for each in (row.quantiles, row.experts)]
+        _insert(
+            db, "forecasts", (*names, *_SHAPE, "quantiles", "experts"), run_id, *values, *row.experts.shape, *arrays
+        )
+
+
+def add_old_scores(db: Database, run_id: str, scores: Iterable[StoredScore]) -> None:
+    names = [column.name for column in db["scores"].columns][1:]
+    for row in scores:
+        _insert(db, "scores", names, run_id, *(getattr(row, name) for name in names))
+
+
+def add_old_steps(db: Database, run_id: str, steps: Iterable[StepDone]) -> None:
+    names = [field.name for field in fields(StepDone)][1:-1]
+    for row in steps:
+        values = [getattr(row, name) for name in names]
+        _insert(db, "steps", (*names, "gradients"), run_id, *values, pack_gradients(row.gradients))
+
+
+_SHAPE = ("expert_count", "quantity_count", "level_count")
+
+
+def _insert(db: Database, table: str, names: Iterable[str], *values: object) -> None:
+    columns = ", ".join(("run_id", *names))
+    db.conn.execute(f"INSERT INTO {table} ({columns}) VALUES ({', '.join('?' * len(values))})", values)
