@@ -61,13 +61,13 @@ class BlockReader:
         self,
         horizon: int,
         first_ms: int,
-        stop_ms: int = _FOREVER,
+        last_ms: int = _FOREVER,
         most: int = -1,
         *,
         with_losses: bool,
         all_versions: bool = False,
     ) -> ScoreBlock:
-        """Of targets that open in first_ms..stop_ms - 1, the first `most` rows (all: -1). A target is never parted."""
+        """Of targets that open in first_ms..last_ms, the first `most` rows (all: -1). A target is never parted."""
         table = scores_at(horizon)
         detail = DETAILS[table]
         columns, join = table.select("s"), ""
@@ -75,10 +75,10 @@ class BlockReader:
             columns, join = f"{columns}, {detail.select('d')}", f"LEFT JOIN {detail.name} AS d ON d.id = s.id"
         sql = (
             f"SELECT {columns} FROM {table.name} AS s {join} WHERE s.run = {RUN} "
-            "AND s.target_open_time_ms >= ? AND s.target_open_time_ms < ? "
+            "AND s.target_open_time_ms BETWEEN ? AND ? "
             "ORDER BY s.target_open_time_ms, s.version LIMIT ?"
         )
-        found = select(self._db, sql, (self.run_id, first_ms, stop_ms, most))
+        found = select(self._db, sql, (self.run_id, first_ms, last_ms, most))
         is_end = most < 0 or len(found) < most
         if not is_end:
             found = _without_last_target(found)

@@ -115,7 +115,7 @@ class RecordReader:
         """One candle ahead: of each mode the newest `most` up to this target (inclusive) that come after no gap,
         ascending by target. Without what every expert lost."""
         first_ms = min((self._first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
-        return self._to_scores(self._blocks.scores(1, first_ms, min(until_ms, 2**63 - 2) + 1, with_losses=False))
+        return self._to_scores(self._blocks.scores(1, first_ms, until_ms, with_losses=False))
 
     def scored_by_mode(self, until_ms: int) -> dict[tuple[ForecastMode, bool], int]:
         """How many targets up to this one (inclusive) were scored one candle ahead: by mode, and whether they come
@@ -125,10 +125,8 @@ class RecordReader:
 
     def score_versions(self, target_open_time_ms: int, *, horizon: int = 1) -> list[StoredScore]:
         """All versions of one score, the first one first; none while it has not been scored."""
-        stop_ms = target_open_time_ms + 1
-        return self._to_scores(
-            self._blocks.scores(horizon, target_open_time_ms, stop_ms, with_losses=True, all_versions=True)
-        )
+        at = target_open_time_ms
+        return self._to_scores(self._blocks.scores(horizon, at, at, with_losses=True, all_versions=True))
 
     def newest_version(self, target_open_time_ms: int, horizon: int) -> int:
         """Of the scores of this target, those that are stored in one piece with that of this horizon; 0 before one."""
