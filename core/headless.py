@@ -10,8 +10,8 @@ import traceback
 from collections.abc import Callable, Sequence
 
 from core.clock import Clock
-from core.commands import RescoreCandle
-from core.events import EventBatch, TrainerFailed
+from core.commands import RecordIncident, RescoreCandle
+from core.events import EventBatch, Incident, TrainerFailed
 from core.market.candle import Candle
 from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
 from core.market.pipeline import FeedTold, MarketPipeline
@@ -68,6 +68,11 @@ class HeadlessRun:
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
             await driver
+
+    def record(self, incidents: Sequence[Incident]) -> None:
+        """Store incidents from before the run with it."""
+        for incident in incidents:
+            self._inbox.send(RecordIncident(incident))
 
     def stop(self) -> None:
         """End soon, with a last checkpoint. Callable from a signal handler of the loop."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from core.clock import SystemClock
+from core.events import Incident, Severity
 from core.headless import HeadlessRun
 from core.market.candle import Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.storage.ownership import own
-from core.storage.recovering import open_or_recover
+from core.storage.ownership import LeftBehind, own
+from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.spec import SessionSpec
 from core.training.summary import summarise
@@ -26,6 +29,7 @@ from desktop.commands.progress import TerminalProgress
 from desktop.commands.text import print_summary
 
 _INTERRUPTED = 130
+_log = logging.getLogger("ghostcandle")
 
 
 @click.command()
@@ -46,16 +50,41 @@ def run_headless(context: Context, stopped: str | None = None) -> dict[str, Any]
 
     stopped: what is said where it was interrupted; None: what has been learned by then is summed up all the same.
     """
-    with own(context.folder, "headless"):
+    with own(context.folder, "headless") as owner:
+        incidents = [] if owner.left_behind is None else [_unclean_end(owner.left_behind)]
         opened = open_or_recover(context.folder)
         opened.db.close()
+        if opened.notice is not None:
+            incidents.append(_recovery(opened.notice))
+        for incident in incidents:  # on stderr and in the log, whatever is shown
+            _log.warning("%s %s", incident.what_happened, incident.what_was_done)
         with TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress:
-            if opened.notice is not None:
-                progress.say(opened.notice)
-            return asyncio.run(_run(context, progress, stopped))
+            summary = asyncio.run(_run(context, progress, stopped, incidents))
+        return {**summary, "notices": [incident.what_happened for incident in incidents]}
 
 
-async def _run(context: Context, progress: TerminalProgress, stopped: str | None) -> dict[str, Any]:
+def _unclean_end(left: LeftBehind) -> Incident:
+    return Incident(
+        None,
+        SystemClock().now_ms(),
+        Severity.WARNING,
+        "unclean end",
+        f"The {left.role} that was started at {moment(left.since_ms)} (process {left.pid}) did not end by itself.",
+        "The run continues from the newest whole checkpoint.",
+        "Steps since that checkpoint are done again. No stored forecast and no score is lost.",
+    )
+
+
+def _recovery(notice: str) -> Incident:
+    cost = "What was written since the last backup, where there was one; else everything that the database held."
+    return Incident(
+        None, SystemClock().now_ms(), Severity.ERROR, "database damaged", notice, "The run continues.", cost
+    )
+
+
+async def _run(
+    context: Context, progress: TerminalProgress, stopped: str | None, incidents: Sequence[Incident]
+) -> dict[str, Any]:
     clock = SystemClock()
     started_s = clock.monotonic_s()
     training = context.settings.training
@@ -72,6 +101,7 @@ async def _run(context: Context, progress: TerminalProgress, stopped: str | None
         progress.say(built.notice)
     spec = SessionSpec(context.folder.root, built.feed.market, context.settings, context.new_run, context.start)
     run = HeadlessRun(built.feed, spec, clock, progress.take_batch, progress.take_feed)
+    run.record(incidents)
     _stop_on_signals(run)
     await run.run()
     if run.failure is not None:

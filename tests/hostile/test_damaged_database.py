@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from core.clock import ManualClock
+from core.logs.writing import WINDOW_FILE
 from core.storage.backup_record import list_backups
 from core.storage.backups import make_backup
 from core.storage.candles import CandleStore
@@ -250,3 +251,37 @@ def test_what_is_killed_between_two_steps_of_a_recovery_is_done_by_the_next_star
     opened = open_or_recover(folder)
     opened.db.close()
     assert counted(folder) == BACKED_UP and len(list_backups(folder.backups)) == 1
+
+
+def headless(folder: DataFolder) -> CompletedProcess[str]:
+    arguments = ("--feed", "simulate", "--candles", "12", "--seed", "1", "--trainer", "thread", "--json")
+    done = commands.invoke("headless", *arguments, "--data-dir", str(folder.root))
+    assert done.returncode == 0 and TRACEBACK not in done.stderr, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("has_backup", [True, False])
+def test_a_headless_run_says_what_became_of_a_damaged_database(folder: DataFolder, has_backup: bool) -> None:
+    """Exit code 0 and not a word: a run of years could begin with an empty database unseen."""
+    if not has_backup:
+        shutil.rmtree(folder.backups)
+    SPOILERS["a page of zeros"](folder.database)
+    done = headless(folder)
+    answer = json.loads(done.stdout)
+    (notice,) = answer["notices"]
+    words = "took its place" if has_backup else "no verified backup"
+    assert words in notice and words in done.stderr and words in (folder.logs / WINDOW_FILE).read_text(encoding="utf-8")
+    told = [incident for incident in answer["incidents"] if incident["kind"] == "database damaged"]
+    assert [incident["what_happened"] for incident in told] == [notice]
+    again = headless(folder)
+    assert json.loads(again.stdout)["notices"] == [] and "damaged" not in again.stderr
+
+
+def test_a_headless_run_says_that_the_one_before_did_not_end_by_itself(folder: DataFolder) -> None:
+    folder.owner.write_text(json.dumps({"pid": 2**22 + 1, "role": "headless", "since_ms": NOON_MS}), encoding="utf-8")
+    done = headless(folder)
+    answer = json.loads(done.stdout)
+    assert len(answer["notices"]) == 1 and "did not end by itself" in answer["notices"][0]
+    assert [incident["kind"] for incident in answer["incidents"]] == ["unclean end"]
+    assert answer["notices"][0] in done.stderr
+    assert json.loads(headless(folder).stdout)["notices"] == []
