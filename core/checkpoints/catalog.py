@@ -108,6 +108,10 @@ class Texts:
         """Let the other rows go."""
         self.codes = self.codes[rows]
 
+    def has_any(self) -> bool:
+        """Whether any row has a text."""
+        return bool(self.where(bool).any())
+
     def where(self, question: Callable[[str], bool]) -> Mask:
         """The rows whose text answers yes."""
         answers = np.array([question(text) for text in self.distinct], dtype=np.bool_)

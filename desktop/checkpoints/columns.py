@@ -336,6 +336,7 @@ MOST_FIRST = frozenset(
 FIRST_COLUMNS = (
     "marks",
     "step",
+    "name",
     "candle",
     "when",
     "reason",
@@ -345,9 +346,12 @@ FIRST_COLUMNS = (
     "coverage",
     "direction",
     "size",
+    "tags",
     "note",
 )
 """Shown until others are chosen, in this order."""
+WHERE_FILLED = frozenset({"name", "evaluated", "tags"})
+"""Of those, which are shown only where some checkpoint has something in them."""
 LEAST_FIRST = ("size", "coverage", "direction", "when", "loss", "reason")
 """Of those, which go first where there is no room."""
 

@@ -315,13 +315,21 @@ class CheckpointsPanel(Panel):
     def _edit_name(self) -> None:
         chosen = self.selected()
         if len(chosen) == 1:
-            open_name(self, chosen[0], lambda name: self._source.set_name(chosen[0].checkpoint_id, name))
+            open_name(self, chosen[0], lambda name: self._set_name(chosen[0].checkpoint_id, name))
+
+    def _set_name(self, checkpoint_id: str, name: str) -> None:
+        self._source.set_name(checkpoint_id, name)
+        self.table.reveal_column("name")
 
     def _edit_tags(self) -> None:
         chosen = self.selected()
         if chosen:
             ids = [info.checkpoint_id for info in chosen]
-            open_tags(self, chosen, lambda add, remove: self._source.set_tags(ids, add, remove))
+            open_tags(self, chosen, lambda add, remove: self._set_tags(ids, add, remove))
+
+    def _set_tags(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> None:
+        self._source.set_tags(ids, add, remove)
+        self.table.reveal_column("tags")
 
     def _open_report(self) -> None:
         found = self._kept()[0].evaluation

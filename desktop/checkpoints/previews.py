@@ -141,6 +141,7 @@ class CheckpointPreviews(QObject):
                 action=restore,
                 on_action=lambda: self._restore(info.checkpoint_id),
                 is_answer=True,
+                on_dismiss=self.hide,
             )
         )
         self._window.banner.action.setFocus()

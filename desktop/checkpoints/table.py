@@ -29,6 +29,7 @@ from desktop.checkpoints.columns import (
     LEAST_FIRST,
     PINNED,
     PLACE,
+    WHERE_FILLED,
     marks,
 )
 from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
@@ -53,7 +54,7 @@ class CheckpointTable(QTableView):
         self.rows = CheckpointTableModel(self)
         self._settings = BrowserSettings()
         self._is_arranging = False
-        self._has_evaluations = False
+        self._unfilled = WHERE_FILLED
         self.setModel(self.rows)
         self._dress(theme)
         self.rows.sorting_asked.connect(self._on_sorting)
@@ -103,9 +104,9 @@ class CheckpointTable(QTableView):
         ids = self.selected_ids()
         current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
         scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
-        has_evaluations = bool(np.isfinite(catalog.number("evaluated_at")).any())
-        if has_evaluations != self._has_evaluations:
-            self._has_evaluations = has_evaluations
+        unfilled = _unfilled(catalog)
+        if unfilled != self._unfilled:
+            self._unfilled = unfilled
             self.fit_columns()
         if self.rows.show(catalog, rows):
             self.select_ids(ids, current[0] if current else None)
@@ -141,12 +142,18 @@ class CheckpointTable(QTableView):
         super().resizeEvent(event)
         self.fit_columns()
 
+    def reveal_column(self, name: str) -> None:
+        """Show a column whose content was changed just now, where the user's own choice leaves it out."""
+        if self._settings.columns and name not in self._settings.columns:
+            self._tell(replace(self._settings, columns=(*self.shown_columns(), name)))
+            self.arrange(self._settings)
+
     def fit_columns(self) -> None:
         """Where none were chosen, hide as many as must be for the others to be whole."""
         if self._settings.columns:
             return
         widths = {**_natural_widths(self.fontMetrics()), **self._settings.widths}  # a hidden column has none of its own
-        hidden = set() if self._has_evaluations else {"evaluated"}
+        hidden = set(self._unfilled)
         for name in LEAST_FIRST:
             if sum(widths[each] for each in FIRST_COLUMNS if each not in hidden) <= self.viewport().width():
                 break
@@ -253,3 +260,10 @@ def _natural_widths(metrics: QFontMetrics) -> dict[str, int]:
         widths[column.name] = widest + _CELL_MARGIN
     widths["marks"] = 3 * (_ICON_SIZE + 3) + 10
     return widths
+
+
+def _unfilled(catalog: Catalog) -> frozenset[str]:
+    """Of the columns that are shown only where some checkpoint has something in them, those in which none has."""
+    filled = {"evaluated"} if bool(np.isfinite(catalog.number("evaluated_at")).any()) else set()
+    filled |= {name for name in ("name", "tags") if catalog.text(name).has_any()}
+    return WHERE_FILLED - filled

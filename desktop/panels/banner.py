@@ -23,9 +23,9 @@ _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 class Notice:
     """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
 
-    on_action: called by the button named `action`, which also takes the notice away. is_answer: it answers what the
-    user has just asked for, so it stands before graver ones that were there already. is_alert: a price alert of the
-    user's, which stands before all else.
+    on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
+    takes it away otherwise. is_answer: it answers what the user has just asked for, so it stands before graver ones
+    that were there already. is_alert: a price alert of the user's, which stands before all else.
     """
 
     key: str
@@ -36,6 +36,7 @@ class Notice:
     on_action: Callable[[], object] | None = None
     is_answer: bool = False
     is_alert: bool = False
+    on_dismiss: Callable[[], object] | None = None
 
 
 class Banner(QWidget):
@@ -96,8 +97,11 @@ class Banner(QWidget):
 
     def dismiss(self) -> None:
         """Take away the notice that is shown; the next one follows."""
-        if self.shown is not None:
-            self.withdraw(self.shown.key)
+        notice = self.shown
+        if notice is not None:
+            self.withdraw(notice.key)
+            if notice.on_dismiss is not None:
+                notice.on_dismiss()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         notice = self.shown

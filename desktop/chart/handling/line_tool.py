@@ -21,7 +21,8 @@ class LineDesk(Protocol):
     def is_placing(self) -> bool:
         """Whether the next click sets a line."""
 
-    def place(self, price: float) -> None: ...
+    def place(self, price: float) -> None:
+        """Set the line that is being placed, where there is one."""
 
     def line_at(self, at: ChartPoint) -> PriceLine | None: ...
 
@@ -55,10 +56,9 @@ class LineTool:
 
     def press(self, at: ChartPoint) -> bool:
         if self._desk.is_placing:
-            if not at.is_on_prices:
-                return False
-            self._desk.place(snapped_price(at, self._model))
-            return True
+            return (
+                at.is_on_prices
+            )  # it is set when the button goes up: a dialog over the chart would keep that to itself
         line = self._desk.line_at(at)
         self._desk.select(line)
         self._held, self._grabbed_y, self._is_dragging = line, at.position.y(), False
@@ -75,6 +75,8 @@ class LineTool:
         held, self._held = self._held, None
         if held is not None and self._is_dragging:
             self._desk.drop(held)
+        elif held is None and at.is_on_prices:
+            self._desk.place(snapped_price(at, self._model))
 
     def cancel(self) -> None:
         held, self._held = self._held, None

@@ -18,6 +18,10 @@ from desktop.theme import mixed
 _GRID_ON_GROUND = 0.13
 _DOTS_EVERY_PX = 8
 _DOTS_INK = 0.45
+_FEW_GAPS = 4
+_CANDLES_A_GAP = 20
+"""Fewer candles than this between two gaps: whole lines would cover them like a barcode."""
+_TICK_PX = 10
 
 
 class BaseLayer:
@@ -89,16 +93,18 @@ def _paint_grid(painter: QPainter, frame: Frame, model: ChartModel, *, has_groun
 
 def _paint_gaps(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     """A thin mark between the candles around a hole, while there is room between them: a line where candles are still
-    to be had, dots where the exchange has none."""
+    to be had, dots where the exchange has none. In a thin market, which has more holes than that, only their feet."""
     if model.series is None or frame.group > 1:
         return
     found = visible_gaps(model.series, frame.first, frame.stop)
     columns_px = frame.xs(found.astype(np.float64) - 0.5)
     is_absent = _are_absent(found, model)
     bottom, side = frame.layout.plot_bottom - 1, frame.pixel
+    is_thin = found.size > max(_FEW_GAPS, (frame.stop - frame.first) // _CANDLES_A_GAP)
+    top_px = bottom - frame.scaled(_TICK_PX) if is_thin else 0
     marks = columns_px[~is_absent]
-    fill_rects(painter, rects(marks, 0, marks + side - 1, bottom), frame.palette.gap)
-    left, top = np.meshgrid(columns_px[is_absent], np.arange(0, bottom, frame.scaled(_DOTS_EVERY_PX)))
+    fill_rects(painter, rects(marks, top_px, marks + side - 1, bottom), frame.palette.gap)
+    left, top = np.meshgrid(columns_px[is_absent], np.arange(top_px, bottom, frame.scaled(_DOTS_EVERY_PX)))
     dots = rects(left, top, left + side - 1, np.minimum(top + 2 * side - 1, bottom))
     fill_rects(painter, dots, mixed(frame.palette.muted_text, frame.palette.background, _DOTS_INK))
 

@@ -263,6 +263,25 @@ def test_a_gap_has_a_mark_and_no_hole(show_chart: ShowChart) -> None:
     assert frame.x(60) - frame.x(59) == frame.x(59) - frame.x(58)
 
 
+@pytest.mark.parametrize("is_absent", [False, True])
+def test_the_holes_of_a_thin_market_have_feet_and_leave_the_candles_free(
+    show_chart: ShowChart, is_absent: bool
+) -> None:
+    """Half of the candles are missing, as where nobody traded: whole lines would be a barcode."""
+    chart = show_chart(random_series(160, skip=frozenset(range(1, 160, 2))))
+    if is_absent:
+        chart.set_holes(KnownHoles(np.array([[0, 2**62]])))
+    settle(chart)
+    frame, marks = chart.frame, [chart.frame.x(index - 0.5) for index in range(30, 60)]
+    column_of_candles = frame.x(30)
+    drawn = picture(chart)[: frame.layout.plot_bottom, :]
+    high, low = frame.layout.price_top, frame.layout.plot_bottom - frame.scaled(30)
+    ground = drawn[high:low, column_of_candles - 4]  # beside the candle: grid lines and ground alone
+    assert all((drawn[high:low, mark] == ground).mean() > 0.9 for mark in marks), "no line runs through"
+    feet = drawn[frame.layout.plot_bottom - frame.scaled(8) : frame.layout.plot_bottom]
+    assert sum((feet[:, mark] != feet[:, mark + 2]).any() for mark in marks) > 20
+
+
 def test_a_hole_is_dotted_only_where_the_exchange_has_no_candle_of_it(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(110, skip=frozenset(range(60, 70))))
     first_ms = int(chart.model.time_at(59) or 0) + MINUTE_MS

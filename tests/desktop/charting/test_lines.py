@@ -509,6 +509,27 @@ def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     assert not the_line(bench).is_armed and window.banner.shown is None
 
 
+def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench) -> None:
+    """The dialog opens over the chart, so that the chart never sees the button go up."""
+    chart, where = bench.bench.chart, bench.middle()
+    assert chart.scale.is_newest_in_view
+    ahead = chart.scale.right - chart.scale.count
+    bench.hover(where)
+    bench.key(Qt.Key.Key_N)
+    QTest.mousePress(chart, LEFT, pos=where)
+    if not bench.bench.window.findChildren(LineTextDialog):
+        QTest.mouseRelease(chart, LEFT, pos=where)
+    write(bench, "Here")
+    assert the_line(bench).text == "Here"
+    series, newest = chart.model.series, bench.newest
+    assert series is not None
+    for number in range(1, 4):
+        series.add(replace(newest, open_time_ms=newest.open_time_ms + number * 60_000))
+        chart.refresh()
+        chart.flush()
+    assert chart.scale.right - chart.scale.count == ahead
+
+
 @pytest.mark.parametrize("has_sound", [True, False])
 def test_an_alert_says_so_before_all_other_banners_and_makes_a_sound(bench: ToolBench, has_sound: bool) -> None:
     window, sounds = bench.bench.window, list[None]()

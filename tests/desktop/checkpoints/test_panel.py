@@ -12,7 +12,7 @@ from core.events import CheckpointsChanged
 from core.settings import BrowserSettings
 from desktop.actions import ActionId
 from desktop.checkpoints.column_dialog import ColumnDialog
-from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS
+from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.checkpoints.source import CheckpointSource
@@ -74,7 +74,7 @@ def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsP
             for row in range(panel.model.rowCount()):
                 assert metrics.horizontalAdvance(column.text(panel.model.kept(row))) < table.columnWidth(number)
     panel.resize(1_400, 220)
-    without = tuple(name for name in FIRST_COLUMNS if name != "evaluated")  # there is no evaluation to be shown
+    without = tuple(name for name in FIRST_COLUMNS if name not in WHERE_FILLED)  # there is nothing to be shown in them
     qtbot.waitUntil(lambda: table.shown_columns() == without)
 
 
@@ -237,6 +237,25 @@ def test_a_name_and_tags_are_typed_and_found_again(qtbot: QtBot, panel: Checkpoi
     type_into_dialog(qtbot, panel, "keep, calm-night")
     qtbot.keyClicks(panel.filter, "tag = calm-night and not name = champion")
     assert steps(panel) == [12_310]
+
+
+@pytest.mark.parametrize("columns", [(), ("step", "skill")], ids=["as many as fit", "chosen ones"])
+def test_the_column_of_a_name_or_a_tag_that_was_given_is_shown(
+    qtbot: QtBot, panel: CheckpointsPanel, columns: tuple[str, ...]
+) -> None:
+    """Else nothing on the screen changes, and one does not know whether it was taken."""
+    panel.show_settings(replace(panel.table.settings, columns=columns))
+    panel.resize(1_400, 320)
+    panel.refresh()
+    assert not {"name", "tags"} & set(panel.table.shown_columns())
+    select(panel, 12_320)
+    press(qtbot, panel, Qt.Key.Key_F2, SHIFT)
+    type_into_dialog(qtbot, panel, "Champion")
+    assert "name" in panel.table.shown_columns() and "tags" not in panel.table.shown_columns()
+    select(panel, 12_310)
+    press(qtbot, panel, Qt.Key.Key_T, CONTROL)
+    type_into_dialog(qtbot, panel, "keep")
+    assert {"name", "tags"} <= set(panel.table.shown_columns())
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
-from tests.desktop.whole_window import CandleGate, context, run_window, until
+from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -59,6 +59,22 @@ def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
         await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
         assert tools.previews.layer.shown == () and not tools.previews.is_shown
+
+    run_window(qapp, context(tmp_path), story)
+
+
+def test_ghosts_of_a_checkpoint_go_with_their_notice(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+    async def story(application: Application) -> None:
+        await some(application, gate, 1)
+        previews, banner = application.browser.previews, application.window.banner
+        application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+        await until(lambda: bool(previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
+        QTest.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
+        assert previews.layer.shown == () and not previews.is_shown
+        gate.release(1)
+        newest = step_of(application)
+        await until(lambda: step_of(application) > newest, "the next candle")
+        assert previews.layer.shown == (), "they do not come back"
 
     run_window(qapp, context(tmp_path), story)
 
