@@ -49,7 +49,12 @@ class MarketSettings:
     symbol: str = Field(default="BTC/USDT", description="The market's symbol, as ccxt writes it.")
     interval: str = Field(default="1m", description="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = Field(default=None, description="The candle file to replay.")
-    speed: float = Field(default=0.0, ge=0.0, description="Replayed candles per second; 0: as fast as it goes.")
+    speed: float | None = Field(
+        default=None,
+        ge=0.0,
+        description="Candles per second; 0: as fast as it goes. Not set: a replay runs at 2 in the window and as fast "
+        "as it goes without one, a simulation in real time.",
+    )
     catch_up_candles: int = Field(
         default=1000, ge=0, le=20_000, description="Closed candles learned from at the start."
     )

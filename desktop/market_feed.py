@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -21,6 +22,8 @@ from core.settings import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
 
+WATCHABLE_SPEED = 2.0
+"""Candles per second of a replay for which no speed was chosen: somebody looks at it."""
 _HEAVY = {"auto": "ccxt.pro", "live": "ccxt.pro", "replay": "pandas"}
 """What a feed imports when it is built: done on a thread, so that the window stays fluid meanwhile."""
 
@@ -66,6 +69,8 @@ class MarketFeed(QObject):
         module = _HEAVY.get(settings.feed)
         if module is not None:
             await asyncio.to_thread(importlib.import_module, module)
+        if settings.feed == "replay" and settings.speed is None and limit is None:
+            settings = replace(settings, speed=WATCHABLE_SPEED)
         built = await build_feed(
             settings,
             seed=seed,

@@ -65,7 +65,8 @@ def make_editor(info: FieldInfo) -> FieldEditor:
         spin = _whole_number(low, high)
         return _optional(spin) if is_optional else spin
     if annotation is float:
-        return _number(low, high)
+        number = _number(low, high)
+        return _optional(number) if is_optional else number
     if annotation is str:
         return _text(is_optional)
     raise TypeError(f"no editor for {info.annotation}")

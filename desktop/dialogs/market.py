@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -28,6 +28,7 @@ from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.problem import Problem
 from desktop.dialogs.setting_facts import description
+from desktop.market_feed import WATCHABLE_SPEED
 from desktop.plain_text import paragraphs
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -70,7 +71,11 @@ class MarketDialog(QDialog):
         self.file.setPlaceholderText(translate("Dialogs", "A file of candles: CSV, Feather, Parquet"))
         self.browse = QPushButton(translate("Dialogs", "Browse…"))
         self.browse.clicked.connect(self._choose_file)
-        self.speed = _speed(market.speed)
+        self.speed = _speed()
+        self._has_speed = market.speed is not None
+        """It was chosen; else the feed's own is shown."""
+        if market.speed is not None:
+            self.speed.setValue(market.speed)
         self.catch_up = QSpinBox()
         self.catch_up.setRange(0, 20_000)
         self.catch_up.setSingleStep(100)
@@ -110,7 +115,7 @@ class MarketDialog(QDialog):
             symbol=self.symbol.currentText().strip() if is_stored else self.symbol.currentText().strip().upper(),
             interval=self.interval.currentText().strip(),
             file=self.file.text().strip() or None,
-            speed=self.speed.value(),
+            speed=self.speed.value() if self._has_speed else None,
             catch_up_candles=self.catch_up.value(),
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
         )
@@ -184,6 +189,7 @@ class MarketDialog(QDialog):
 
     def _connect(self) -> None:
         self.feed.currentIndexChanged.connect(lambda _index: self._on_change())
+        self.speed.valueChanged.connect(lambda _value: self._on_speed())
         for box in (self.venue, self.symbol, self.interval):
             box.currentTextChanged.connect(lambda _text: self._on_change())
         for line in (self.file, self.fallback):
@@ -193,7 +199,20 @@ class MarketDialog(QDialog):
         used = _USED[self.feed.currentData()]
         for name, widget in self._rows.items():
             self._form.setRowVisible(widget, name == "feed" or name in used)
+        self._show_speed()
         self._message.check(self.market, self.buttons)
+
+    def _on_speed(self) -> None:
+        self._has_speed = True
+
+    def _show_speed(self) -> None:
+        """A simulation without a speed runs in real time."""
+        is_simulated = self.feed.currentData() == "simulate"
+        words = translate("Dialogs", "in real time") if is_simulated else translate("Dialogs", "as fast as it goes")
+        self.speed.setSpecialValueText(words)
+        if not self._has_speed:
+            with QSignalBlocker(self.speed):
+                self.speed.setValue(0.0 if is_simulated else WATCHABLE_SPEED)
 
     def _choose_file(self) -> None:
         dialog = QFileDialog(
@@ -210,11 +229,9 @@ class MarketDialog(QDialog):
         open_dialog(dialog)
 
 
-def _speed(value: float) -> QDoubleSpinBox:
+def _speed() -> QDoubleSpinBox:
     spin = QDoubleSpinBox()
     spin.setRange(0.0, 10_000.0)
     spin.setDecimals(1)
     spin.setSuffix(translate("Dialogs", " candles a second"))
-    spin.setSpecialValueText(translate("Dialogs", "as fast as it goes"))
-    spin.setValue(value)
     return spin

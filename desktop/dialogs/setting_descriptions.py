@@ -13,7 +13,11 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("SettingDescriptions", "The market's symbol, as ccxt writes it."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The candle file to replay."),
-    QT_TRANSLATE_NOOP("SettingDescriptions", "Replayed candles per second; 0: as fast as it goes."),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "Candles per second; 0: as fast as it goes. Not set: a replay runs at 2 in the window and as fast as "
+        "it goes without one, a simulation in real time.",
+    ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Closed candles learned from at the start."),
     QT_TRANSLATE_NOOP(
         "SettingDescriptions",

@@ -114,7 +114,7 @@ def _replay(settings: MarketSettings, clock: Clock, limit: int | None) -> Replay
         raise FeedError("A replay needs a candle file: name one with --file, or in the market dialog.")
     path = Path(settings.file)
     file = read_candle_file(path)
-    return ReplayFeed(file, replay_name(path, file), clock, settings.speed, settings.catch_up_candles, limit)
+    return ReplayFeed(file, replay_name(path, file), clock, settings.speed or 0.0, settings.catch_up_candles, limit)
 
 
 def _seed_to_go_on_with(last: Market | None) -> int:

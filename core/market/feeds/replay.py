@@ -34,13 +34,14 @@ class ReplayFeed:
         catch_up: int | None = None,
         limit: int | None = None,
     ) -> None:
-        """speed: candles per second after the first `catch_up`; 0: as fast as it goes. limit: of the file's candles."""
+        """speed: candles per second after the first `catch_up`, or half of a file that has no more; 0: as fast as it
+        goes. limit: of the file's candles."""
         self._candles = file.candles[:limit]
         self._rejections = rejections_in_words(file.rejected)
         self._market = Market(FILE_VENUE, name, file.interval)
         self._clock = clock
         self._speed = speed
-        self._catch_up = len(self._candles) if speed == 0.0 else min(catch_up or 0, len(self._candles))
+        self._catch_up = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
         self._closed = asyncio.Event()
 
     @property
@@ -97,3 +98,8 @@ class ReplayFeed:
 
     def _status(self, state: FeedState, sentence: str) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms())
+
+
+def _at_once(catch_up: int, candles: int, limit: int | None) -> int:
+    """Of a short file half: a replay that begins at its end shows nothing. A limited one is short on purpose."""
+    return catch_up if catch_up < candles else candles // 2 if limit is None else candles

@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.settings import MarketSettings
 from desktop.dialogs.market import MarketDialog
+from desktop.market_feed import WATCHABLE_SPEED
 
 OK = QDialogButtonBox.StandardButton.Ok
 
@@ -101,6 +102,21 @@ def test_a_replay_needs_a_file_that_exists(dialog: MarketDialog, tmp_path: Path)
     path.write_text("time,open\n")
     dialog.file.setText(str(path))
     assert dialog.market().file == str(path)
+
+
+def test_a_replay_runs_at_a_speed_that_can_be_watched_unless_another_is_chosen(
+    dialog: MarketDialog, tmp_path: Path
+) -> None:
+    path = tmp_path / "candles.csv"
+    path.write_text("time,open\n")
+    dialog.file.setText(str(path))
+    choose_feed(dialog, "replay")
+    assert dialog.speed.value() == WATCHABLE_SPEED and dialog.market().speed is None
+    choose_feed(dialog, "simulate")
+    assert dialog.speed.text() == "in real time" and dialog.market().speed is None
+    choose_feed(dialog, "replay")
+    dialog.speed.setValue(0.0)
+    assert dialog.speed.text() == "as fast as it goes" and dialog.market().speed == 0.0
 
 
 def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:

@@ -75,6 +75,12 @@ def test_what_is_stored_is_left_out() -> None:
     )
 
 
+@pytest.mark.parametrize(("catch_up", "at_once"), [(40, 40), (199, 99), (1_000, 99), (0, 0)])
+def test_a_paced_replay_begins_with_candles_behind_it_and_never_at_its_end(catch_up: int, at_once: int) -> None:
+    events = all_of(ReplayFeed(FILE, "TEST", ManualClock(), speed=2.0, catch_up=catch_up))
+    assert len(candles(events, is_live=False)) == at_once and candles(events) == CANDLES
+
+
 def test_a_limit_ends_it() -> None:
     assert candles(all_of(ReplayFeed(FILE, "TEST", ManualClock(), limit=7))) == CANDLES[:7]
 
