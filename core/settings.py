@@ -158,11 +158,23 @@ class TrainingSettings:
     )
     replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
     replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
+    shrinkage: float = Field(
+        default=0.1,
+        ge=0.0,
+        le=10.0,
+        description="Price of a correction in the loss: its square times the horizon, times this; 0: none.",
+    )
     poor_forecast_weight: float = Field(
-        default=1.5, ge=1.0, le=10.0, description="Loss weight of a sample whose forecast was worse than usual."
+        default=1.0,
+        ge=1.0,
+        le=10.0,
+        description="Loss weight of a sample whose forecast was worse than usual; 1: off. Above 1 it cost skill.",
     )
     wrong_direction_weight: float = Field(
-        default=1.5, ge=1.0, le=10.0, description="Loss weight of the close where the forecast's direction was wrong."
+        default=1.0,
+        ge=1.0,
+        le=10.0,
+        description="Loss weight of the close where the forecast's direction was wrong; 1: off. Above 1 it cost skill.",
     )
 
 

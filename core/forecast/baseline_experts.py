@@ -11,7 +11,8 @@
 - Markov switching: of two regimes, how likely each is in the target candle, and what candles of each were like.
 
 Where not said otherwise, quantiles are the empirical ones of an expert's newest 1,000 errors, in units of its spread.
-Until there are 30 of them, it says what the reference says.
+Until there are 30 of them, it says what the reference says. The errors of close and body count with both signs, except
+the 12-lag regression's: the others forecast a size and no direction, and the drift of their newest errors is chance.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from core.forecast.baselines import FEWEST_OUTCOMES, REFERENCE_WINDOW
 from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVERSE, SEASONAL, SWITCHING
 from core.forecast.garch import GarchGrid
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray, Quantity
+from core.forecast.quantities import SIGNED, FloatArray, Quantity
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
 from core.forecast.seasons import TimeOfDayMeans
@@ -58,9 +59,9 @@ _LEARNED = (
 )
 """Whose quantiles on what are those of their own errors: a pair for each place P."""
 _PLACE = {pair: place for place, pair in enumerate(_LEARNED)}
-HAR_QUANTITIES = tuple(quantity for expert, quantity in _LEARNED if expert == HAR)
-"""On what HAR speaks."""
 _QUANTITY_AT = np.array([quantity for _, quantity in _LEARNED])
+_IS_SYMMETRIC = np.array([quantity in SIGNED and expert != LAGS for expert, quantity in _LEARNED])
+"""Experts that say how far the price goes, and not where to: their errors count with both signs."""
 
 _LARGEST_LOG_WIDTH = 2.0
 _SMALLEST_WIDTH, _LARGEST_WIDTH = np.exp(-_LARGEST_LOG_WIDTH), np.exp(_LARGEST_LOG_WIDTH)
@@ -86,7 +87,7 @@ class BaselineExperts:
         self._seasons = TimeOfDayMeans(history.interval)
         self._garch = GarchGrid()
         self._switching = RegimeSwitching(REFERENCE_WINDOW)
-        self._residuals = ResidualQuantiles(places, horizons, REFERENCE_WINDOW)
+        self._residuals = ResidualQuantiles(_IS_SYMMETRIC, horizons, REFERENCE_WINDOW)
         self._read = {name: np.zeros((horizons, known.features)) for name, known in self._regressions.items()}
         """By each regression at the newest origins, the newest first: [origin, K]."""
         self._centre = np.zeros((horizons, places, horizons))
@@ -121,20 +122,6 @@ class BaselineExperts:
             log_ranges = self._switching.log_range_quantiles(self._history.horizons)
             said[SWITCHING, :, Quantity.RANGE] = log_ranges - self._history.column("range_level")[-1]
         return said
-
-    def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
-        """What the model corrects at these rows of the history, normalised: [origin, H, Q, L], ascending.
-
-        Where HAR speaks, it is what HAR expected at the row, with the errors that HAR lately had; else the reference.
-        So the model need not learn what a regression knows. reference: [H, Q, L], as `ReferenceForecast` gives it now.
-        """
-        anchors = np.repeat(reference[None], origins.size, axis=0)
-        centre, spread = har_expectations(self._history.expected[origins])
-        heard = self._heard()
-        for index, quantity in enumerate(HAR_QUANTITIES):
-            errors = self._error_quantiles()[_PLACE[HAR, quantity], heard]
-            anchors[:, heard, quantity] = centre[:, heard, index, None] + spread[:, heard, index, None] * errors
-        return anchors
 
     def _heard(self) -> NDArray[np.int64]:
         """The horizons of which enough errors are known."""
@@ -177,7 +164,6 @@ class BaselineExperts:
         spread[_PLACE[SWITCHING, Quantity.CLOSE]] = self._width_of(self._switching.moves(self._history.horizons))
         _push(self._spread, spread)
         self._newest_return = float(inputs.newest[Quantity.CLOSE])
-        self._history.expect(said["range"], said["width"])
 
     def _width_of(self, moves: FloatArray) -> FloatArray:
         """How wide the close is where its next moves are so large: [H], about 1 where they are as usual, or unknown."""
@@ -233,17 +219,6 @@ class BaselineExperts:
         for name, regression in self._regressions.items():
             self._read[name][:] = state[f"read.{name}"]
             regression.restore(part_of(state, f"regression.{name}"))
-
-
-def har_expectations(expected: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centre and spread of what HAR says where it expects this: [..., 2, H] to [..., H, len(HAR_QUANTITIES)] each."""
-    log_range, log_width = expected[..., 0, :], expected[..., 1, :]
-    centre = np.zeros((*log_range.shape, len(HAR_QUANTITIES)))
-    centre[..., HAR_QUANTITIES.index(Quantity.RANGE)] = log_range
-    spread = np.repeat(_width(log_width)[..., None], len(HAR_QUANTITIES), axis=-1)
-    spread[..., HAR_QUANTITIES.index(Quantity.CLOSE)] = _together(_width(log_width))
-    spread[..., HAR_QUANTITIES.index(Quantity.RANGE)] = 1.0
-    return centre, spread
 
 
 def _width(log_width: FloatArray) -> FloatArray:

@@ -2,8 +2,10 @@
 
 For each horizon and quantity: the empirical quantiles of the normalised outcomes of the newest 1,000 origins whose
 target has closed, without those that have a hole between origin and target. Normalised means: a return over the EWMA
-standard deviation of returns (span 60) known at the origin, a log range about its EWMA (span 50). This definition is
-fixed: skill is measured against it.
+standard deviation of returns (span 60) known at the origin, a log range about its EWMA (span 50). Close and body count
+with both signs, so that their quantiles are symmetric about no change: the drift of 1,000 overlapping outcomes is
+mostly chance, and a reference that followed it would be easier to beat. This definition is fixed: skill is measured
+against it.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray, Quantity
+from core.forecast.quantities import LEVELS, QUANTITIES, SIGNED, SIZE_LEVELS, FloatArray, Quantity
 
 REFERENCE_WINDOW = 1000
 FEWEST_OUTCOMES = 30
@@ -79,7 +81,15 @@ def outcome_quantiles(outcomes: FloatArray) -> FloatArray:
     if missing > 0:
         outcomes = np.concatenate([outcomes, _prior_sample(missing)])
     quantiles: FloatArray = np.quantile(outcomes, LEVELS, axis=0).T
+    quantiles[SIGNED] = symmetric_quantiles(outcomes[:, SIGNED])
     return quantiles
+
+
+def symmetric_quantiles(outcomes: FloatArray) -> FloatArray:
+    """Quantiles of outcomes [n, S] that count with both signs: [S, level]. The median is 0, the others mirror it."""
+    sizes = np.quantile(np.abs(outcomes), SIZE_LEVELS, axis=0).T
+    mirrored: FloatArray = np.sign(LEVELS - 0.5) * sizes
+    return mirrored
 
 
 def _prior_sample(size: int) -> FloatArray:

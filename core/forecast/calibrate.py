@@ -6,6 +6,10 @@ has a log factor on its distance from the median: an outcome beyond the quantile
 steps whose balance point is the nominal rate (Gibbs and Candes, 2021, in the multiplicative form of quantile tracking,
 Angelopoulos et al., 2023). Both act on what is scaled by volatility already.
 
+A close that did not move lies on the quantiles of a market that often does not: it is neither beyond them nor within,
+and any level between the share below and the share at or below is right (the subgradient of the pinball loss). So such
+a tie counts as what balances the outcomes that are none, as far as a tie can.
+
 The rates trade noise for speed; `docs/forecasts.md` has what was measured. Forecasts of h candles overlap, so h of
 their outcomes say little more than one: the rates are divided by h.
 """
@@ -19,6 +23,9 @@ from core.forecast.quantities import BAND_50, LEVELS, MEDIAN, QUANTITIES, FloatA
 
 _LARGEST_LOG_FACTOR = 2.0
 _LARGEST_BIAS = 0.5
+_TIE = 1e-3
+"""An outcome this near to a quantile, in units of volatility, lies on it."""
+_KEEP_TIES = 0.995
 _SHARED = 4.0
 """What is wrong with all levels alike is learned from all of them: one level's own outcomes are few."""
 
@@ -31,6 +38,10 @@ class AdaptiveCalibration:
         self._bias_rate = bias_rate
         self._log_factor = np.zeros((horizons, QUANTITIES, len(LEVELS)))
         self._bias = np.zeros((horizons, QUANTITIES))
+        self._tied = np.zeros_like(self._log_factor)
+        """How often outcomes lie on the quantile: a running mean."""
+        self._untied = np.zeros_like(self._log_factor)
+        """How much too often the others lie beyond it, as a share of all outcomes: a running mean."""
 
     def apply(self, quantiles: FloatArray) -> FloatArray:
         """Calibrated quantiles, ascending: [horizon, quantity, level] in and out."""
@@ -41,18 +52,33 @@ class AdaptiveCalibration:
 
     def update(self, horizon: int, shown: FloatArray, outcome: FloatArray) -> None:
         """Learn from one outcome. shown: the quantiles that were shown [quantity, level]; outcome: [quantity]."""
-        is_lower, is_upper = LEVELS < 0.5, LEVELS > 0.5
-        beyond = np.where(is_lower, outcome[:, None] < shown, outcome[:, None] > shown)
-        nominal = np.where(is_lower, LEVELS, 1.0 - LEVELS)
-        too_often = (beyond - nominal) * (is_lower | is_upper)
-        shared = too_often.mean(axis=-1, keepdims=True) * (is_lower | is_upper)
+        is_off_centre = LEVELS != 0.5
+        distance = outcome[:, None] - shown
+        is_tie = np.abs(distance) <= _TIE
+        too_often = self._too_often(horizon - 1, distance, is_tie) * is_off_centre
+        shared = too_often.mean(axis=-1, keepdims=True) * is_off_centre
         row = self._log_factor[horizon - 1] + self._rate / horizon * (too_often + _SHARED * shared)
         self._log_factor[horizon - 1] = np.clip(row, -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR)
-        moved = self._bias[horizon - 1] + self._bias_rate / horizon * np.sign(outcome - shown[:, MEDIAN])
+        moved = self._bias[horizon - 1] + self._bias_rate / horizon * np.sign(distance * ~is_tie)[:, MEDIAN]
         self._bias[horizon - 1] = np.clip(moved, -_LARGEST_BIAS, _LARGEST_BIAS)
 
+    def _too_often(self, row: int, distance: FloatArray, is_tie: NDArray[np.bool_]) -> FloatArray:
+        """How far the outcome lay beyond more often than it should, between -1 and 1: [quantity, level]."""
+        nominal = np.minimum(LEVELS, 1.0 - LEVELS)
+        beyond = np.where(LEVELS < 0.5, distance < 0.0, distance > 0.0) - nominal
+        for mean, now in ((self._tied, is_tie), (self._untied, beyond * ~is_tie)):
+            mean[row] = _KEEP_TIES * mean[row] + (1.0 - _KEEP_TIES) * now
+        balanced = -self._untied[row] / np.maximum(self._tied[row], np.finfo(np.float64).tiny)
+        return np.where(is_tie, np.clip(balanced, -nominal, 1.0 - nominal), beyond)
+
     def state(self) -> dict[str, NDArray[np.generic]]:
-        return {"log_factor": self._log_factor.copy(), "bias": self._bias.copy()}
+        return {
+            "log_factor": self._log_factor.copy(),
+            "bias": self._bias.copy(),
+            "tied": self._tied.copy(),
+            "untied": self._untied.copy(),
+        }
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
         self._log_factor[:], self._bias[:] = state["log_factor"], state["bias"]
+        self._tied[:], self._untied[:] = state["tied"], state["untied"]

@@ -29,7 +29,7 @@ class Combination:
         self.weights = ExpertWeights(prior, horizons)
         self.calibration = AdaptiveCalibration(horizons)
 
-    def say(self, experts: FloatArray) -> FloatArray:
+    def predict(self, experts: FloatArray) -> FloatArray:
         """[E, H, Q, L] to [H, Q, L], ascending."""
         return self.calibration.apply(self.weights.combine(experts))
 

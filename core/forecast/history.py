@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.forecast.averages import WeightedMoments
 from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
 from core.forecast.quantities import (
+    LEVELS,
     NO_VOLUME,
     QUANTITIES,
     SMALLEST_RANGE,
@@ -27,6 +28,8 @@ _SMALLEST_SCALE = 1e-6
 _RANGE_TO_DEVIATION = 1.0 / (2.0 * math.sqrt(math.log(2.0)))
 """Parkinson (1980): a Brownian path's expected high-low range against its standard deviation, roughly."""
 _FEWEST_RETURNS = 10
+_LARGEST_ANCHOR = 1e4
+"""Of normalised quantiles, so that they fit into half precision."""
 _DAY_MS = 86_400_000
 _WEEK_MS = 7 * _DAY_MS
 
@@ -63,7 +66,7 @@ class History:
         self._time = np.zeros(2 * capacity, dtype=np.int64)
         self._values = {name: np.zeros(2 * capacity) for name in self._COLUMNS}
         self._features = np.zeros((2 * capacity, FEATURES), dtype=np.float32)
-        self._expected = np.zeros((2 * capacity, 2, horizons))
+        self._anchors = np.zeros((2 * capacity, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
         self._moments = {name: WeightedMoments(span) for name, span in _MOMENTS.items()}
         self._observed = 0
 
@@ -92,13 +95,10 @@ class History:
         """[candle, feature], each within +-6, known at the candle's close."""
         return self._features[: self._size]
 
-    @property
-    def expected(self) -> FloatArray:
-        """What a regression expected at each candle's close of the candles ahead: [candle, 2, H].
-
-        The log range relative to its level, and relative to volatility: that is a width.
-        """
-        return self._expected[: self._size]
+    def anchors(self, origins: NDArray[np.int64]) -> FloatArray:
+        """What the model corrects at these rows: the quantiles that were forecast without it at each candle's close,
+        normalised, to three digits: [origin, H, Q, L]."""
+        return self._anchors[origins].astype(np.float64)
 
     def column(self, name: str) -> FloatArray:
         """One derived column, [candle]."""
@@ -130,7 +130,7 @@ class History:
         for name, value in values.items():
             self._values[name][row] = value
         self._features[row] = self._feature_row(row, log_return, before["range"], is_after_gap)
-        self._expected[row] = 0.0
+        self._anchors[row] = 0.0
         self._size += 1
         self._observed += 1
 
@@ -176,16 +176,16 @@ class History:
         self._values["error_ratio"][origin] = error_ratio
         self._values["wrong_direction"][origin] = 1.0 if wrong_direction else 0.0
 
-    def expect(self, log_range: FloatArray, log_width: FloatArray) -> None:
-        """Remember what is expected at the newest candle, [H] each: the model learns to correct it."""
-        self._expected[self._size - 1] = log_range, log_width
+    def keep_anchor(self, quantiles: FloatArray) -> None:
+        """Remember the normalised quantiles [H, Q, L] that are forecast without the model at the newest candle."""
+        self._anchors[self._size - 1] = np.clip(quantiles, -_LARGEST_ANCHOR, _LARGEST_ANCHOR)
 
     def state(self) -> dict[str, NDArray[np.generic]]:
         """Everything, as arrays, for a checkpoint."""
         arrays: dict[str, NDArray[np.generic]] = {
             "time": self.open_time_ms.copy(),
             "features": self.features.copy(),
-            "expected": self.expected.copy(),
+            "anchors": self._anchors[: self._size].copy(),
             "observed": np.array([self._observed], dtype=np.int64),
         }
         arrays.update({f"column.{name}": self.column(name).copy() for name in self._COLUMNS})
@@ -201,7 +201,7 @@ class History:
         self._observed = int(state["observed"][0])
         self._time[:size] = state["time"]
         self._features[:size] = state["features"]
-        self._expected[:size] = state["expected"]
+        self._anchors[:size] = state["anchors"]
         for name in self._COLUMNS:
             self._values[name][:size] = state[f"column.{name}"]
         for name, moments in self._moments.items():
@@ -211,7 +211,7 @@ class History:
         if self._size < 2 * self._capacity:
             return
         kept = slice(self._size - self._capacity, self._size)
-        columns: list[NDArray[Any]] = [self._time, self._features, self._expected, *self._values.values()]
+        columns: list[NDArray[Any]] = [self._time, self._features, self._anchors, *self._values.values()]
         for column in columns:
             column[: self._capacity] = column[kept].copy()
         self._size = self._capacity

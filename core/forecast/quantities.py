@@ -27,6 +27,8 @@ FloatArray = NDArray[np.float64]
 
 LEVELS: FloatArray = np.array(QUANTILE_LEVELS, dtype=np.float64)
 LEVELS.flags.writeable = False
+SIZE_LEVELS: FloatArray = np.abs(2.0 * LEVELS - 1.0).round(12).astype(np.float64)
+"""Where a number counts with both signs: its quantile at each level is, but for the sign, that of its size at these."""
 MEDIAN = QUANTILE_LEVELS.index(0.5)
 BAND_50 = (QUANTILE_LEVELS.index(0.25), QUANTILE_LEVELS.index(0.75))
 BAND_90 = (QUANTILE_LEVELS.index(0.05), QUANTILE_LEVELS.index(0.95))
@@ -51,6 +53,8 @@ class Quantity(IntEnum):
 
 
 QUANTITIES = len(Quantity)
+SIGNED = [Quantity.CLOSE, Quantity.BODY]
+"""Those that have a direction: "no change" is 0."""
 QUANTITY_NAMES = tuple(quantity.name.lower().replace("_", " ") for quantity in Quantity)
 """As people read them."""
 

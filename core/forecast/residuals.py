@@ -5,17 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import LEVELS, FloatArray
+from core.forecast.quantities import LEVELS, SIZE_LEVELS, FloatArray
 
 _LAST = np.finfo(np.float32).max
 """In the place of residuals that are not known yet: sorting puts it behind all others."""
 
 
 class ResidualQuantiles:
-    """The newest `window` residuals of each series and horizon, kept as float32."""
+    """The newest `window` residuals of each series and horizon, kept as float32.
 
-    def __init__(self, series: int, horizons: int, window: int) -> None:
-        self._newest = np.zeros((series, horizons, window), dtype=np.float32)
+    is_symmetric: the series [S] whose residuals count with both signs, so that their quantiles are symmetric about 0.
+    """
+
+    def __init__(self, is_symmetric: NDArray[np.bool_], horizons: int, window: int) -> None:
+        self._is_symmetric = is_symmetric
+        self._newest = np.zeros((is_symmetric.size, horizons, window), dtype=np.float32)
         self._seen = np.zeros(horizons, dtype=np.int64)
 
     @property
@@ -33,10 +37,19 @@ class ResidualQuantiles:
     def quantiles(self) -> FloatArray:
         """[S, H, L], ascending; without a meaning where a horizon has no residual yet."""
         is_known = np.arange(self._newest.shape[-1]) < self.known[:, None]
-        ordered = np.sort(np.where(is_known, self._newest, _LAST), axis=-1)
-        position = LEVELS * np.maximum(self.known - 1, 0)[:, None]
+        sized = np.where(self._is_symmetric[:, None, None], np.abs(self._newest), self._newest)
+        ordered = np.sort(np.where(is_known, sized, _LAST), axis=-1)
+        quantiles = self._at(ordered, LEVELS)
+        mirrored = np.sign(LEVELS - 0.5) * self._at(ordered[self._is_symmetric], SIZE_LEVELS)
+        quantiles[self._is_symmetric] = mirrored
+        return quantiles
+
+    def _at(self, ordered: NDArray[np.float32], levels: FloatArray) -> FloatArray:
+        """The quantiles of residuals in ascending order: [S, H, window] to [S, H, L]."""
+        last = np.maximum(self.known - 1, 0)[:, None]
+        position = levels * last
         below = position.astype(np.int64)
-        above = np.minimum(below + 1, np.maximum(self.known - 1, 0)[:, None])
+        above = np.minimum(below + 1, last)
         low, high = (np.take_along_axis(ordered, index[None], axis=-1).astype(np.float64) for index in (below, above))
         interpolated: FloatArray = low + (position - below) * (high - low)
         return interpolated

@@ -36,7 +36,7 @@ class SimpleRules:
 
     def forecast(self) -> FloatArray:
         """Quantiles of the candles after the newest one, natural units: [H, Q, L]. At least one candle was taken."""
-        mixed = self._mixture.say(self._baselines.quantiles(self._reference.quantiles()))
+        mixed = self._mixture.predict(self._baselines.quantiles(self._reference.quantiles()))
         newest = np.array([len(self._history) - 1], dtype=np.int64)
         factor, offset = (units[0][..., None] for units in self._history.units(newest))
         return within_bounds(offset + factor * mixed)

@@ -1,4 +1,4 @@
-"""From the past to quantiles: the experts, their combination, its calibration; and what each outcome teaches them."""
+"""From the past to quantiles: the model's, the baselines', and their combination; and what each outcome teaches it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import copy
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
 from core.events import ExpertShares
 from core.forecast.arrays import Arrays, named, part_of
-from core.forecast.baseline_experts import BaselineExperts
-from core.forecast.baselines import ReferenceForecast
+from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.combination import Combination, prior
-from core.forecast.experts import EXPERTS, MODEL, Quantiles
+from core.forecast.experts import EXPERTS, MODEL, REFERENCE, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import QUANTITY_NAMES, FloatArray, Quantity, within_bounds
 from core.forecast.score import pinball
@@ -31,10 +29,8 @@ class Forecaster:
         self._history = history
         self._engine = engine
         self._context = context
-        self._reference = ReferenceForecast(history)
-        self._baselines = BaselineExperts(history)
+        self._baselines = BaselineForecast(history)
         self._combined = Combination(prior(with_model=True), history.horizons)
-        self._model_removed = Combination(prior(with_model=False), history.horizons)
         self._said: deque[tuple[int, FloatArray]] = deque(maxlen=history.horizons)
         """At the newest origins, by opening time: without the model, then each expert; [1 + E, H, Q, L], natural."""
 
@@ -54,60 +50,47 @@ class Forecaster:
         """Take the history's newest candle. Once a candle, before anything is asked."""
         self._baselines.observe()
 
-    def reference(self) -> FloatArray:
-        """The reference's normalised quantiles now: [H, Q, L]."""
-        return self._reference.quantiles()
+    def forecast(self) -> Quantiles:
+        """Forecast the candles after the newest one."""
+        return self._combine(self._of_model())
 
-    def anchors(self, reference: FloatArray, origins: NDArray[np.int64]) -> FloatArray:
-        """What the model corrects at these rows: [origin, H, Q, L]. reference: what `reference()` says now."""
-        return self._baselines.anchors(reference, origins)
-
-    def forecast(self, reference: FloatArray) -> Quantiles:
-        """Forecast the candles after the newest one. reference: what `reference()` says now."""
-        return self._combine(self._of_model(reference), reference)
-
-    def of_other(self, model: nn.Module, reference: FloatArray) -> FloatArray:
+    def of_other(self, model: nn.Module) -> FloatArray:
         """What another model of the same shape says of the candles after the newest one: [H, Q, L], natural units."""
-        return self._natural(self._of_model(reference, model))
+        return self._natural(self._of_model(model))
 
     def beside(self, engine: TrainingEngine, learned: Arrays) -> Forecaster:
         """One with another model and what that had learned. It shares the past with this one, and only forecasts."""
         other = copy.copy(self)
         other._engine = engine
         other._combined = Combination(prior(with_model=True), self._history.horizons)
-        other._model_removed = Combination(prior(with_model=False), self._history.horizons)
         other.restore(learned)
         return other
 
-    def without_model(self, reference: FloatArray) -> Quantiles:
-        """The forecast where the model gives none: the reference stands in its place."""
-        return self._combine(reference, reference)
+    def without_model(self) -> Quantiles:
+        """The forecast where the model gives none: what is forecast without it stands in its place."""
+        return self._combine(self._baselines.now.combined)
 
-    def commit(self, quantiles: Quantiles, reference: FloatArray) -> None:
-        """Remember what everyone said, until its targets have closed. quantiles: what was issued, or is in the record.
-
-        reference: what `reference()` says now.
-        """
-        experts = self._baselines.quantiles(reference)
-        spared = self._model_removed.say(experts)  # the model's row has no weight there
-        said = self._natural(np.concatenate([spared[None], experts]))
+    def commit(self, quantiles: Quantiles) -> None:
+        """Remember everyone's forecast until its targets have closed. quantiles: as issued, or as recorded."""
+        now = self._baselines.now
+        said = self._natural(np.concatenate([now.combined[None], now.experts]))
         said[1 + MODEL] = quantiles.experts[MODEL]
         origin = self._history.last_open_time_ms
         assert origin is not None
         self._said.append((origin, said))
 
-    def _of_model(self, reference: FloatArray, model: nn.Module | None = None) -> FloatArray:
+    def _of_model(self, model: nn.Module | None = None) -> FloatArray:
         """Normalised quantiles [H, Q, L]; model: None for the one that is trained."""
         newest = np.array([len(self._history) - 1], dtype=np.int64)
         features, is_real = self._history.windows(newest, self._context)
-        anchor = self.anchors(reference, newest)[0]
-        return np.sort(anchor + self._engine.corrections(features, is_real, model)[0], axis=-1)
+        corrections = self._engine.corrections(features, is_real, model)[0]
+        return np.sort(self._baselines.now.combined + corrections, axis=-1)
 
-    def _combine(self, model: FloatArray, reference: FloatArray) -> Quantiles:
-        """model, reference: normalised quantiles [H, Q, L]."""
-        experts = self._baselines.quantiles(reference)
+    def _combine(self, model: FloatArray) -> Quantiles:
+        """model: normalised quantiles [H, Q, L]."""
+        experts = self._baselines.now.experts.copy()
         experts[MODEL] = model
-        natural = self._natural(np.stack([self._combined.say(experts), model, reference]))
+        natural = self._natural(np.stack([self._combined.predict(experts), model, experts[REFERENCE]]))
         return Quantiles(natural[0], natural[1:])
 
     def _natural(self, normalised: FloatArray) -> FloatArray:
@@ -139,7 +122,6 @@ class Forecaster:
         if not trusts_model:
             experts[MODEL] = normalised = spared
         self._combined.learn(horizon, np.stack(experts), normalised, came)
-        self._model_removed.learn(horizon, np.stack(experts), spared, came)
 
     def _said_at(self, origin: int) -> FloatArray | None:
         opened_ms = int(self._history.open_time_ms[origin])
@@ -147,12 +129,11 @@ class Forecaster:
 
     def state(self) -> Arrays:
         """What was learned: weights and calibration."""
-        return named({"combined": self._combined.state(), "model_removed": self._model_removed.state()})
+        return named({"combined": self._combined.state()})
 
     def restore(self, state: Arrays) -> None:
         """Go on from what `state` returned, at whatever candle."""
         self._combined.restore(part_of(state, "combined"))
-        self._model_removed.restore(part_of(state, "model_removed"))
 
     def past(self) -> Arrays:
         """What belongs to the history's state: the baselines, and what was said of candles that have not closed."""

@@ -40,6 +40,21 @@ class IssuedForecast:
     def horizons(self) -> int:
         return len(self.ghosts)
 
+    def moved_since(self, log_close: float) -> float:
+        """By how much a return from the origin's close differs from one of this close: not 0 where the origin was
+        corrected after the forecast was committed."""
+        return log_close - math.log(self.origin_close)
+
+    def relative_to(self, log_close: float) -> Quantiles:
+        """Its quantiles, with those of the close relative to this close of the origin."""
+        moved = self.moved_since(log_close)
+        if moved == 0.0:
+            return self.quantiles
+        shown, experts = self.quantiles.shown.copy(), self.quantiles.experts.copy()
+        shown[:, Quantity.CLOSE] -= moved
+        experts[:, :, Quantity.CLOSE] -= moved
+        return Quantiles(shown, experts)
+
     def rows(self) -> list[StoredForecast]:
         """What is stored: one row a horizon."""
         return [
@@ -141,6 +156,8 @@ class Outcome:
     event: ForecastScored
     losses: FloatArray
     """Of what was shown: [Q], natural units."""
+    everyone: FloatArray | None
+    """In the order of LOSS_ROWS: [.., Q], natural units."""
 
 
 def score(
@@ -191,7 +208,7 @@ def score(
         range_twin_loss=None if twin is None else float(twin[Quantity.RANGE]),
     )
     stored = as_stored(found)
-    return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses)
+    return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses, everyone)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:

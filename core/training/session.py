@@ -20,7 +20,7 @@ from core.diagnosis import NonFiniteOrigin
 from core.events import DriftFound, ForecastMode, Incident, OnlineGain, StepDone, TrainerEvent
 from core.forecast.arrays import Arrays
 from core.forecast.conditions import ConditionsWatch
-from core.forecast.experts import MODEL, REFERENCE, Quantiles
+from core.forecast.experts import MODEL, Quantiles
 from core.forecast.history import History
 from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
@@ -191,12 +191,11 @@ class TrainingSession:
         self.conditions.observe()
         outcomes = self._score(candle)
         drift = self._answer_drift(candle)
-        reference = self.forecaster.reference()
-        step = None if self.is_paused else self._train(reference)
+        step = None if self.is_paused else self._train()
         rollbacks = self.ladder.known_good.restores
-        forecast = self._forecast(candle, mode, reference)
-        self.forecaster.commit(forecast.quantiles, reference)
-        self.twin.say(self.forecaster, reference, candle.open_time_ms)
+        forecast = self._forecast(candle, mode)
+        self.forecaster.commit(forecast.relative_to(math.log(candle.close)))
+        self.twin.say(self.forecaster, candle.open_time_ms)
         if step is not None and self.ladder.known_good.restores > rollbacks:
             step = _left_spoiled(step)
         new_scores = self._commit(outcomes, drift, step, forecast)
@@ -207,7 +206,7 @@ class TrainingSession:
 
     def step_once(self) -> tuple[TrainerEvent, ...]:
         """One extra step on replayed samples; nothing where there is nothing to learn from yet."""
-        step = self._train(self.forecaster.reference()) if len(self.history) else None
+        step = self._train() if len(self.history) else None
         if step is None:
             return ()
         with self._record.write():
@@ -226,7 +225,7 @@ class TrainingSession:
         if newest is None or newest.origin_open_time_ms != self.position_ms:
             return None
         return issue(
-            self.forecaster.beside(engine, learned).forecast(self.forecaster.reference()),
+            self.forecaster.beside(engine, learned).forecast(),
             self._options.interval,
             origin_open_time_ms=newest.origin_open_time_ms,
             inputs_until_ms=newest.inputs_until_ms,
@@ -247,30 +246,42 @@ class TrainingSession:
     def _score(self, candle: Candle) -> list[Outcome]:
         """Score every horizon that this candle is the target of, the newest forecast first, and learn from it."""
         newest = len(self.history) - 1
-        return [
+        outcomes = [
             self._score_one(forecast, newest - horizon, horizon, candle)
             for horizon, forecast in enumerate(reversed(self._pending), start=1)
         ]
+        self._compare_with_no_model(outcomes)
+        return outcomes
+
+    def _compare_with_no_model(self, outcomes: Sequence[Outcome]) -> None:
+        """What learning spared or cost, of close and range at each horizon, in training units: the rate goes by it."""
+        losses = np.full((2, self.history.horizons, 2), np.nan)
+        for outcome in outcomes:
+            everyone, origin = outcome.everyone, len(self.history) - 1 - outcome.score.horizon
+            if everyone is None or outcome.score.after_gap or outcome.score.mode is ForecastMode.SEEN:
+                continue
+            factor, _ = self.history.units(np.array([origin], dtype=np.int64))
+            row = outcome.score.horizon - 1
+            losses[:, row] = (everyone[[1 + MODEL, 0]] / factor[0, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
+        if outcomes:
+            model, without = losses.reshape(2, -1)
+            self.engine.schedule.compare(model, without)
 
     def _score_one(self, forecast: IssuedForecast, origin: int, horizon: int, candle: Candle) -> Outcome:
-        natural, _, usable = self.history.targets(np.array([origin], dtype=np.int64))
-        after_gap = not bool(usable[0, horizon - 1])
+        targets, _, usable = self.history.targets(np.array([origin], dtype=np.int64))
+        after_gap, natural = not bool(usable[0, horizon - 1]), targets[0, horizon - 1]
+        origin_close = float(self.history.column("log_close")[origin])
+        committed = natural.copy()  # relative to the close that the forecast was made from, as it then was
+        committed[Quantity.CLOSE] += forecast.moved_since(origin_close)
+        losses = self.forecaster.losses(origin, horizon, natural)
+        twin = self.twin.losses(forecast.origin_open_time_ms, horizon, natural)
         now_ms = self._clock.now_ms()
-        losses = self.forecaster.losses(origin, horizon, natural[0, horizon - 1])
-        twin = self.twin.losses(forecast.origin_open_time_ms, horizon, natural[0, horizon - 1])
-        outcome = score(
-            forecast, horizon, candle, natural[0, horizon - 1], losses, after_gap, self.run_id, now_ms, twin=twin
-        )
+        outcome = score(forecast, horizon, candle, committed, losses, after_gap, self.run_id, now_ms, twin=twin)
         if not after_gap:
-            shown = forecast.quantiles.shown[horizon - 1]
+            shown = forecast.relative_to(origin_close).shown[horizon - 1]
             is_seen = forecast.mode is ForecastMode.SEEN
-            self.forecaster.learn(origin, horizon, shown, natural[0, horizon - 1], trusts_model=not is_seen)
+            self.forecaster.learn(origin, horizon, shown, natural, trusts_model=not is_seen)
         if horizon == 1:
-            is_proof = not after_gap and forecast.mode is not ForecastMode.SEEN
-            if losses is not None and is_proof:
-                factor, _ = self.history.units(np.array([origin], dtype=np.int64))
-                headline = (losses[[1 + MODEL, 1 + REFERENCE]] / factor[0, 0])[:, [Quantity.CLOSE, Quantity.RANGE]]
-                self.engine.schedule.compare(*headline.sum(axis=1).tolist())
             self._take_prequential(None if after_gap else self._in_training_units(origin, outcome.losses))
             if not after_gap:
                 self._mark(origin, outcome)
@@ -305,7 +316,7 @@ class TrainingSession:
         ratio = outcome.score.loss / usual if usual else 1.0
         self.history.mark_outcome(origin, ratio, outcome.score.direction_hit is False)
 
-    def _train(self, reference: FloatArray) -> StepDone | None:
+    def _train(self) -> StepDone | None:
         options = self._options
         origins = draw_origins(len(self.history), options.replay_samples, options.replay_window, self.generator)
         batch = build_batch(self.history, origins, options.context, options.loss_weights)
@@ -313,8 +324,7 @@ class TrainingSession:
             return None
         started_s = self._clock.monotonic_s()
         self.step += 1
-        anchors = self.forecaster.anchors(reference, origins)
-        trained = self.ladder.train(batch, anchors, self.step, self.losses.newest)
+        trained = self.ladder.train(batch, self.history.anchors(origins), self.step, self.losses.newest)
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self._take(trained)
         done = self._step_done(trained.result, batch.size, duration_ms)
@@ -355,13 +365,13 @@ class TrainingSession:
             gradients=result.gradients,
         )
 
-    def _forecast(self, candle: Candle, mode: ForecastMode, reference: FloatArray) -> IssuedForecast:
+    def _forecast(self, candle: Candle, mode: ForecastMode) -> IssuedForecast:
         """Forecast; where the record has a forecast of this candle already, that one stands."""
         recorded = self._recorded(candle.open_time_ms)
         if recorded is not None:
             return recorded
         interval = self._options.interval
-        quantiles = self._sound_quantiles(reference)
+        quantiles = self._sound_quantiles()
         target_opens_ms = interval.close_time_ms(candle.open_time_ms)
         made_at_ms = self._clock.now_ms()
         return issue(
@@ -389,11 +399,11 @@ class TrainingSession:
             return False
         return target_opens_ms < self.seen_until_ms
 
-    def _sound_quantiles(self, reference: FloatArray) -> Quantiles:
+    def _sound_quantiles(self) -> Quantiles:
         """A forecast of finite numbers, whatever becomes of the model."""
-        made = self._forecasts.forecast(lambda: self.forecaster.forecast(reference), self.step)
+        made = self._forecasts.forecast(self.forecaster.forecast, self.step)
         self._take(made.recovered)
-        return self.forecaster.without_model(reference) if made.quantiles is None else made.quantiles
+        return self.forecaster.without_model() if made.quantiles is None else made.quantiles
 
     def _recorded(self, origin_open_time_ms: int) -> IssuedForecast | None:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:

@@ -18,7 +18,7 @@ from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine, part_of
 from core.training.session import TrainingSession
 
-SCHEMA = 5
+SCHEMA = 6
 _CHECKED = frozenset({"forecaster", "average", "clip"})
 _NEEDED = frozenset({"forecaster"})
 

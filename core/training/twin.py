@@ -71,12 +71,12 @@ class FrozenTwin:
             self._put_in_force(old_enough[-1])
             self._drop_before(old_enough[-1].candles - 2 * self._every)  # an older checkpoint may be gone back to
 
-    def say(self, forecaster: Forecaster, reference: FloatArray, origin_ms: int) -> None:
-        """Forecast what comes after the newest candle. reference: its normalised quantiles now, [H, Q, L]."""
+    def say(self, forecaster: Forecaster, origin_ms: int) -> None:
+        """Forecast what comes after the newest candle."""
         if self._model is None:
             return
         try:
-            said = forecaster.of_other(self._model, reference)
+            said = forecaster.of_other(self._model)
         except Exception as error:
             failure = failure_of(error)
             if failure.ends_process:

@@ -71,8 +71,18 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("SettingDescriptions", "Share of the time that training may take; less keeps the desktop fluid."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Older samples beside the newest one."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Candles back that replay draws from."),
-    QT_TRANSLATE_NOOP("SettingDescriptions", "Loss weight of a sample whose forecast was worse than usual."),
-    QT_TRANSLATE_NOOP("SettingDescriptions", "Loss weight of the close where the forecast's direction was wrong."),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "Price of a correction in the loss: its square times the horizon, times this; 0: none.",
+    ),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "Loss weight of a sample whose forecast was worse than usual; 1: off. Above 1 it cost skill.",
+    ),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "Loss weight of the close where the forecast's direction was wrong; 1: off. Above 1 it cost skill.",
+    ),
     QT_TRANSLATE_NOOP(
         "SettingDescriptions",
         "What a lasting rise of the loss leads to. off: it is not looked for; mark: a mark on the loss curve;"

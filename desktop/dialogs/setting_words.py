@@ -73,6 +73,7 @@ _TITLES = {
     "notifications": QT_TRANSLATE_NOOP("Settings", "Notifications"),
     "online": QT_TRANSLATE_NOOP("Settings", "Online"),
     "pane_heights": QT_TRANSLATE_NOOP("Settings", "Pane heights"),
+    "shrinkage": QT_TRANSLATE_NOOP("Settings", "Shrinkage"),
     "poor_forecast_weight": QT_TRANSLATE_NOOP("Settings", "Weight of poor forecasts"),
     "precision": QT_TRANSLATE_NOOP("Settings", "Precision"),
     "price_alerts": QT_TRANSLATE_NOOP("Settings", "Price alerts"),

@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "rate-halved-where-learning-helps",
         "core/training/engine/adaptive.py",
-        "if mean < 0.0 else",
-        "if mean > 0.0 else",
+        "wanted = max(_FLOOR, self.factor / 2.0)",
+        "wanted = min(1.0, self.factor * 2.0)",
     ),
     Fault(
         "warm-up-off-by-a-step",
@@ -170,8 +170,8 @@ FAULTS = (
     Fault(
         "micro-batch-weighed-as-the-whole",
         "core/training/engine/objective.py",
-        "self._levels), batch.weights, total_weight)",
-        "self._levels), batch.weights, batch.weights.sum())",
+        "weighted_parts(losses, batch.weights, total_weight)",
+        "weighted_parts(losses, batch.weights, batch.weights.sum())",
     ),
     Fault(
         "share-of-norms-below",
@@ -198,10 +198,16 @@ FAULTS = (
         "np.arange(max(0, source.cut), dtype=np.int64)",
     ),
     Fault(
-        "reference-of-the-future",
-        "core/training/pretraining/references.py",
-        "slice(0, max(0, row + 1 - horizon))",
-        "slice(0, row + 1)",
+        "anchors-of-the-newest-candle-for-all-samples",
+        "core/forecast/history.py",
+        "return self._anchors[origins].astype(np.float64)",
+        "return self._anchors[[len(self) - 1] * len(origins)].astype(np.float64)",
+    ),
+    Fault(
+        "restored-weights-seen-nothing",
+        "core/training/session.py",
+        "self.seen_until_ms = max(learned_until_ms, self.seen_until_ms or learned_until_ms)",
+        "self.seen_until_ms = self.seen_until_ms",
     ),
     Fault(
         "worst-epoch-kept",

@@ -69,7 +69,7 @@ class TrainingEngine:
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or SingleReplica(self.model)
-        self._objective = QuantileObjective(device, self._flat.values.dtype)
+        self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
         self._gauge = Gauge(self._flat)
         self._clipper = Clipper(gradients, device, self._flat.layer_gradients())

@@ -52,7 +52,9 @@ class DeviceBatch:
 class QuantileObjective:
     """Turns a model's corrections into the loss of each quantity. Computed in the weights' own precision."""
 
-    def __init__(self, device: torch.device, dtype: torch.dtype) -> None:
+    def __init__(self, device: torch.device, dtype: torch.dtype, shrinkage: float = 0.0) -> None:
+        """shrinkage: the price of a squared correction one candle ahead, see `parts`."""
+        self._shrinkage = shrinkage
         self._device = device
         self._dtype = dtype
         self._levels = torch.tensor(LEVELS, dtype=dtype, device=device)
@@ -68,9 +70,17 @@ class QuantileObjective:
         )
 
     def parts(self, corrections: Tensor, batch: DeviceBatch, total_weight: Tensor) -> Tensor:
-        """[Q]: this micro-batch's share of the whole batch's loss. total_weight: that of the whole batch."""
-        quantiles = quantiles_of(batch.reference, corrections.to(self._dtype))
-        return weighted_parts(pinball(batch.targets, quantiles, self._levels), batch.weights, total_weight)
+        """[Q]: this micro-batch's share of the whole batch's loss. total_weight: that of the whole batch.
+
+        Beside the pinball loss a correction has a price, its square times the horizon: the further ahead, the less of
+        what the past shows comes again, and what is learned by heart there did harm (docs/forecasts.md has figures).
+        """
+        corrections = corrections.to(self._dtype)
+        losses = pinball(batch.targets, quantiles_of(batch.reference, corrections), self._levels)
+        if self._shrinkage > 0.0:
+            horizons = torch.arange(1, corrections.shape[1] + 1, dtype=self._dtype, device=corrections.device)
+            losses = losses + self._shrinkage * horizons[:, None] * corrections.square().mean(dim=-1)
+        return weighted_parts(losses, batch.weights, total_weight)
 
     def number(self, array: np.ndarray) -> Tensor:
         return torch.from_numpy(np.ascontiguousarray(array)).to(self._device, self._dtype, non_blocking=True)

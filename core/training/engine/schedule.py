@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from core.forecast.quantities import FloatArray
 from core.settings import TrainingSettings
 from core.training.engine.adaptive import AdaptiveRate
 
@@ -78,11 +79,11 @@ class RateSchedule:
             self._judge(self._sum / self._count)
             self._sum, self._count = 0.0, 0
 
-    def compare(self, model_loss: float, reference_loss: float) -> None:
-        """The losses of the model alone and of the reference, of such a forecast: what `adaptive` goes by."""
+    def compare(self, model: FloatArray, without: FloatArray) -> None:
+        """The losses [K] of the model alone, and without it, of such forecasts: what `adaptive` goes by."""
         if self._kind == "adaptive" and self._done >= self._warmup and self._has_stepped:
             self._has_stepped = False
-            self._adaptive.observe(model_loss, reference_loss)
+            self._adaptive.observe(model, without)
 
     def _judge(self, mean: float) -> None:
         """Take the mean of a full window, as torch's ReduceLROnPlateau takes its metric."""

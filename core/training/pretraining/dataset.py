@@ -9,10 +9,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.baseline_experts import BaselineExperts
+from core.forecast.baseline_forecast import BaselineForecast
+from core.forecast.experts import REFERENCE
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray
-from core.training.pretraining.references import anchors_over_time, references_over_time
+from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
 from core.training.pretraining.sources import Source
 from core.training.samples import Batch, LossWeights, build_batch
 
@@ -26,14 +26,12 @@ _Number = TypeVar("_Number", bound=np.generic)
 class Series:
     """One file's past. Rows are candles.
 
-    Each candle's, as known at its close: references [candle, Q, L], one step ahead; and anchors [candle, H, Q, L], what
-    the model corrects.
+    references: the reference's quantiles one step ahead, as known at each candle's close: [candle, Q, L].
     """
 
     name: str
     history: History
     references: NDArray[np.float32]
-    anchors: NDArray[np.float32]
     training: NDArray[np.int64]
     """Origin rows all of whose targets lie before the cut."""
     validation: NDArray[np.int64]
@@ -43,25 +41,25 @@ class Series:
 def build_series(source: Source, horizons: int, on_progress: Callable[[int], None] = lambda candles: None) -> Series:
     """Go through a file's candles in order, as a session does. horizons: candles forecast ahead.
 
-    on_progress: told how many candles have been taken, out of twice their number: references take as long again.
+    on_progress: called now and then with how many candles have been taken.
     """
     candles = source.file.candles
     history = History(source.file.interval, len(candles), horizons)
-    baselines = BaselineExperts(history)
+    baselines = BaselineForecast(history)
+    references = np.empty((len(candles), QUANTITIES, len(LEVELS)), dtype=np.float32)
     for index, candle in enumerate(candles):
         history.append(candle)
         baselines.observe()
+        references[index] = baselines.now.experts[REFERENCE, 0]
         if index % _REPORT_EVERY == 0:
             on_progress(index)
     count = len(candles)
-    references = references_over_time(history, lambda done: on_progress(count + count * done // horizons))
     training = np.arange(max(0, source.cut - horizons), dtype=np.int64)
     validation = np.arange(source.cut, count - 1, dtype=np.int64)
     return Series(
         source.name,
         history,
-        references[:, 0],
-        anchors_over_time(history, references),
+        references,
         training[history.targets(training)[2].any(axis=1)],
         validation[history.targets(validation)[2][:, 0]],
     )
@@ -100,7 +98,7 @@ class Dataset:
             rows = chosen[chosen[:, 0] == index, 1]
             if rows.size:
                 batch = build_batch(one.history, rows, self._context, _EVEN)
-                parts.append((batch, one.anchors[rows].astype(np.float64)))
+                parts.append((batch, one.history.anchors(rows)))
         return _joined(parts, size)
 
     def windows(self, one: Series, rows: NDArray[np.int64]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

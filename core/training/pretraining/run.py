@@ -160,7 +160,7 @@ def _read(around: Surroundings, sources: Sequence[Source], team: Team) -> Datase
 
 def _series(around: Surroundings, sources: Sequence[Source], team: Team) -> list[Series] | None:
     """None where this process was asked to stop."""
-    total = 2 * sum(len(source.file.candles) for source in sources)
+    total = sum(len(source.file.candles) for source in sources)
     meter = Meter(f"{_NAME}-read", "Reading candles", total, around.clock, _shows(around, team))
     done_before = 0
 
@@ -173,7 +173,7 @@ def _series(around: Surroundings, sources: Sequence[Source], team: Team) -> list
     try:
         for source in sources:
             series.append(build_series(source, around.settings.model.horizons, progress))
-            done_before += 2 * len(source.file.candles)
+            done_before += len(source.file.candles)
     except Interrupted:
         return None
     return series

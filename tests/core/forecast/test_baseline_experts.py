@@ -205,33 +205,3 @@ def test_a_small_history_that_is_trimmed_says_the_same_as_a_large_one() -> None:
     large.feed(candles)
     reference = large.reference.quantiles()
     np.testing.assert_array_equal(small.baselines.quantiles(reference), large.baselines.quantiles(reference))
-
-
-def test_the_model_corrects_har_where_har_speaks_and_the_reference_elsewhere() -> None:
-    watched = Watched(horizons=2)
-    watched.feed(random_walk(120))
-    reference = watched.reference.quantiles()
-    anchor = watched.baselines.anchors(reference, np.array([119]))[0]
-    np.testing.assert_allclose(anchor, watched.quantiles()[HAR])
-    np.testing.assert_array_equal(anchor[:, Quantity.VOLUME], reference[:, Quantity.VOLUME])
-
-
-def test_an_older_anchor_is_what_har_expected_then() -> None:
-    watched, expected = Watched(horizons=2), []
-    for candle in random_walk(120):
-        watched.feed([candle])
-        expected.append(watched.history.expected[-1].copy())
-    anchors = watched.baselines.anchors(watched.reference.quantiles(), np.array([60, 119]))
-    log_range, log_width = (expected[119] - expected[60])[..., None]
-    assert (log_range != 0.0).all() and (log_width != 0.0).all()
-    ranges = anchors[:, :, Quantity.RANGE]
-    np.testing.assert_allclose(ranges[1] - ranges[0], np.repeat(log_range, len(LEVELS), axis=1))
-    bodies = anchors[:, :, Quantity.BODY]
-    np.testing.assert_allclose(bodies[1], bodies[0] * np.exp(log_width))
-
-
-def test_without_enough_errors_the_model_corrects_the_reference_alone() -> None:
-    watched = Watched(horizons=2)
-    watched.feed(random_walk(20))
-    reference = watched.reference.quantiles()
-    np.testing.assert_array_equal(watched.baselines.anchors(reference, np.array([19, 3])), np.stack([reference] * 2))

@@ -1,55 +1,62 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, Quantity
+from core.forecast.quantities import LEVELS, MEDIAN, FloatArray, Quantity
+from core.market.candle import Candle
 from tests.support.candles import MINUTE, random_walk
 
+COUNT = REFERENCE_WINDOW + 400
+"""Of the candles the first ones must have no say."""
 
-def test_close_and_range_equal_the_definition() -> None:
-    candles = random_walk(1200, seed=3)
-    history = History(MINUTE, 2048, 2)
+
+@pytest.fixture(scope="module")
+def candles() -> list[Candle]:
+    return random_walk(COUNT, seed=21)
+
+
+@pytest.fixture(scope="module")
+def quantiles(candles: list[Candle]) -> FloatArray:
+    history = History(MINUTE, 2 * COUNT, 3)
     for candle in candles:
         history.append(candle)
-    quantiles = ReferenceForecast(history).quantiles()
-    close = pd.Series([candle.close for candle in candles])
-    returns = np.log(close / close.shift(1))
-    volatility = returns.ewm(span=60).std()
-    outcomes = (returns / volatility.shift(1)).iloc[-REFERENCE_WINDOW:]
-    np.testing.assert_allclose(quantiles[0, Quantity.CLOSE], np.quantile(outcomes, LEVELS), rtol=1e-9)
-    spread = np.log(np.log([candle.high / candle.low for candle in candles]))
-    about = (pd.Series(spread) - pd.Series(spread).ewm(span=50).mean().shift(1)).iloc[-REFERENCE_WINDOW:]
+    return ReferenceForecast(history).quantiles()
+
+
+@pytest.mark.parametrize("horizon", [1, 3])
+def test_the_close_is_as_far_off_as_lately_with_both_signs(
+    candles: list[Candle], quantiles: FloatArray, horizon: int
+) -> None:
+    """Worked out by the definition alone, with pandas."""
+    close = np.log(pd.Series([candle.close for candle in candles]))
+    volatility = close.diff().ewm(span=60).std().shift(horizon) * np.sqrt(horizon)
+    sizes = (close.diff(horizon) / volatility).abs().iloc[-REFERENCE_WINDOW:]
+    upper = LEVELS[LEVELS > 0.5]
+    found = quantiles[horizon - 1, Quantity.CLOSE]
+    np.testing.assert_allclose(found[LEVELS > 0.5], sizes.quantile(2 * upper - 1), rtol=1e-9)
+    np.testing.assert_array_equal(found, -found[::-1])
+    np.testing.assert_array_equal(quantiles[:, Quantity.BODY], -quantiles[:, Quantity.BODY, ::-1])
+
+
+def test_the_range_is_as_far_off_its_average_as_lately(candles: list[Candle], quantiles: FloatArray) -> None:
+    spread = pd.Series(np.log(np.log([candle.high / candle.low for candle in candles])))
+    about = (spread - spread.ewm(span=50).mean().shift(1)).iloc[-REFERENCE_WINDOW:]
     np.testing.assert_allclose(quantiles[0, Quantity.RANGE], np.quantile(about, LEVELS), rtol=1e-9)
 
 
-def test_stored_numbers() -> None:
-    history = History(MINUTE, 2048, 1)
-    for candle in random_walk(300, seed=11):
-        history.append(candle)
-    quantiles = ReferenceForecast(history).quantiles()[0]
-    stored = [-1.7472498594, -1.4083306358, -0.6406282127, 0.0623612461, 0.6750265964, 1.3110815348, 1.6347579958]
-    assert quantiles[Quantity.CLOSE].tolist() == pytest.approx(stored, rel=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("quantity", "horizon", "stored"),
-    [
-        (Quantity.CLOSE, 1, (-1.6921928942, -1.2628534761, -0.6294083532, 0.0651104221, 0.6887795427, 1.3051869131)),
-        (Quantity.CLOSE, 3, (-1.6200361579, -1.1721263603, -0.5998649742, 0.0559665232, 0.7027682873, 1.3502159229)),
-        (Quantity.RANGE, 1, (-0.9125997497, -0.6783337952, -0.2834350294, 0.0687687196, 0.3636767793, 0.5912541018)),
-    ],
-)
-def test_stored_numbers_of_a_full_window(quantity: Quantity, horizon: int, stored: tuple[float, ...]) -> None:
-    """Worked out by the definition alone, with pandas; 1,400 candles, of which the first 400 must have no say."""
-    history = History(MINUTE, 2048, 3)
-    for candle in random_walk(1400, seed=21):
-        history.append(candle)
-    quantiles = ReferenceForecast(history).quantiles()[horizon - 1, quantity, : len(stored)]
-    assert quantiles.tolist() == pytest.approx(stored, rel=1e-6)
+def test_a_drift_of_the_past_is_not_forecast() -> None:
+    history = History(MINUTE, 512, 8)
+    for index, candle in enumerate(random_walk(300, seed=11)):
+        grown = {name: getattr(candle, name) * 1.002**index for name in ("open", "high", "low", "close")}
+        history.append(replace(candle, **grown))
+    assert np.median(np.diff(history.column("log_close"))) > 0.001
+    assert not ReferenceForecast(history).quantiles()[:, Quantity.CLOSE, MEDIAN].any()
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 29, 31])

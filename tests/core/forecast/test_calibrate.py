@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,29 @@ def test_a_bias_is_taken_off_and_the_bands_need_not_be_wider_for_it() -> None:
     np.testing.assert_allclose(shown[:, 3], 0.3, atol=0.12)
     width = shown[:, BAND_90[1]] - shown[:, BAND_90[0]]
     assert width.mean() < 1.05 * (NORMAL[-1] - NORMAL[0])
+
+
+@pytest.mark.parametrize("flat", [0.3, 0.7, 0.95])
+def test_a_right_band_stays_right_where_many_closes_do_not_move(flat: float) -> None:
+    """Of the others, a standard normal share: the true quantiles of the mixture are known, and are what is believed."""
+    generator, calibration = np.random.default_rng(11), AdaptiveCalibration(1)
+    believed = np.tile(flat_quantiles(flat), (1, QUANTITIES, 1))
+    inside = []
+    for _ in range(6_000):
+        shown = calibration.apply(believed)[0]
+        outcome = generator.normal(size=QUANTITIES) * (generator.random(QUANTITIES) >= flat)
+        inside.append((shown[:, BAND_90[0]] <= outcome) & (outcome <= shown[:, BAND_90[1]]))
+        calibration.update(1, shown, outcome)
+    wanted = max(0.9, flat)
+    assert np.mean(inside[2_000:]) == pytest.approx(wanted, abs=0.012)
+
+
+def flat_quantiles(flat: float) -> np.ndarray:
+    """Of 0 with this probability, else a standard normal number: [level]."""
+    moving = 1.0 - flat
+    below = np.where(LEVELS < 0.5, LEVELS, 1.0 - LEVELS) / moving
+    sizes = [-NormalDist().inv_cdf(share) if share < 0.5 else 0.0 for share in below]
+    return np.sign(LEVELS - 0.5) * sizes
 
 
 def test_quantiles_never_cross() -> None:

@@ -27,7 +27,7 @@ def test_before_any_outcome_it_expects_nothing() -> None:
 
 def test_residual_quantiles_are_those_of_the_newest_window() -> None:
     generator = np.random.default_rng(1)
-    residuals = ResidualQuantiles(2, 2, 50)
+    residuals = ResidualQuantiles(np.zeros(2, dtype=np.bool_), 2, 50)
     given = generator.normal(size=(120, 2, 2))
     for row in range(120):
         residuals.add(given[row], np.array([True, row % 4 == 0]))

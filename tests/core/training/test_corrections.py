@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core.commands import RescoreCandle, StopSession
 from core.events import ForecastScored, TrainerEvent
+from core.forecast.experts import MODEL, unpack_losses
+from core.forecast.quantities import Quantity
+from core.forecast.score import pinball
 from core.market.candle import Candle
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -187,6 +192,27 @@ def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path,
     again.close()
     assert of_the_target(tmp_path) == before
     assert status.accuracy.scored == status.accuracy.skill_close.n == 40
+
+
+def test_a_forecast_is_scored_from_the_close_that_it_was_committed_from(tmp_path: Path, begin: SessionAfter) -> None:
+    """Crash, correction of the origin, then its target closes: the loss was five times too large."""
+    last = 25
+    begin(tmp_path, last + 1).close()
+    right = corrected(CANDLES[last])
+    correct(tmp_path, right)
+    session = rigs.service(tmp_path)
+    rigs.feed(session, [*CANDLES[:last], right, CANDLES[last + 1]])
+    reader = RecordReader(session._db, session.status().run_id)
+    made = next(row for row in reader.forecasts_of(CANDLES[last].open_time_ms) if row.horizon == 1)
+    (scored,) = reader.score_versions(CANDLES[last + 1].open_time_ms, horizon=1)
+    session.close()
+    assert made.origin_close == CANDLES[last].close != right.close
+    came = np.array(math.log(CANDLES[last + 1].close / made.origin_close))
+    assert scored.loss == pytest.approx(float(pinball(came, made.quantiles[Quantity.CLOSE])), rel=1e-9)
+    assert scored.model_loss == pytest.approx(float(pinball(came, made.experts[MODEL, Quantity.CLOSE])), rel=1e-9)
+    everyone = unpack_losses(scored.expert_losses)
+    assert everyone is not None
+    assert everyone[1 + MODEL, Quantity.CLOSE] == pytest.approx(scored.model_loss, rel=1e-5)
 
 
 def test_more_corrections_than_are_taken_at_the_start_go_along_with_the_candles(

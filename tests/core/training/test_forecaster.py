@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.forecast.baselines import ReferenceForecast
-from core.forecast.experts import HAR, LOSS_ROWS, MODEL, REFERENCE, Quantiles
+from core.forecast.experts import LOSS_ROWS, MODEL, REFERENCE, Quantiles
 from core.forecast.history import History
-from core.forecast.quantities import Quantity
+from core.forecast.quantities import LEVELS, Quantity
 from core.forecast.score import pinball
 from core.market.candle import Candle
 from core.training.forecaster import Forecaster
@@ -26,30 +25,27 @@ class Rig:
         self.history = History(MINUTE, 512, HORIZONS)
         self.engine = build_engine(SMALL, torch.device("cpu"), seed=1)
         self.forecaster = Forecaster(self.history, self.engine, CONTEXT)
-        self._reference = ReferenceForecast(self.history)
         for candle in random_walk(candles):
             self.take(candle)
-            self.forecaster.commit(self.forecaster.forecast(self.now), self.now)
+            self.forecaster.commit(self.forecaster.forecast())
 
     def take(self, candle: Candle) -> None:
         self.history.append(candle)
         self.forecaster.observe()
-        self.now = self._reference.quantiles()
 
 
-def test_an_untrained_model_says_what_har_says_and_of_the_volume_what_the_reference_says() -> None:
+def test_an_untrained_model_forecasts_what_is_forecast_without_it() -> None:
     rig = Rig(120)
-    experts = rig.forecaster.forecast(rig.now).experts
-    said = rig.forecaster.past()["said"][-1, 1:]
-    np.testing.assert_allclose(experts[MODEL], said[HAR])
-    np.testing.assert_allclose(experts[MODEL, :, Quantity.VOLUME], experts[REFERENCE, :, Quantity.VOLUME])
+    experts = rig.forecaster.forecast().experts
+    without_model = rig.forecaster.past()["said"][-1, 0]
+    np.testing.assert_allclose(experts[MODEL], without_model)
     assert not np.allclose(experts[MODEL, :, Quantity.RANGE], experts[REFERENCE, :, Quantity.RANGE])
 
 
-def test_where_the_model_gives_nothing_the_reference_stands_in_its_place() -> None:
+def test_where_the_model_gives_nothing_the_forecast_without_it_takes_its_place() -> None:
     rig = Rig(120)
-    experts = rig.forecaster.without_model(rig.now).experts
-    np.testing.assert_array_equal(experts[MODEL], experts[REFERENCE])
+    experts = rig.forecaster.without_model().experts
+    np.testing.assert_array_equal(experts[MODEL], rig.forecaster.past()["said"][-1, 0])
 
 
 def test_what_the_model_forecast_is_scored_as_the_models_and_nobody_elses() -> None:
@@ -59,10 +55,10 @@ def test_what_the_model_forecast_is_scored_as_the_models_and_nobody_elses() -> N
     for shift in (0.0, 1.0):
         rig = Rig(120)
         rig.take(candles[120])
-        made = rig.forecaster.forecast(rig.now)
+        made = rig.forecaster.forecast()
         experts = made.experts.copy()
         experts[MODEL] += shift
-        rig.forecaster.commit(Quantiles(made.shown, experts), rig.now)
+        rig.forecaster.commit(Quantiles(made.shown, experts))
         rig.take(candles[121])
         outcome = rig.history.targets(np.array([120]))[0][0, 0]
         found = rig.forecaster.losses(120, 1, outcome)
@@ -79,10 +75,10 @@ def test_where_the_model_may_know_the_outcome_nothing_is_learned_from_what_it_fo
     for shift in (0.0, 1.0):
         rig = Rig(120)
         rig.take(random_walk(121)[120])
-        made = rig.forecaster.forecast(rig.now)
+        made = rig.forecaster.forecast()
         experts = made.experts.copy()
         experts[MODEL] += shift
-        rig.forecaster.commit(Quantiles(made.shown, experts), rig.now)
+        rig.forecaster.commit(Quantiles(made.shown, experts))
         rig.forecaster.learn(120, 1, made.shown[0] + shift, np.zeros(len(Quantity)), trusts_model=False)
         states.append(rig.forecaster.state())
     for name, array in states[0].items():
@@ -90,12 +86,15 @@ def test_where_the_model_may_know_the_outcome_nothing_is_learned_from_what_it_fo
 
 
 @pytest.mark.parametrize("candles", [2, 20, 120])
-def test_a_step_learns_from_old_samples_what_was_expected_at_their_own_moment(candles: int) -> None:
+def test_a_step_corrects_what_was_forecast_at_each_samples_own_moment(candles: int) -> None:
     rig = Rig(candles)
     origins = np.arange(candles - 1)[-4:]
     batch = build_batch(rig.history, origins, CONTEXT, LossWeights(1.0, 1.0))
-    anchors = rig.forecaster.anchors(rig.now, origins)
-    assert anchors.shape == (origins.size, *rig.now.shape) and (np.diff(anchors, axis=-1) >= 0.0).all()
+    anchors = rig.history.anchors(origins)
+    assert (
+        anchors.shape == (origins.size, HORIZONS, len(Quantity), len(LEVELS))
+        and (np.diff(anchors, axis=-1) >= 0.0).all()
+    )
     if candles == 120:
         assert np.unique(anchors[:, 0, Quantity.RANGE, 0]).size == origins.size
     loss = rig.engine.step(batch, anchors).loss

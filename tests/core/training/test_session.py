@@ -22,7 +22,7 @@ from core.events import (
     TrainerStatus,
 )
 from core.forecast.experts import EXPERTS, SPEAKS
-from core.forecast.quantities import QUANTITIES
+from core.forecast.quantities import QUANTITIES, Quantity
 from core.market.candle import Candle
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -302,9 +302,9 @@ def test_what_lies_across_a_hole_teaches_nothing(tmp_path: Path, session_after: 
     assert step.prequential_loss is None
     assert any(event.prequential_loss is not None for event in before if isinstance(event, StepDone))
     assert all(event.after_gap for event in after if isinstance(event, ForecastScored))
-    reference = session._session.forecaster.reference()
+    anchor = session._session.history.anchors(np.array([-1]))
     rigs.feed(session, jump[1:3])
-    assert np.abs(session._session.forecaster.reference()[0, 0] - reference[0, 0]).max() < 1.0
+    assert np.abs(session._session.history.anchors(np.array([-1])) - anchor)[0, 0, Quantity.CLOSE].max() < 1.0
     session.close()
 
 

@@ -63,6 +63,9 @@ def plain_loss(plain: nn.Module, samples: Batch) -> Tensor:
     levels = torch.tensor(LEVELS, dtype=dtype)
     losses = torch.where(error >= 0.0, levels * error, (levels - 1.0) * error).mean(dim=-1)
     weights = torch.tensor(samples.weights, dtype=dtype)
+    for horizon in range(corrections.shape[1]):
+        price = TrainingSettings().shrinkage * (horizon + 1)
+        losses[:, horizon] = losses[:, horizon] + price * (corrections[:, horizon] ** 2).mean(dim=-1)
     return (losses * weights).sum() / weights.sum()
 
 

@@ -17,7 +17,7 @@ def observe(rate: AdaptiveRate, ratio: float, looks: int = 1, seed: int = 0) -> 
     """Candles that are as hard as chance has it, on which the model loses `ratio` of the reference's loss, about."""
     generator = np.random.default_rng(seed)
     for reference in generator.gamma(1.0, 0.15, looks * LOOK):
-        rate.observe(float(reference * ratio * np.exp(generator.normal(0.0, 0.1))), float(reference))
+        rate.observe(np.array([reference * ratio * np.exp(generator.normal(0.0, 0.1))]), np.array([reference]))
     return rate
 
 
@@ -45,14 +45,14 @@ def test_how_hard_the_candles_were_to_forecast_is_of_no_matter() -> None:
     for block in range(40):
         hard *= 2.0
         for reference in np.random.default_rng(block).gamma(1.0, hard, BLOCK):
-            rate.observe(0.97 * float(reference), float(reference))
+            rate.observe(np.array([0.97 * reference]), np.array([reference]))
     assert rate.factor == 1.0
 
 
 def test_losses_that_are_the_same_change_nothing() -> None:
     rate = AdaptiveRate()
     for _ in range(6 * LOOK):
-        rate.observe(0.2, 0.2)
+        rate.observe(np.array([0.2]), np.array([0.2]))
     assert rate.factor == 1.0
 
 
@@ -63,12 +63,32 @@ def test_a_market_that_changed_gives_the_whole_rate_back() -> None:
     assert rate.factor == 1.0 and rate.state() == AdaptiveRate().state()
 
 
-def test_what_is_not_a_number_is_passed_over() -> None:
-    rate = observe(AdaptiveRate(), 0.97)
-    before = rate.state()
-    rate.observe(math.nan, 1.0)
-    rate.observe(1.0, math.inf)
-    assert rate.state() == before
+def test_what_is_not_a_number_spares_nothing() -> None:
+    rate, other = observe(AdaptiveRate(), 0.97), observe(AdaptiveRate(), 0.97)
+    for model, without in ((math.nan, 1.0), (1.0, math.inf)):
+        rate.observe(np.array([model]), np.array([without]))
+        other.observe(np.array([1.0]), np.array([1.0]))
+    assert rate.state() == other.state()
+
+
+def test_harm_at_one_horizon_does_not_hide_behind_gains_at_the_others() -> None:
+    generator, rate = np.random.default_rng(3), AdaptiveRate()
+    spared = np.full(16, 0.05)
+    spared[-1] = -0.05
+    for _ in range(2 * LOOK):
+        without = generator.gamma(1.0, 0.15, 16) + 1.0
+        rate.observe(without - spared + generator.normal(0.0, 0.1, 16), without)
+    assert rate.factor < 1.0
+
+
+def test_of_many_horizons_chance_seldom_halves_the_rate() -> None:
+    halved = 0
+    for seed in range(100):
+        generator, rate = np.random.default_rng(seed), AdaptiveRate()
+        for _ in range(LOOK):
+            rate.observe(generator.normal(0.0, 0.1, 16), np.zeros(16))
+        halved += rate.factor < 1.0
+    assert halved <= 12  # of ten blocks the tails of a mean in its standard errors are heavier than the normal ones
 
 
 @pytest.mark.parametrize("cut", [10, 3 * LOOK, 4 * LOOK + 7])
@@ -76,10 +96,11 @@ def test_it_goes_on_from_its_state(cut: int) -> None:
     losses = np.random.default_rng(1).gamma(1.0, 0.15, 6 * LOOK)
     whole, first, second = AdaptiveRate(), AdaptiveRate(), AdaptiveRate()
     for place, loss in enumerate(losses):
-        whole.observe(1.02 * float(loss), float(loss))
+        without = np.array([loss, 2.0 * loss])
+        whole.observe(1.02 * without, without)
         if place == cut:
             second.restore(json.loads(json.dumps(first.state())))
-        (second if place >= cut else first).observe(1.02 * float(loss), float(loss))
+        (second if place >= cut else first).observe(1.02 * without, without)
     assert second.state() == whole.state()
 
 
@@ -91,7 +112,7 @@ def compare(made: RateSchedule, looks: int, has_learned: bool) -> RateSchedule:
     for candle in range(looks * LOOK):
         if has_learned:
             made.advance()
-        made.compare(1.1 + 0.01 * (candle % 7), 1.0)
+        made.compare(np.array([1.1 + 0.01 * (candle % 7)]), np.array([1.0]))
     return made
 
 

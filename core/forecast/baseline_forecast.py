@@ -1,0 +1,82 @@
+"""What is forecast without the model: the reference, the baselines beside it, and their calibrated combination.
+
+It is what a model that has learned nothing says too: the model's output is a correction of it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.forecast.arrays import Arrays, named, part_of
+from core.forecast.baseline_experts import BaselineExperts
+from core.forecast.baselines import ReferenceForecast
+from core.forecast.combination import Combination, prior
+from core.forecast.history import History
+from core.forecast.quantities import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineQuantiles:
+    """Made at one candle's close, normalised. The model's row of the experts repeats the reference."""
+
+    experts: FloatArray
+    """[E, H, Q, L]"""
+    combined: FloatArray
+    """[H, Q, L]"""
+
+
+class BaselineForecast:
+    """Owns all that learns without the model. `observe` takes the history's newest candle; then `now` is known."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._reference = ReferenceForecast(history)
+        self._experts = BaselineExperts(history)
+        self._combination = Combination(prior(with_model=False), history.horizons)
+        self._made: deque[BaselineQuantiles] = deque(maxlen=history.horizons)
+        """At the newest candles, the newest last."""
+
+    @property
+    def now(self) -> BaselineQuantiles:
+        """Made at the newest candle. Raises IndexError before the first."""
+        return self._made[-1]
+
+    def observe(self) -> None:
+        """Learn from the newest candle as a target, then forecast from it. Once a candle."""
+        self._experts.observe()
+        self._learn()
+        experts = self._experts.quantiles(self._reference.quantiles())
+        self._made.append(BaselineQuantiles(experts, self._combination.predict(experts)))
+        self._history.keep_anchor(self.now.combined)
+
+    def _learn(self) -> None:
+        newest = len(self._history) - 1
+        for horizon, made in enumerate(reversed(self._made), start=1):
+            row = horizon - 1
+            origin = np.array([newest - horizon], dtype=np.int64)
+            natural, _, usable = self._history.targets(origin)
+            if not usable[0, row]:
+                continue
+            factor, offset = (units[0, row] for units in self._history.units(origin))
+            outcome = (natural[0, row] - offset) / factor
+            self._combination.learn(horizon, made.experts[:, row], made.combined[row], outcome)
+
+    def state(self) -> Arrays:
+        """Everything, as arrays, for a checkpoint; it belongs to the history's state."""
+        made: Arrays = {
+            "experts": np.array([each.experts for each in self._made]),
+            "combined": np.array([each.combined for each in self._made]),
+        }
+        return named({"experts": self._experts.state(), "combination": self._combination.state(), "made": made})
+
+    def restore(self, state: Arrays) -> None:
+        """Continue from what `state` returned."""
+        self._experts.restore(part_of(state, "experts"))
+        self._combination.restore(part_of(state, "combination"))
+        made = part_of(state, "made")
+        pairs = zip(made["experts"].astype(np.float64), made["combined"].astype(np.float64), strict=True)
+        self._made.clear()
+        self._made.extend(BaselineQuantiles(experts, combined) for experts, combined in pairs)
