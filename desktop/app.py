@@ -213,6 +213,8 @@ class Application(QObject):
         if not self.browser.finish():
             _log.error("The checkpoint files that were being read or written took too long.")
         await self.jobs.close()
+        if not self.history_visits.finish():
+            _log.error("The thread that stores candles for a command did not end in time.")
         self.close_database()
         self.window.deleteLater()
         self.deleteLater()

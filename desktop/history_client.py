@@ -16,7 +16,7 @@ from core.market.history.spans import Span
 from core.storage.candles import StoredColumns
 from core.storage.errors import StorageError
 from desktop.history_wire import GREETING, ROWS_AT_ONCE, Unpacker, WireError, columns_bytes, market_fields, packed
-from desktop.single_instance import server_name
+from desktop.private_socket import address, is_own_peer
 
 _LOOK_MS = 100
 _PATIENCE_S = 60.0
@@ -46,10 +46,22 @@ class WindowWriter:
         self._unpacker = Unpacker()
 
     def __enter__(self) -> WindowWriter:
-        self._socket.connectToServer(server_name(self._folder))
+        try:
+            self._socket.connectToServer(address(self._folder))
+        except OSError as error:
+            raise StorageError(
+                f"The window that has this data folder open cannot be asked ({error}). Close it, then run the same "
+                "command again."
+            ) from error
         if not self._socket.waitForConnected(int(1000 * self._patience_s)):
             raise StorageError(
                 "A window has this data folder open but does not answer. Close it, then run the same command again."
+            )
+        if not is_own_peer(self._socket):
+            self._socket.abort()
+            raise StorageError(
+                "A program of another user answers for this data folder, so nothing was sent to it. Run the command as "
+                "the user who has the window open."
             )
         self._socket.write(GREETING)
         deadline_s = self._clock.monotonic_s() + self._patience_s

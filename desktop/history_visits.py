@@ -15,16 +15,21 @@ from PySide6.QtNetwork import QLocalSocket
 from core.events import JobProgress
 from core.market.candle import Market
 from core.market.history.spans import Span
+from core.market.validate import LATEST_MS
+from core.plain import plain
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.holes import HoleStore
-from desktop.history_wire import Unpacker, WireError, columns_of, market_of, packed
+from desktop.history_wire import Unpacker, WireError, columns_of, market_of, packed, spans_of, whole
 from desktop.translation import translate
 
 _ENDS_WITHIN_MS = 10_000
 _SHOW_EVERY_MS = 5_000
-_LAST_WORD_MS = 500
+_MOST_UNREAD = 1 << 20
+"""Bytes of answers that a command leaves lying; an answer has some twenty."""
+_MOST_WAITING = 4
+_MOST_ROWS = 1_000_000_000
 _NOT_READY = "The window is still starting. Try again in a moment."
 VISIT_JOB = "history command"
 _CANCELLED = "It was cancelled in the window. What has been stored stays; the same command goes on from there."
@@ -70,10 +75,9 @@ class HistoryStorer(QThread):
         """Callable from any thread."""
         self._orders.put(order)
 
-    def end(self) -> bool:
-        """Finish what is under way, and wait for it. False where that takes too long."""
+    def end(self) -> None:
+        """Finish what was ordered, then the thread's life: `finished` follows."""
         self._orders.put(None)
-        return self.wait(_ENDS_WITHIN_MS)
 
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
@@ -115,7 +119,8 @@ class HistoryVisit(QObject):
     progressed = Signal(object)
     """JobProgress"""
     over = Signal(str, int)
-    """The command's title, and how many rows are new or changed. The last signal; the thread has ended."""
+    """The command's title, and how many rows are new or changed. The last signal; the thread has ended. It may come
+    long after `close`: a database that another program has locked is waited for, and not by the window."""
 
     def __init__(
         self, socket: QLocalSocket, number: int, database: Path, is_ready: Callable[[], bool], parent: QObject
@@ -132,6 +137,11 @@ class HistoryVisit(QObject):
         self._storer.stored.connect(self._on_stored)
         self._storer.marked.connect(self._on_marked)
         self._storer.failed.connect(self._on_failed)
+        self._storer.finished.connect(self._on_finished)
+        self._waiting = 0
+        """Orders that are not answered yet."""
+        self._has_begun = self._is_over = False
+        socket.setReadBufferSize(_MOST_UNREAD)
         socket.readyRead.connect(self._on_bytes)
         socket.disconnected.connect(self.close)
         self._is_open = True
@@ -139,21 +149,31 @@ class HistoryVisit(QObject):
 
     @Slot()
     def close(self) -> None:
-        """End it: the command has gone, or the window goes. Safe to call twice."""
+        """End it: the command has gone, or the window goes. Waits for nothing. Safe to call twice."""
         if not self._is_open:
             return
         self._is_open = False
-        if not self._storer.end():
-            _log.error("The thread that stores candles for a command did not end in time.")
         self._socket.abort()
+        self._storer.end()
+        if not self._storer.isRunning():
+            self._on_finished()
+
+    def finish(self) -> bool:
+        """Wait until what was sent before `close` is stored. False where that takes too long."""
+        return self._storer.wait(_ENDS_WITHIN_MS)
+
+    @Slot()
+    def _on_finished(self) -> None:
+        if self._is_open or self._is_over:
+            return
+        self._is_over = True
         self._show(replace(self._told, is_over=True))
         self.over.emit(self._title, self._changed)
 
     def cancel(self) -> None:
-        """Tell the command to end; what it has sent is stored."""
+        """Have the command end; what it has sent is stored."""
         if self._is_open:
             self._answer({"error": _CANCELLED})
-            self._socket.waitForBytesWritten(_LAST_WORD_MS)
             self.close()
 
     @property
@@ -168,23 +188,25 @@ class HistoryVisit(QObject):
         try:
             while self._is_open and (found := self._unpacker.next()) is not None:
                 self._obey(*found)
-        except (WireError, KeyError, TypeError, ValueError) as error:
-            _log.warning("A command that stores candles does not keep to the form: %s", error)
-            self._answer({"error": f"The window does not understand this command ({error})."})
+        except WireError as error:
+            sentence = plain(f"The window does not understand this command ({error}).")
+            _log.warning("A command that stores candles does not keep to the form: %s", sentence)
+            self._answer({"error": sentence})
             self.close()
 
     def _obey(self, message: dict[str, Any], payload: bytes) -> None:
         match message.get("op"):
             case "begin":
                 self._is_shown = bool(message.get("is_shown", True))
-                self._begin(str(message["title"]))
+                self._begin(plain(str(message.get("title"))))
             case "candles":
-                self._storer.take(_Candles(market_of(message), columns_of(payload), bool(message["replaces"])))
+                replaces = message.get("replaces") is True
+                self._take(_Candles(market_of(message), columns_of(payload), replaces))
             case "holes":
-                spans = tuple(Span(int(first), int(stop)) for first, stop in message["spans"])
-                self._storer.take(_Holes(market_of(message), spans, int(message["asked_at_ms"])))
+                asked_at_ms = whole(message, "asked_at_ms", LATEST_MS)
+                self._take(_Holes(market_of(message), spans_of(message), asked_at_ms))
             case "progress":
-                done, total = int(message["done"]), int(message["total"])
+                done, total = whole(message, "done", _MOST_ROWS), whole(message, "total", _MOST_ROWS)
                 if done < total:
                     self._show(replace(self._told, done=done, total=total))
             case "end":
@@ -193,10 +215,20 @@ class HistoryVisit(QObject):
             case unknown:
                 raise WireError(f"'{unknown}' is unknown")
 
+    def _take(self, order: _Candles | _Holes) -> None:
+        """A command of ours waits for each answer: whoever does not would fill the memory."""
+        if self._waiting >= _MOST_WAITING:
+            raise WireError("it does not wait for answers")
+        self._waiting += 1
+        self._storer.take(order)
+
     def _begin(self, title: str) -> None:
+        if self._has_begun:
+            raise WireError("it has begun already")
         if not self._is_ready():
             self._answer({"later": _NOT_READY})
             return
+        self._has_begun = True
         self._title, self._told = title, replace(self._told, title=title)
         if not self._storer.isRunning():
             self._storer.start()
@@ -213,25 +245,30 @@ class HistoryVisit(QObject):
         if self._socket.state() == QLocalSocket.LocalSocketState.ConnectedState:
             self._socket.write(packed(message))
             self._socket.flush()
+        if self._is_open and self._socket.bytesToWrite() > _MOST_UNREAD:
+            _log.warning("A command that does not read its answers was hung up on.")
+            self.close()
 
     @Slot(object, int)
     def _on_stored(self, market: Market, changed: int) -> None:
         self._changed += changed
-        if self._is_open:
-            self._answer({"changed": changed})
+        self._answer_order({"changed": changed})
         if changed:
             self.changed.emit(market)
 
     @Slot(object)
     def _on_marked(self, market: Market) -> None:
-        if self._is_open:
-            self._answer({"changed": 0})
+        self._answer_order({"changed": 0})
         self.changed.emit(market)
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
+        self._answer_order({"error": sentence})
+
+    def _answer_order(self, message: dict[str, Any]) -> None:
+        self._waiting -= 1
         if self._is_open:
-            self._answer({"error": sentence})
+            self._answer(message)
 
 
 class HistoryVisits(QObject):
@@ -276,11 +313,15 @@ class HistoryVisits(QObject):
                 visit.cancel()
 
     def close(self) -> None:
-        """End all: the window closes. What was sent before is stored."""
+        """End all: the window closes."""
         self._is_closed = True
         for visit in tuple(self._visits):
             visit.close()
         self._timer.stop()
+
+    def finish(self) -> bool:
+        """Wait until what was sent before `close` is stored. False where that takes too long."""
+        return all([visit.finish() for visit in self._visits])
 
     def _on_changed(self, market: Market) -> None:
         if self._is_closed:

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from core.market.candle import Interval, Market
+from core.market.history.spans import Span
+from core.market.validate import LATEST_MS
 from core.storage.candles import StoredColumns
 
 GREETING = b"history\n"
@@ -15,6 +17,7 @@ ROWS_AT_ONCE = 2_000
 """Stored in a few milliseconds: so long does the window wait at most when it has a candle to store itself."""
 _LONGEST_LINE = 1 << 20
 _LONGEST_PAYLOAD = 48 * ROWS_AT_ONCE
+_LONGEST_WORDS = 300
 _TIME, _NUMBER = np.dtype("<i8"), np.dtype("<f8")
 
 
@@ -48,9 +51,7 @@ class Unpacker:
                 return None
             self._message = _message(bytes(self._buffer[:end]))
             del self._buffer[: end + 1]
-        length = int(self._message.get("bytes", 0))
-        if not 0 <= length <= _LONGEST_PAYLOAD:
-            raise WireError(f"{length} bytes in one message")
+        length = whole(self._message, "bytes", _LONGEST_PAYLOAD) if "bytes" in self._message else 0
         if len(self._buffer) < length:
             return None
         message, self._message = self._message, None
@@ -62,11 +63,27 @@ class Unpacker:
 def _message(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise WireError("a line that is not JSON") from error
     if not isinstance(message, dict):
         raise WireError("a line that is no object")
     return message
+
+
+def whole(message: dict[str, Any], name: str, most: int) -> int:
+    """A whole number from 0 to `most` of a message. Raises WireError."""
+    value = message.get(name)
+    if type(value) is not int or not 0 <= value <= most:
+        raise WireError(f"'{name}' is no whole number from 0 to {most:,}")
+    return value
+
+
+def words(message: dict[str, Any], name: str) -> str:
+    """A line of text of a message. Raises WireError."""
+    value = message.get(name)
+    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= _LONGEST_WORDS:
+        raise WireError(f"'{name}' is no line of text of at most {_LONGEST_WORDS} characters")
+    return value
 
 
 def market_fields(market: Market) -> dict[str, Any]:
@@ -77,9 +94,26 @@ def market_fields(market: Market) -> dict[str, Any]:
 def market_of(message: dict[str, Any]) -> Market:
     """The inverse. Raises WireError."""
     try:
-        return Market(str(message["venue"]), str(message["symbol"]), Interval(int(message["interval_ms"])))
-    except (KeyError, ValueError, TypeError) as error:
-        raise WireError("a message without a market") from error
+        interval = Interval(whole(message, "interval_ms", LATEST_MS))
+    except ValueError as error:
+        raise WireError(str(error)) from error
+    return Market(words(message, "venue"), words(message, "symbol"), interval)
+
+
+def spans_of(message: dict[str, Any]) -> tuple[Span, ...]:
+    """Of a message on holes. Raises WireError."""
+    spans = message.get("spans")
+    if not isinstance(spans, list) or len(spans) > ROWS_AT_ONCE:
+        raise WireError(f"'spans' is no list of at most {ROWS_AT_ONCE:,}")
+    return tuple(_span(each) for each in spans)
+
+
+def _span(pair: Any) -> Span:
+    if not (isinstance(pair, list) and len(pair) == 2 and all(type(each) is int for each in pair)):
+        raise WireError("a span that is no pair of whole numbers")
+    if not 0 <= pair[0] < pair[1] <= LATEST_MS:
+        raise WireError("a span that is empty, or outside of 1970 to 2100")
+    return Span(*pair)
 
 
 def columns_bytes(columns: StoredColumns) -> bytes:
@@ -94,4 +128,6 @@ def columns_of(payload: bytes) -> StoredColumns:
         raise WireError("candles that are cut")
     times = np.frombuffer(payload, _TIME, count)
     values = np.frombuffer(payload, _NUMBER, 5 * count, times.nbytes).reshape(5, count)
+    if count and not 0 <= times.min() <= times.max() <= LATEST_MS:
+        raise WireError("candles of a time outside of 1970 to 2100")
     return StoredColumns(times.astype(np.int64), values.astype(np.float64))

@@ -1,36 +1,36 @@
 """One window for one data folder: a second start asks the first window to come to the front, and ends.
 
-The proof of ownership is the lock in the data folder; this is the way in which two starts talk.
+The proof of ownership is the lock in the data folder, and whoever has it listens; this is how two starts talk.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from enum import Enum
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QDeadlineTimer, QObject, QThread, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from desktop.history_wire import GREETING
+from desktop.private_socket import address, is_own_peer
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("ghostcandle")
 
 _REQUEST = b"raise\n"
 _ANSWER = b"raised\n"
 _LONGEST_REQUEST = 64
+_LOOK_MS = 50
 
 
-class Claim(Enum):
-    """How a start came out."""
+class Reply(Enum):
+    """What came of asking the window that owns the folder to come to the front."""
 
-    FIRST = "first"
-    """No other window is open on this data folder."""
-    RAISED_OTHER = "raised other"
-    """Another one is, and has come to the front."""
+    RAISED = "raised"
     NO_ANSWER = "no answer"
-    """Another one is, but did not answer in time: it may hang."""
+    """It listens, but did not answer in time: it may hang."""
+    NOBODY = "nobody"
+    """Nobody of this user listens."""
 
 
 class SingleInstance(QObject):
@@ -43,44 +43,62 @@ class SingleInstance(QObject):
 
     def __init__(self, data_folder: Path, parent: QObject | None = None, timeout_ms: int = 2_000) -> None:
         super().__init__(parent)
-        self._name = server_name(data_folder)
+        self._folder = data_folder
         self._timeout_ms = timeout_ms
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._on_connection)
 
-    def claim(self) -> Claim:
-        """Become the first window of the folder, or raise the one that is open. Blocks for at most the timeout."""
-        answer = self._ask_other()
-        if answer is not None:
-            return answer
-        # Nobody listens: what lies there was left by a window that did not end well.
-        QLocalServer.removeServer(self._name)
-        if not self._server.listen(self._name):
-            _log.warning(
-                "A second start cannot raise this window (%s); it will be told that the folder is in use.",
-                self._server.errorString(),
-            )
-        return Claim.FIRST
+    def listen(self) -> None:
+        """To be called by the owner of the folder's lock alone: what lies in this place was left by a window that did
+        not end well, and is removed."""
+        try:
+            name = address(self._folder)
+        except OSError as error:
+            self._warn(str(error))
+            return
+        QLocalServer.removeServer(name)
+        if not self._server.listen(name):
+            self._warn(self._server.errorString())
+
+    def _warn(self, reason: str) -> None:
+        _log.warning("A second start cannot raise this window (%s); it says that the folder is in use.", reason)
 
     def release(self) -> None:
         """Stop listening."""
         self._server.close()
 
-    def _ask_other(self) -> Claim | None:
+    def ask_owner(self) -> Reply:
+        """Ask the folder's owner to come to the front. Blocks for at most twice the timeout: one that has just started
+        may not listen yet."""
+        deadline, reply = QDeadlineTimer(self._timeout_ms), self._ask()
+        while reply is Reply.NOBODY and not deadline.hasExpired():
+            QThread.msleep(_LOOK_MS)
+            reply = self._ask()
+        return reply
+
+    def _ask(self) -> Reply:
         socket = QLocalSocket()
-        socket.connectToServer(self._name)
-        if not socket.waitForConnected(self._timeout_ms):
-            return None
+        try:
+            socket.connectToServer(address(self._folder))
+        except OSError:
+            return Reply.NOBODY
+        if not socket.waitForConnected(self._timeout_ms) or not is_own_peer(socket):
+            return Reply.NOBODY
         socket.write(_REQUEST)
         socket.waitForBytesWritten(self._timeout_ms)
         has_answer = socket.waitForReadyRead(self._timeout_ms) and socket.readAll().data() == _ANSWER
         socket.abort()
-        return Claim.RAISED_OTHER if has_answer else Claim.NO_ANSWER
+        return Reply.RAISED if has_answer else Reply.NO_ANSWER
 
     def _on_connection(self) -> None:
         while self._server.hasPendingConnections():
             socket = self._server.nextPendingConnection()
+            if not is_own_peer(socket):
+                _log.warning("Another user's program was hung up on.")
+                socket.abort()
+                socket.deleteLater()
+                continue
             socket.readyRead.connect(lambda socket=socket: self._on_request(socket))
             socket.disconnected.connect(socket.deleteLater)
             if socket.bytesAvailable():
@@ -99,9 +117,3 @@ class SingleInstance(QObject):
             self.history_requested.emit(socket)
         elif not (_REQUEST.startswith(request) or GREETING.startswith(request)):
             socket.abort()
-
-
-def server_name(data_folder: Path) -> str:
-    """The same for the same folder, however it is written; short, for the path of a socket has little room."""
-    resolved = str(data_folder.expanduser().resolve())
-    return "ghostcandle-" + hashlib.sha256(resolved.encode()).hexdigest()[:16]

@@ -20,7 +20,7 @@ LARGEST_VOLUME = 1e24
 LARGEST_RANGE = 1e9
 """High to low. Ether fell 3,000-fold within a second (GDAX, 2017), Luna 10,000,000-fold within a week (2022)."""
 _EARLIEST_MS = 0
-_LATEST_MS = 4_102_444_800_000
+LATEST_MS = 4_102_444_800_000
 """The year 2100. Microseconds taken for milliseconds land far beyond it, seconds in January 1970."""
 _SMALLEST_SECONDS = 1_000_000_000
 _SECONDS_MS = 31_536_000_000
@@ -146,7 +146,7 @@ def _shape_problem(candle: Candle) -> RejectionReason | None:
 
 
 def _time_problem(open_time_ms: int, interval: Interval, phase_ms: int) -> RejectionReason | None:
-    if not _EARLIEST_MS <= open_time_ms < _LATEST_MS or _looks_like_seconds(open_time_ms):
+    if not _EARLIEST_MS <= open_time_ms < LATEST_MS or _looks_like_seconds(open_time_ms):
         return RejectionReason.TIME_UNIT
     off = (open_time_ms - phase_ms) % interval.duration_ms
     return RejectionReason.GRID if off else None
@@ -160,7 +160,7 @@ def is_near(close: float, other: float) -> bool:
 def time_is_in_another_unit(times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Where times cannot be milliseconds: before 1970, after 2100, or what looks like seconds."""
     looks_like_seconds = (times_ms >= _SMALLEST_SECONDS) & (times_ms < _SECONDS_MS)
-    return (times_ms < _EARLIEST_MS) | (times_ms >= _LATEST_MS) | looks_like_seconds
+    return (times_ms < _EARLIEST_MS) | (times_ms >= LATEST_MS) | looks_like_seconds
 
 
 def _looks_like_seconds(open_time_ms: int) -> bool:

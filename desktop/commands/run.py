@@ -5,13 +5,17 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from core.storage.ownership import own
+from core.storage.ownership import FolderInUse, own
 from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_some_context
 from desktop.dialogs.last_words import UNSEEN
+
+if TYPE_CHECKING:
+    from desktop.single_instance import SingleInstance
 
 _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
@@ -53,7 +57,7 @@ def _has_display() -> bool:
 def _open(context: Context, has_display: bool) -> int:
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - the other commands need no Qt
 
-    from desktop.single_instance import Claim, SingleInstance  # noqa: PLC0415
+    from desktop.single_instance import SingleInstance  # noqa: PLC0415
     from desktop.translation import install_translations  # noqa: PLC0415
 
     qt = QApplication.instance() or QApplication(["ghostcandle"])
@@ -62,16 +66,28 @@ def _open(context: Context, has_display: bool) -> int:
     qt.setApplicationName("Ghostcandle")
     qt.setDesktopFileName("ghostcandle")
     door = SingleInstance(context.folder.root)
-    claim = door.claim()
-    if claim is Claim.RAISED_OTHER:
-        click.echo("Ghostcandle is open already on this data folder; its window was brought to the front.", err=True)
-        return 0
-    if claim is Claim.NO_ANSWER:
-        raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
-    from desktop.app import run_application  # noqa: PLC0415 - after the cheap checks
+    try:
+        ownership = own(context.folder, "window")
+    except FolderInUse as in_use:
+        return _raise_owner(door, in_use)
+    with ownership:
+        door.listen()
+        from desktop.app import run_application  # noqa: PLC0415 - after the cheap checks
 
-    with own(context.folder, "window") as ownership:
         try:
             return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)
         finally:
             door.release()
+
+
+def _raise_owner(door: SingleInstance, in_use: FolderInUse) -> int:
+    """Where the folder's owner is a window. Raises FolderInUse where it is none, UserError where it does not answer."""
+    from desktop.single_instance import Reply  # noqa: PLC0415 - as above
+
+    reply = Reply.NOBODY if in_use.role not in ("window", None) else door.ask_owner()
+    if reply is Reply.NO_ANSWER:
+        raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
+    if reply is Reply.NOBODY:
+        raise in_use
+    click.echo("Ghostcandle is open already on this data folder; its window was brought to the front.", err=True)
+    return 0

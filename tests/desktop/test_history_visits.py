@@ -35,7 +35,8 @@ from desktop.app import Application
 from desktop.history_client import WindowWriter
 from desktop.history_visits import HistoryVisits
 from desktop.history_wire import GREETING, ROWS_AT_ONCE, Unpacker, WireError, columns_bytes, columns_of, packed
-from desktop.single_instance import SingleInstance, server_name
+from desktop.private_socket import address
+from desktop.single_instance import SingleInstance
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT, command
@@ -65,7 +66,7 @@ def test_rubbish_is_no_message(rubbish: bytes) -> None:
 
 
 def test_columns_cross_bit_for_bit() -> None:
-    times, values = np.array([1, 2**60]), np.random.default_rng(1).normal(size=(5, 2))
+    times, values = np.array([1, 2**41]), np.random.default_rng(1).normal(size=(5, 2))
     columns = columns_of(columns_bytes(StoredColumns(times, values)))
     assert (columns.open_time_ms == times).all() and (columns.values == values).all()
 
@@ -81,13 +82,14 @@ def test_columns_that_are_cut_are_refused(cut: int) -> None:
 def visits(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
     """A window's door and desk without the window."""
     door = SingleInstance(tmp_path)
-    door.claim()
+    door.listen()
     owner = QObject()
     with open_database(tmp_path / "ghostcandle.sqlite3"):
         served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
         door.history_requested.connect(served.serve)
         yield served
         served.close()
+        assert served.finish()
         door.release()
 
 
@@ -95,7 +97,7 @@ def test_a_command_that_talks_rubbish_is_told_and_hung_up_on(
     qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
 ) -> None:
     socket = QLocalSocket()
-    socket.connectToServer(server_name(tmp_path))
+    socket.connectToServer(address(tmp_path))
     assert socket.waitForConnected(60_000)
     with qtbot.waitSignal(socket.disconnected):
         socket.write(GREETING + packed({"op": "begin", "title": "Mischief"}) + packed({"op": "candles"}))
@@ -149,7 +151,7 @@ def test_rows_that_no_market_has_are_refused_through_the_socket(
 def a_door(application: Application) -> Iterator[None]:
     """As `run` composes it: commands find the window."""
     door = SingleInstance(application._context.folder.root)
-    door.claim()
+    door.listen()
     door.history_requested.connect(application.history_visits.serve)
     try:
         yield
@@ -246,7 +248,7 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
 
     async def story(application: Application) -> None:
         door = SingleInstance(data)
-        door.claim()
+        door.listen()
         door.history_requested.connect(application.history_visits.serve)
         try:
             await until(lambda: application.series is not None and len(application.series) >= 30, "the catch-up")

@@ -14,7 +14,7 @@ from core.storage.ownership import own
 from desktop.app import run_application
 from desktop.chart.widget import ChartWidget
 from desktop.commands.options import Context
-from desktop.single_instance import Claim, SingleInstance
+from desktop.single_instance import SingleInstance
 from tests.stranger import eyes
 from tests.stranger.hands import Hands, photograph
 
@@ -86,10 +86,10 @@ def play(qt: QApplication, context: Context, story: Story, hands: Hands, longest
     """Start the program on this data folder, tell the story, and wait until the program has ended."""
     context.folder.ensure()
     door = SingleInstance(context.folder.root)
-    assert door.claim() is Claim.FIRST
     telling = Telling(_in_a_window(story, hands), hands.album, longest_s)
     try:
         with own(context.folder, "window") as ownership:
+            door.listen()
             QTimer.singleShot(0, telling.begin)
             code = run_application(context, qt, door, left_behind=ownership.left_behind)
     finally:

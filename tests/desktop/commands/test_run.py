@@ -19,7 +19,7 @@ from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from desktop import app
 from desktop.commands.options import Context
-from desktop.single_instance import Claim, SingleInstance
+from desktop.single_instance import Reply, SingleInstance
 from tests.support import commands
 
 
@@ -87,14 +87,19 @@ def test_a_folder_that_is_in_use_opens_no_window(opened: Opened, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("claim", "code", "words"),
-    [(Claim.RAISED_OTHER, 0, "brought to the front"), (Claim.NO_ANSWER, 1, "does not answer")],
+    ("reply", "code", "words"),
+    [
+        (Reply.RAISED, 0, "brought to the front"),
+        (Reply.NO_ANSWER, 1, "does not answer"),
+        (Reply.NOBODY, 1, "in use by a window"),
+    ],
 )
 def test_a_second_start_opens_no_window(
-    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: Claim, code: int, words: str
+    opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: Reply, code: int, words: str
 ) -> None:
-    monkeypatch.setattr(SingleInstance, "claim", lambda door: claim)
-    done = commands.invoke("run", "--data-dir", str(tmp_path))
+    monkeypatch.setattr(SingleInstance, "ask_owner", lambda door: reply)
+    with own(DataFolder(tmp_path), "window"):
+        done = commands.invoke("run", "--data-dir", str(tmp_path))
     assert done.returncode == code and words in done.stderr and opened.contexts == []
 
 

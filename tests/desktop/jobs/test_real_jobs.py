@@ -58,7 +58,7 @@ def live_with_door(qapp: QApplication, within: Context, story: Story) -> None:
 
     async def behind_the_door(application: Application) -> None:
         door = SingleInstance(within.folder.root)
-        door.claim()
+        door.listen()
         door.history_requested.connect(application.history_visits.serve)
         try:
             await story(application)

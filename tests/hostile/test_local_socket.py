@@ -1,0 +1,339 @@
+"""The socket between a window and its commands: other users stay out, and the same user does no harm through it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QObject
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.market.candle import Market
+from core.storage.candles import CandleStore, StoredColumns
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.ownership import own
+from desktop.history_client import WindowWriter
+from desktop.history_visits import HistoryVisits
+from desktop.history_wire import GREETING, ROWS_AT_ONCE, columns_bytes, market_fields, packed
+from desktop.private_socket import address, is_own_peer
+from desktop.single_instance import SingleInstance
+from tests.support import commands
+from tests.support.candles import MINUTE, START_MS
+
+pytestmark = [
+    pytest.mark.hostile,
+    pytest.mark.skipif(sys.platform == "win32", reason="Unix sockets"),
+]
+as_root = pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root can act as another user")
+MARKET = Market("binance", "BTC/USDT", MINUTE)
+NOBODY = 65_534
+BEGIN = packed({"op": "begin", "title": "Mischief"})
+CANDLES = {"op": "candles", **market_fields(MARKET), "replaces": False}
+
+_AS_NOBODY = f"""
+import os, socket, sys
+os.setgid({NOBODY})
+os.setuid({NOBODY})
+"""
+_BIND = """
+with socket.socket(socket.AF_UNIX) as server:
+    server.bind(sys.argv[1])
+    server.listen()
+    print("taken", flush=True)
+    sys.stdin.read()
+"""
+_CALL = """
+with socket.socket(socket.AF_UNIX) as client:
+    client.connect(sys.argv[1])
+    client.sendall(b"raise\\n")
+    print(client.recv(100), flush=True)
+"""
+
+
+@pytest.fixture
+def cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The user's folder for sockets, apart from the real one; short, as a socket's path has to be."""
+    folder = Path(tempfile.mkdtemp(prefix="gc-"))
+    folder.chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def door(qapp: QApplication, cache: Path, tmp_path: Path) -> Iterator[SingleInstance]:
+    instance = SingleInstance(tmp_path, timeout_ms=0)
+    yield instance
+    instance.release()
+
+
+@pytest.fixture
+def visits(door: SingleInstance, tmp_path: Path) -> Iterator[HistoryVisits]:
+    """A window's door and what answers behind it, without the window."""
+    owner = QObject()
+    with open_database(tmp_path / "ghostcandle.sqlite3"):
+        served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
+        door.history_requested.connect(served.serve)
+        door.listen()
+        yield served
+        served.close()
+        assert served.finish()
+
+
+def as_nobody(program: str, *arguments: str) -> subprocess.Popen[str]:
+    """Python as another user."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _AS_NOBODY + program, *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def connected(folder: Path) -> QLocalSocket:
+    client = QLocalSocket()
+    client.connectToServer(address(folder))
+    assert client.waitForConnected(60_000)
+    return client
+
+
+def rows(count: int, first_ms: int = START_MS) -> StoredColumns:
+    return StoredColumns(first_ms + MINUTE.duration_ms * np.arange(count), np.full((5, count), 100.0))
+
+
+def said_to(qtbot: QtBot, folder: Path, *messages: bytes) -> str:
+    """What is answered before it is hung up on."""
+    client = connected(folder)
+    with qtbot.waitSignal(client.disconnected, timeout=60_000):
+        client.write(GREETING + b"".join(messages))
+        client.flush()
+    return bytes(client.readAll().data()).decode()
+
+
+@as_root
+def test_another_user_can_neither_bind_the_name_nor_enter_the_folder(door: SingleInstance, tmp_path: Path) -> None:
+    place = address(tmp_path)
+    for program in (_BIND, _CALL):
+        with as_nobody(program, place) as stranger:
+            assert "PermissionError" in stranger.communicate("", timeout=60.0)[1]
+
+
+@as_root
+def test_another_user_who_gets_in_nevertheless_is_hung_up_on(
+    qtbot: QtBot, door: SingleInstance, tmp_path: Path
+) -> None:
+    door.listen()
+    place = Path(address(tmp_path))
+    place.parent.parent.chmod(0o755)
+    place.parent.chmod(0o755)
+    place.chmod(0o777)
+    with qtbot.assertNotEmitted(door.raise_requested), as_nobody(_CALL, str(place)) as stranger:
+        qtbot.waitUntil(lambda: stranger.poll() is not None, timeout=60_000)
+        out, errors = stranger.communicate()
+    assert "raised" not in out and (out.strip() == "b''" or "ConnectionResetError" in errors)
+
+
+@as_root
+def test_a_command_sends_nothing_to_another_users_program(
+    door: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Path(address(tmp_path))
+    place.parent.parent.chmod(0o777)
+    place.parent.chmod(0o777)
+    with as_nobody(_BIND, str(place)) as stranger:
+        assert stranger.stdout is not None and stranger.stdout.readline() == "taken\n"
+        client = QLocalSocket()
+        client.connectToServer(str(place))
+        assert client.waitForConnected(60_000) and not is_own_peer(client)
+        client.abort()
+        monkeypatch.setattr("desktop.history_client.address", lambda folder: str(place))
+        with pytest.raises(StorageError, match="another user answers"):
+            WindowWriter(tmp_path, "Importing candles").__enter__()
+        stranger.communicate("", timeout=60.0)
+
+
+def test_a_folder_that_is_open_to_others_is_closed(cache: Path, tmp_path: Path) -> None:
+    folder = Path(address(tmp_path)).parent
+    folder.chmod(0o777)
+    address(tmp_path)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize("kind", ["link", "file"])
+def test_a_place_that_is_no_folder_of_the_users_is_not_used(cache: Path, tmp_path: Path, kind: str) -> None:
+    (cache / "ghostcandle").mkdir()
+    run = cache / "ghostcandle" / "run"
+    run.symlink_to(tmp_path) if kind == "link" else run.write_bytes(b"")
+    with pytest.raises(OSError):
+        address(tmp_path)
+    with pytest.raises(StorageError, match="cannot be asked"):
+        WindowWriter(tmp_path, "Importing candles").__enter__()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_listens_without_the_lock_keeps_no_window_from_opening(
+    door: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock is asked first; what lies in the socket's place then is nobody's."""
+    with socket.socket(socket.AF_UNIX) as squatter:
+        squatter.bind(address(tmp_path))
+        squatter.listen()
+        opened: list[int] = []
+
+        def run(*_: Any, **__: Any) -> int:
+            opened.append(1)
+            return 0
+
+        monkeypatch.setattr("desktop.app.run_application", run)
+        done = commands.invoke("run", "--data-dir", str(tmp_path))
+    assert (done.returncode, opened) == (0, [1]), done.stderr
+
+
+def test_a_folder_whose_owner_does_not_listen_is_said_to_be_in_use(cache: Path, tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    folder.ensure()
+    with own(folder, "headless"):
+        done = commands.invoke("run", "--data-dir", str(tmp_path))
+    assert done.returncode == 1 and "in use by a headless" in done.stderr
+
+
+ODD = [
+    b'{"op": "begin", "title": 1e999, "bytes": 1e999}\n',
+    b'{"op": "candles", "bytes": 48.5}\n',
+    b'{"op": "progress", "done": 1e999, "total": 1e999}\n',
+    b'{"op": "progress", "done": -1, "total": 5}\n',
+    b'{"op": "progress", "done": true, "total": 5}\n',
+    b'{"op": "progress", "done": 1, "total": 99999999999999999999999}\n',
+    b"[" * 100_000 + b"\n",
+    b'{"a":' * 100_000 + b"1" + b"}" * 100_000 + b"\n",
+    b'{"op": "\\ud800"}\n',
+    b"\xff\xfe\n",
+    packed({"op": "candles"}),
+    packed({**CANDLES, "interval_ms": 1e300}, columns_bytes(rows(1))),
+    packed({**CANDLES, "interval_ms": 0}, columns_bytes(rows(1))),
+    packed({**CANDLES, "symbol": "x" * 100_000}, columns_bytes(rows(1))),
+    packed({**CANDLES, "symbol": {"a": 1}}, columns_bytes(rows(1))),
+    packed(CANDLES, columns_bytes(rows(5, first_ms=-(10**15)))),
+    packed(CANDLES, columns_bytes(rows(5, first_ms=10**17))),
+    packed({"op": "holes", **market_fields(MARKET), "spans": [[5, 1]], "asked_at_ms": 1}),
+    packed({"op": "holes", **market_fields(MARKET), "spans": [[-5, 1]], "asked_at_ms": 1}),
+    packed({"op": "holes", **market_fields(MARKET), "spans": [[1]], "asked_at_ms": 1}),
+    packed({"op": "holes", **market_fields(MARKET), "spans": {"a": 1}, "asked_at_ms": 1}),
+    packed({"op": "holes", **market_fields(MARKET), "spans": [], "asked_at_ms": -1}),
+    BEGIN,
+]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_what_makes_no_sense_is_refused_with_a_sentence(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path, odd: bytes
+) -> None:
+    answer = said_to(qtbot, tmp_path, BEGIN, odd)
+    assert "does not understand this command" in answer and len(answer) < 500
+    with open_database(tmp_path / "ghostcandle.sqlite3") as db:
+        assert CandleStore(db).count(MARKET) == 0
+
+
+@pytest.mark.parametrize("price", [-1.0, 0.0, float("nan"), float("inf"), 1e308])
+def test_prices_that_no_market_has_are_refused(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path, price: float
+) -> None:
+    columns = rows(5)
+    columns.values[:, 2] = price
+    client = connected(tmp_path)
+    with qtbot.waitSignal(client.readyRead, timeout=60_000, raising=True):
+        client.write(GREETING + BEGIN)
+        client.flush()
+    client.readAll()
+    with qtbot.waitSignal(client.readyRead, timeout=60_000, raising=True):
+        client.write(packed(CANDLES, columns_bytes(columns)))
+        client.flush()
+    assert b"candles cannot be" in bytes(client.readAll().data())
+    client.abort()
+
+
+def test_a_client_that_does_not_wait_for_answers_is_hung_up_on(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It would fill the window's memory faster than a disk takes it."""
+    flood = [packed(CANDLES, columns_bytes(rows(ROWS_AT_ONCE, START_MS + n * 60_000))) for n in range(20)]
+    client = connected(tmp_path)
+    with qtbot.waitSignal(client.disconnected, timeout=60_000):
+        client.write(GREETING + BEGIN + b"".join(flood))
+        client.flush()
+    assert "does not wait for answers" in caplog.text
+
+
+def test_a_client_that_reads_no_answers_is_hung_up_on(qtbot: QtBot, door: SingleInstance, tmp_path: Path) -> None:
+    owner = QObject()
+    served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: False, owner)  # each start is answered: later
+    door.history_requested.connect(served.serve)
+    door.listen()
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(address(tmp_path))
+        client.setblocking(False)
+        client.send(GREETING)
+        most = [0]
+
+        def is_hung_up_on() -> bool:
+            try:
+                client.send(BEGIN * 2_000)
+            except BlockingIOError:
+                pass
+            except OSError:
+                return True
+            most[0] = max([most[0], *(visit._socket.bytesToWrite() for visit in served._visits)])
+            return False
+
+        qtbot.waitUntil(is_hung_up_on, timeout=60_000)
+    assert most[0] < 4_000_000
+    served.close()
+    assert served.finish()
+
+
+def test_an_import_that_is_interrupted_on_a_locked_database_does_not_hold_the_window_up(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    client = connected(tmp_path)
+    with qtbot.waitSignal(client.readyRead, timeout=60_000):
+        client.write(GREETING + BEGIN)
+        client.flush()
+    told: list[str] = []
+    visits.told.connect(told.append)
+    with open_database(tmp_path / "ghostcandle.sqlite3") as other:
+        other.execute("BEGIN IMMEDIATE")
+        client.write(packed(CANDLES, columns_bytes(rows(10))))
+        client.flush()
+        (visit,) = visits._visits
+        qtbot.waitUntil(lambda: visit._waiting == 1, timeout=60_000)
+        client.abort()
+        qtbot.waitUntil(lambda: not visit._is_open, timeout=60_000)
+        assert visit._storer.isRunning(), "it was waited for"
+        other.execute("ROLLBACK")
+    qtbot.waitUntil(lambda: told != [], timeout=60_000)
+    assert told == ["Mischief: 10 candles stored."]
+
+
+def test_a_real_server_is_known_as_the_users_own(qapp: QApplication, cache: Path, tmp_path: Path) -> None:
+    server = QLocalServer()
+    assert server.listen(address(tmp_path))
+    client = connected(tmp_path)
+    assert is_own_peer(client)
+    client.abort()
+    assert not is_own_peer(client), "one that has gone is nobody's"
+    server.close()
