@@ -248,8 +248,8 @@ FAULTS = (
     Fault(
         "visit-left-open",
         "desktop/history_visits.py",
-        "        if not self._storer.end():",
-        "        if not self._storer.isRunning():",
+        "        self._storer.end()",
+        "        self._storer.isRunning()",
     ),
     Fault(
         "full-disk-goes-on",
