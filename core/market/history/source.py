@@ -15,7 +15,10 @@ from typing import IO, cast
 
 from core.market.history.errors import CandleFileError
 
-_LARGEST_BYTES = 2 * 1024**3
+LARGEST_BYTES = 2 * 1024**3
+"""Of a file, and of what it unpacks to."""
+MOST_ROWS = 50_000_000
+"""Of a file: a year and a half of candles of one second."""
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _UNPACKING_ERRORS = (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, NotImplementedError, RuntimeError)
 
@@ -35,7 +38,7 @@ def require_readable(path: Path) -> None:
         raise CandleFileError(f"There is no file {path}.") from error
     except OSError as error:
         raise _unreadable(path, error) from error
-    if size > _LARGEST_BYTES:
+    if size > LARGEST_BYTES:
         raise CandleFileError(f"{path.name} is larger than 2 GiB; split it.")
     if size == 0:
         raise empty(path)
@@ -87,7 +90,7 @@ class _Limited(io.RawIOBase):
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         super().__init__()
-        self._path, self._file, self._left = path, file, _LARGEST_BYTES
+        self._path, self._file, self._left = path, file, LARGEST_BYTES
 
     def readable(self) -> bool:
         return True

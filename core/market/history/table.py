@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import re
+import struct
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.market.history.errors import CandleFileError
-from core.market.history.source import empty, opened, require_readable
+from core.market.history.source import MOST_ROWS, empty, opened, require_readable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,6 +26,18 @@ _PREAMBLE_LINES = 10
 _FEWEST_CANDLE_CELLS, _FEWEST_TRADE_CELLS = 5, 3
 _ARROW_SUFFIXES = {".feather": "feather", ".parquet": "parquet", ".pq": "parquet"}
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_ARROW_ERRORS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    NotImplementedError,
+    OSError,
+    MemoryError,
+    struct.error,
+)
+"""What pyarrow and pandas raise for files that are broken, or of shapes that no table of candles has."""
+_MOST_BLANK_LINES = 1_000_000
 _PASSED_OVER = re.compile(r"Skipping line \d+")
 
 
@@ -69,10 +82,28 @@ class TableFile:
         """The rows in the file's order; blank lines are left out."""
         self.long_lines = 0
         if self._form is None:
-            yield _arrow_frame(self.path, str(self._arrow_kind))
+            yield from self._numbered(_arrow_chunks(self.path, str(self._arrow_kind)))
             return
+        seen, blank = 0, 0
         for chunk in self._text_chunks(self._form):
-            yield chunk.dropna(how="all")
+            kept = chunk.dropna(how="all")
+            seen, blank = seen + len(chunk), blank + len(chunk) - len(kept)
+            self._refuse_endless(seen, blank)
+            yield kept
+
+    def _numbered(self, chunks: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        seen = 0
+        for chunk in chunks:
+            chunk.index += seen
+            seen += len(chunk)
+            self._refuse_endless(seen, 0)
+            yield chunk
+
+    def _refuse_endless(self, rows: int, blank: int) -> None:
+        if rows - blank > MOST_ROWS:
+            raise CandleFileError(f"{self.path.name} holds more than {MOST_ROWS:,} rows; split it.")
+        if blank > max(_MOST_BLANK_LINES, rows - blank):
+            raise CandleFileError(f"{self.path.name} is mostly blank lines. Get it again, or take them out.")
 
     def _text_chunks(self, form: _TextForm) -> Iterator[pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
@@ -183,20 +214,15 @@ def is_number(cell: str) -> bool:
     return True
 
 
-def _arrow_frame(path: Path, kind: str) -> pd.DataFrame:
-    import pandas as pd  # noqa: PLC0415
+def _arrow_chunks(path: Path, kind: str) -> Iterator[pd.DataFrame]:
+    from core.market.history.arrow import arrow_frames  # noqa: PLC0415 - for such files only
 
-    read = pd.read_feather if kind == "feather" else pd.read_parquet
     try:
-        frame = read(path)
+        yield from arrow_frames(path, kind, CHUNK_ROWS)
     except ImportError as error:
         raise CandleFileError(f"{path.name} is {kind.title()}. {arrow_is_missing()}") from error
-    except (ValueError, OSError) as error:
+    except _ARROW_ERRORS as error:
         raise CandleFileError(f"{path.name} is not a whole {kind.title()} file ({error}).") from error
-    if isinstance(frame.index, pd.DatetimeIndex) and frame.index.name is None:
-        frame = frame.rename_axis("time")
-    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
-    return frame.reset_index(level=named).reset_index(drop=True)
 
 
 def arrow_is_missing() -> str:

@@ -1,0 +1,176 @@
+"""Small files that unpack to many gigabytes: refused by what they say of themselves, before anything is unpacked."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.market.history.errors import CandleFileError
+from core.market.history.reading import read_candle_table
+from core.market.history.table import CHUNK_ROWS, TableFile
+from tests.support import commands
+from tests.support.candles import START_MS
+
+pa = pytest.importorskip("pyarrow")
+feather = pytest.importorskip("pyarrow.feather")
+pq = pytest.importorskip("pyarrow.parquet")
+
+pytestmark = pytest.mark.hostile
+
+NAMES = ("time", "open", "high", "low", "close", "volume")
+MOST_MB = 200
+READ = """
+import json, resource, sys
+from pathlib import Path
+import pandas, pyarrow.feather, pyarrow.parquet
+from core.market.history.errors import CandleFileError
+from core.market.history.reading import read_candle_table
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    read_candle_table(Path(sys.argv[1]))
+    said = None
+except CandleFileError as error:
+    said = str(error)
+grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+print(json.dumps({"said": said, "grown_mb": grown / (1024**2 if sys.platform == "darwin" else 1024)}))
+"""
+
+
+def one_value(rows: int) -> pa.RecordBatch:
+    column = pa.array(np.zeros(rows))
+    return pa.record_batch([column] * len(NAMES), names=list(NAMES))
+
+
+def feather_of(path: Path, batch: pa.RecordBatch, times: int, compression: str | None = "zstd") -> None:
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with pa.ipc.new_file(str(path), batch.schema, options=options) as writer:
+        for _ in range(times):
+            writer.write_batch(batch)
+
+
+def zeros_in_feather(path: Path) -> None:
+    feather_of(path, one_value(4_000_000), 12)  # 48,000,000 rows: 2.3 GB
+
+
+def rows_in_feather(path: Path) -> None:
+    feather_of(path, one_value(4_000_000).select(["time"]), 13)
+
+
+def zeros_in_parquet(path: Path) -> None:
+    batch = one_value(4_000_000)
+    with pq.ParquetWriter(path, batch.schema, compression="zstd") as writer:
+        for _ in range(12):
+            writer.write_batch(batch)
+
+
+def run_length(path: Path) -> None:
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([2_000_000_000], pa.int32()), pa.array([1.0]))
+    feather_of(path, pa.record_batch([runs], names=["time"]), 1, None)
+
+
+def nothing_at_all(path: Path) -> None:
+    feather_of(path, pa.record_batch([pa.nulls(2_000_000_000)] * 2, names=["time", "open"]), 1, None)
+
+
+def one_long_text(path: Path) -> None:
+    rows = 200_000
+    texts = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int32)), pa.array(["x" * 1_000_000]))
+    columns = {name: pa.array(np.arange(rows) * 60_000.0 + 1.0) for name in NAMES} | {"symbol": texts}
+    table = pa.table(columns)
+    feather.write_feather(table, str(path)) if path.suffix == ".feather" else pq.write_table(table, path)
+
+
+def many_columns(path: Path) -> None:
+    pq.write_table(pa.table({f"column {number}": [1.0] for number in range(5_000)}), path)
+
+
+def blank_lines(path: Path) -> None:
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"time,open,high,low,close,volume\n" + b"\n" * 3_000_000)
+
+
+BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
+    "zeros in Feather": ("a.feather", zeros_in_feather, "unpacks to more than 2 GiB"),
+    "rows in Feather": ("a.feather", rows_in_feather, "52,000,000 rows"),
+    "zeros in Parquet": ("a.parquet", zeros_in_parquet, "unpacks to more than 2 GiB"),
+    "one run": ("a.feather", run_length, "2,000,000,000 rows"),
+    "nothing": ("a.feather", nothing_at_all, "2,000,000,000 rows"),
+    "one text for all rows of Feather": ("a.feather", one_long_text, "10,000 bytes of text"),
+    "one text for all rows of Parquet": ("a.parquet", one_long_text, "10,000 bytes of text"),
+    "columns": ("a.parquet", many_columns, "5,000 columns"),
+    "blank lines": ("a.csv.gz", blank_lines, "mostly blank lines"),
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_path: Path, kind: str) -> None:
+    """A Feather file of 306 kB and a Parquet file of 5 MB passed 9 GB."""
+    name, write, words = BOMBS[kind]
+    write(tmp_path / name)
+    done = subprocess.run(
+        [sys.executable, "-c", READ, str(tmp_path / name)],
+        capture_output=True,
+        text=True,
+        cwd=commands.ROOT,
+        check=True,
+        timeout=240,
+    )
+    found = json.loads(done.stdout)
+    assert words in found["said"] and found["said"].endswith(".")
+    assert found["grown_mb"] < MOST_MB
+
+
+@pytest.mark.parametrize("index", ["column", "index", "time index"])
+@pytest.mark.parametrize("form", ["feather", "parquet"])
+def test_an_ordinary_file_is_read_in_parts_as_it_was_in_one(tmp_path: Path, form: str, index: str) -> None:
+    rows = 2 * CHUNK_ROWS + 7
+    times = START_MS + 60_000 * np.arange(rows)
+    prices = 100.0 + np.random.default_rng(3).normal(size=rows) * 0.01
+    frame = pd.DataFrame({"time": times, "open": prices, "high": prices + 1, "low": prices - 1, "close": prices})
+    frame["volume"], frame["symbol"] = 5.0, "BTC/USDT"
+    frame["more"] = [[1, 2]] * rows
+    if index == "index" and form == "parquet":
+        frame = frame.set_index("time")
+    elif index == "time index" and form == "parquet":
+        frame.index = pd.DatetimeIndex(pd.to_datetime(frame.pop("time"), unit="ms", utc=True), name=None)
+    path = tmp_path / f"a.{form}"
+    frame.to_feather(path) if form == "feather" else frame.to_parquet(path, row_group_size=70_000)
+    table = read_candle_table(path)
+    assert table.columns.open_time_ms.tolist() == times.tolist() and table.rows == rows
+    assert np.array_equal(table.columns.values[0], prices) and table.symbols == ("BTC/USDT",)
+    numbers = np.concatenate([chunk.index.to_numpy() for chunk in TableFile(path).chunks()])
+    assert numbers.tolist() == list(range(rows))
+
+
+@pytest.mark.parametrize("cut", [9, 60, 400, -1, -10, -300])
+@pytest.mark.parametrize("form", ["feather", "parquet"])
+def test_a_file_that_was_cut_is_refused_in_a_sentence(tmp_path: Path, form: str, cut: int) -> None:
+    path = tmp_path / f"a.{form}"
+    table = pa.Table.from_batches([one_value(500)])
+    feather.write_feather(table, str(path)) if form == "feather" else pq.write_table(table, path)
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(CandleFileError, match="not a whole"):
+        read_candle_table(path)
+
+
+def test_a_feather_file_whose_every_number_is_changed_in_turn_ends_in_a_sentence(tmp_path: Path) -> None:
+    """Its description is read by this program before pyarrow reads it."""
+    path = tmp_path / "a.feather"
+    feather.write_feather(pa.Table.from_batches([one_value(50)]), str(path), compression="zstd")
+    whole = path.read_bytes()
+    for place in range(8, len(whole), 8):
+        for number in (-1, 2**31 - 1, -(2**63)):
+            data = whole[:place] + struct.pack("<q", number) + whole[place + 8 :]
+            path.write_bytes(data[: len(whole)])
+            with pytest.raises(CandleFileError):
+                read_candle_table(path)
