@@ -48,6 +48,8 @@ class GradientStatistics:
     loss_scale: float | None = None
     """The factor of fp16's loss scaling; None without it."""
     non_finite: NonFiniteOrigin | None = None
+    anchor_loss: float | None = None
+    """The loss of the same samples had the model corrected nothing; None where it was not measured."""
 
 
 class Disease(StrEnum):
@@ -55,6 +57,7 @@ class Disease(StrEnum):
 
     UNKNOWN = "too early to say"
     HEALTHY = "healthy"
+    DIVERGED = "diverged"
     EXPLODING = "exploding gradients"
     VANISHING = "vanishing gradients"
     UPDATES_TOO_LARGE = "updates too large"
@@ -74,6 +77,17 @@ class SettingChange:
 
 
 @dataclass(frozen=True, slots=True)
+class WayBack:
+    """What takes a diverged model back: settings as they were, and the last healthy checkpoint."""
+
+    changes: tuple[SettingChange, ...]
+    """Each takes effect at the next step."""
+    checkpoint_id: str | None = None
+    """None where no healthy one is kept."""
+    checkpoint_step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
     """The gradient doctor's verdict: one disease, the evidence for it, and the one change that fits."""
 
@@ -88,3 +102,5 @@ class Diagnosis:
     """What the button in the Gradients dock applies; None where no setting would mend it."""
     layers: tuple[str, ...] = ()
     """The layers that the evidence is about; empty where it is about all of them."""
+    way_back: WayBack | None = None
+    """What one button does about a diverged model; None for all other verdicts."""

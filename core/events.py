@@ -22,6 +22,10 @@ BREAKER = "breaker"
 """The kind of the incident that says that trainers ended too often: training is paused until it is started again."""
 DRIFT = "drift"
 """The kind of the incident that tells of a `DriftFound`."""
+REPEATING = frozenset(
+    {"loss spike", "step skipped", "bad batch", "out of memory", "forecast failed", "checkpoint not written"}
+)
+"""The kinds of the incidents that may come with each step: those of one episode are one row with a count."""
 PAUSES = frozenset({"rollbacks used up", "step failed again"})
 """The kinds of the incidents with which the trainer paused by itself: `Resume` goes on."""
 
@@ -230,7 +234,7 @@ class CheckpointInfo:
     candle_open_time_ms: int
     created_at_ms: int
     reason: str
-    """periodic, best, pause, restore, manual or exit"""
+    """periodic, best, pause, restore, change (what was before a setting was changed), manual or exit"""
     skill: float | None
     skill_low: float | None
     skill_high: float | None
@@ -287,16 +291,33 @@ class CheckpointForecast:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Something went wrong: what happened, what was done, what it cost. All three are sentences for a user."""
+    """Something went wrong: what happened, what was done, what it cost. All three are sentences for a user.
+
+    One that was repeated is its whole episode: the sentences are those of the newest time.
+    """
 
     run_id: str | None
     at_ms: int
+    """Of the first time."""
     severity: Severity
     kind: str
     what_happened: str
     what_was_done: str
     what_it_cost: str
     details: str = ""
+    last_at_ms: int | None = None
+    """Of the newest time; None where there was one only."""
+    count: int = 1
+    """How often it happened in this episode."""
+
+    @property
+    def newest_at_ms(self) -> int:
+        return self.at_ms if self.last_at_ms is None else self.last_at_ms
+
+    @property
+    def episode(self) -> tuple[str, int, Severity]:
+        """The same for each time of one episode of a run."""
+        return self.kind, self.at_ms, self.severity
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from core.accuracy.findings import RunAccuracy
 from core.clock import Clock
 from core.diagnosis import Diagnosis
 from core.events import (
+    REPEATING,
     CheckpointForecast,
     CheckpointsChanged,
     DriftFound,
@@ -164,10 +165,9 @@ class RunState(QObject):
     def add_incidents(self, older: Iterable[Incident]) -> None:
         """Put history, in ascending order, before what came already; none of it counts as happening now."""
         newer = list(self._incidents)
-        # The parent, which tells how a trainer ended, may not know its run; the record does.
-        known = {replace(incident, run_id=None) for incident in newer}
+        known = {_identity(incident) for incident in newer}
         self._incidents.clear()
-        self._incidents.extend(incident for incident in older if replace(incident, run_id=None) not in known)
+        self._incidents.extend(incident for incident in older if _identity(incident) not in known)
         self._incidents.extend(newer)
         self.incidents_changed.emit()
 
@@ -274,6 +274,10 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: Incident) -> None:
+        if event.count > 1:  # its row moves to the newest
+            former = [incident for incident in self._incidents if incident.episode != event.episode]
+            self._incidents.clear()
+            self._incidents.extend(former)
         self._incidents.append(event)
         self.incident_happened.emit(event)
         self.incidents_changed.emit()
@@ -347,3 +351,9 @@ class RunState(QObject):
         if checkpoint_id != self.checkpoint_in_use:
             self.checkpoint_in_use = checkpoint_id
             self.checkpoints_changed.emit()
+
+
+def _identity(incident: Incident) -> object:
+    """What says that two are the same, wherever they come from: the parent, which tells how a trainer ended, may not
+    know its run, and the record may know of fewer times."""
+    return incident.episode if incident.kind in REPEATING else replace(incident, run_id=None)

@@ -25,6 +25,7 @@ _WORDS: dict[Enum, str] = {
     Severity.ERROR: QT_TRANSLATE_NOOP("Words", "error"),
     Disease.UNKNOWN: QT_TRANSLATE_NOOP("Words", "too early to say"),
     Disease.HEALTHY: QT_TRANSLATE_NOOP("Words", "healthy"),
+    Disease.DIVERGED: QT_TRANSLATE_NOOP("Words", "diverged"),
     Disease.EXPLODING: QT_TRANSLATE_NOOP("Words", "exploding gradients"),
     Disease.VANISHING: QT_TRANSLATE_NOOP("Words", "vanishing gradients"),
     Disease.UPDATES_TOO_LARGE: QT_TRANSLATE_NOOP("Words", "updates too large"),

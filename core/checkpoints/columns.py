@@ -82,6 +82,7 @@ _REASONS = {
     "exit": "On exit",
     "manual": "By hand",
     "restore": "After a restore",
+    "change": "Before a change",
     "import": "Imported",
 }
 

@@ -13,6 +13,7 @@ _FLOAT = np.dtype("<f4")
 _ORIGINS = (None, *NonFiniteOrigin)
 _HEAD = 6  # norm after, parameter norm, update ratio, loss scale, origin, number of loss parts
 _PER_LAYER = 6
+"""The anchor's loss follows the layers; steps that were stored before it was measured end with them."""
 
 
 def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
@@ -28,7 +29,8 @@ def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
         float(len(statistics.loss_parts)),
     )
     layers = [number for layer in statistics.layers for number in _numbers(layer)]
-    values = [math.nan if number is None else number for number in (*head, *statistics.loss_parts, *layers)]
+    numbers = (*head, *statistics.loss_parts, *layers, statistics.anchor_loss)
+    values = [math.nan if number is None else number for number in numbers]
     with np.errstate(over="ignore"):
         return np.array(values, dtype=np.float64).astype(_FLOAT).tobytes()
 
@@ -40,7 +42,9 @@ def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
     values = np.frombuffer(data, _FLOAT)
     origin, parts = int(values[4]), int(values[5])
     after, parameters, update, scale = (_number(value) for value in values[:4])
-    rows = values[_HEAD + parts :].reshape(-1, _PER_LAYER)
+    rest = values[_HEAD + parts :]
+    layers = rest.size // _PER_LAYER
+    rows = rest[: layers * _PER_LAYER].reshape(layers, _PER_LAYER)
     return GradientStatistics(
         layers=tuple(LayerStatistics(*(_number(value) for value in row)) for row in rows),
         norm_after=after,
@@ -49,6 +53,7 @@ def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
         loss_parts=tuple(_number(value) for value in values[_HEAD : _HEAD + parts]),
         loss_scale=scale,
         non_finite=_ORIGINS[origin],
+        anchor_loss=_number(rest[-1]) if rest.size % _PER_LAYER else None,
     )
 
 

@@ -127,6 +127,15 @@ def bounded_record(db: Database) -> None:
     run_script(db, "DROP TABLE scores_before; DROP TABLE forecasts_before; DROP TABLE steps_before;")
 
 
+def incident_episodes(db: Database) -> None:
+    """Incidents that come with each step are one row an episode."""
+    run_script(
+        db,
+        "ALTER TABLE incidents ADD COLUMN last_at_ms INTEGER;"
+        "ALTER TABLE incidents ADD COLUMN count INTEGER NOT NULL DEFAULT 1;",
+    )
+
+
 _MARKETS = """
 CREATE TABLE markets (
     id INTEGER PRIMARY KEY,
@@ -496,5 +505,6 @@ STEPS = (
     checkpoint_evaluations,
     candles_set_aside,
     bounded_record,
+    incident_episodes,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from core.events import CheckpointInfo, DriftFound, Incident, StepDone
+from core.events import REPEATING, CheckpointInfo, DriftFound, Incident, StepDone
 from core.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
@@ -31,6 +31,7 @@ from core.storage.rows import (
     forecast_values,
     incident_row,
     step_values,
+    to_incident,
 )
 from core.storage.sealed import SealedTable
 from core.storage.setting_sets import ADD_SETTINGS
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T", StoredForecast, StoredScore)
+
+EPISODE_MS = 10 * 60_000
 
 
 class Fenced(StorageError):  # noqa: N818 - it tells what happened to the trainer
@@ -52,11 +55,13 @@ class TrainingRecord:
     Every `add_` needs an open `write`. What `reader` reads inside it includes what was just added.
     """
 
-    def __init__(self, db: Database, run_id: str, fence: int) -> None:
+    def __init__(self, db: Database, run_id: str, fence: int, episode_ms: int = EPISODE_MS) -> None:
+        """episode_ms: a repeating incident that comes within this time of the one before belongs to its episode."""
         self._db = db
         self._run_id = run_id
         self._fence = fence
         self._run_number: int | None = None
+        self._episode_ms = episode_ms
         self.reader = RecordReader(db, run_id)
 
     @property
@@ -133,15 +138,37 @@ class TrainingRecord:
         """Like `add_forecasts`, for one drift. Its key is the candle. Returns 1 or 0."""
         return self._add("drifts", DRIFT_COLUMNS, [drift_row(drift)], ("run_id", "candle_open_time_ms"))
 
-    def add_incident(self, incident: Incident) -> None:
-        """Store one incident under this run."""
-        row = (self._run_id, *incident_row(incident)[1:])
-        self._execute(_insert("incidents", INCIDENT_COLUMNS), [row])
+    def add_incident(self, incident: Incident) -> Incident:
+        """Store one incident under this run; a repeating one joins the row of its episode. Returns what is stored."""
+        own = replace(incident, run_id=self._run_id)
+        if own.kind in REPEATING and (joined := self._joined(own)) is not None:
+            return joined
+        self._insert_incident(own)
+        return own
+
+    def _joined(self, incident: Incident) -> Incident | None:
+        """The episode with this time in its row; None where it begins with it."""
+        condition = "run_id = ? AND kind = ? AND severity = ? ORDER BY id DESC LIMIT 1"
+        sql = f"SELECT id, {', '.join(INCIDENT_COLUMNS)} FROM incidents WHERE {condition}"
+        rows = select(self._db, sql, (self._run_id, incident.kind, incident.severity))
+        if not rows:
+            return None
+        former = to_incident(rows[0][1:])
+        if not 0 <= incident.at_ms - former.newest_at_ms <= self._episode_ms:
+            return None
+        joined = replace(incident, at_ms=former.at_ms, last_at_ms=incident.at_ms, count=former.count + 1)
+        settings = ", ".join(f"{name} = ?" for name in INCIDENT_COLUMNS)
+        self._execute(f"UPDATE incidents SET {settings} WHERE id = ?", [(*incident_row(joined), rows[0][0])])
+        return joined
+
+    def _insert_incident(self, incident: Incident) -> None:
+        self._execute(_insert("incidents", INCIDENT_COLUMNS), [incident_row(incident)])
 
     def add_incident_once(self, incident: Incident) -> None:
         """Store an incident that may be handed in again: who wrote it down may have died before saying so."""
-        if replace(incident, run_id=self._run_id) not in self.reader.incidents():
-            self.add_incident(incident)
+        own = replace(incident, run_id=self._run_id)
+        if own not in self.reader.incidents():
+            self._insert_incident(own)
 
     def take_corrections(self, until_id: int) -> None:
         """Corrections of candles up to this one are in the scores. Those to come have higher numbers."""

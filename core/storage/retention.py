@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.settings import CheckpointSettings
 
@@ -44,12 +45,13 @@ def reasons_to_keep(
 ) -> dict[str, tuple[str, ...]]:
     """By id, in the order of the rows: why each stays, in a few words each; no reason: it goes.
 
-    The best, the newest and the newest known good stay whatever the numbers are: a run that went bad cannot push out
-    what was good. The rows come as `CheckpointRows.list` gives them.
+    The best, the newest, the newest known good and of those the newest that had not diverged stay whatever the numbers
+    are: a run that went bad cannot push out what was good. The rows come as `CheckpointRows.list` gives them.
     """
     good = [info for info in newest_first if info.is_known_good]
+    sound = [info for info in good if info.health != Disease.DIVERGED]
     newest = _ids(newest_first[: max(1, rules.keep_newest)])
-    newest_good = _ids(good[: max(1, rules.keep_newest)])
+    newest_good = _ids(good[: max(1, rules.keep_newest)]) | _ids(sound[: max(1, rules.keep_newest)])
     best = _ids(_by_skill(newest_first)[: max(1, rules.keep_best)])
     lowest = lowest_loss_of(newest_first)
     spaced = _spaced(newest_first, rules.keep_every_steps)

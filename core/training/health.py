@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from core.diagnosis import Diagnosis, Disease
 from core.events import Severity, StepDone
@@ -16,6 +16,7 @@ _QUIET_STEPS = 500
 """An incident is not made of the same disease again within so many steps: a verdict may go to and fro."""
 _SERIOUS = frozenset(
     {
+        Disease.DIVERGED,
         Disease.EXPLODING,
         Disease.VANISHING,
         Disease.UPDATES_TOO_LARGE,
@@ -24,12 +25,18 @@ _SERIOUS = frozenset(
     }
 )
 
+FindWayBack = Callable[[Diagnosis, int | None], Diagnosis]
+
 
 class GradientHealth:
-    """Owns the doctor of one run, and remembers what was told."""
+    """Owns the doctor of one run, and remembers what was told.
 
-    def __init__(self, doctor: GradientDoctor) -> None:
+    find_way_back: completes the verdict on a model that was sound until the step; None: as the doctor gives it.
+    """
+
+    def __init__(self, doctor: GradientDoctor, find_way_back: FindWayBack | None = None) -> None:
         self._doctor = doctor
+        self._find_way_back = find_way_back
         self._told: Diagnosis | None = None
         self._reported: dict[Disease, int] = {}
 
@@ -42,7 +49,7 @@ class GradientHealth:
         """Take up what the record holds. Returns the verdict on it."""
         for step in steps:
             self._doctor.observe(step)
-        self._told = self._doctor.diagnose()
+        self._told = self._diagnose()
         return self._told
 
     def observe(self, steps: Sequence[StepDone], went_back: bool = False) -> tuple[Diagnosis, ...]:
@@ -53,13 +60,15 @@ class GradientHealth:
         """
         is_asked = went_back
         for step in steps:
+            was_diverged = self._doctor.divergence is not None
             self._doctor.observe(step)
-            is_asked = is_asked or step.step % _ASKED_EVERY == 0
+            has_turned = was_diverged is not (self._doctor.divergence is not None)
+            is_asked = is_asked or has_turned or step.step % _ASKED_EVERY == 0
         if went_back:
             self._doctor.went_back()
         if not is_asked:
             return ()
-        verdict, told = self._doctor.diagnose(), self._told
+        verdict, told = self._diagnose(), self._told
         is_old = told is None or not 0 <= verdict.step - told.step < _REPEATED_EVERY
         if told is not None and not is_old and (verdict.disease, verdict.change) == (told.disease, told.change):
             return ()
@@ -80,6 +89,14 @@ class GradientHealth:
             "Perhaps learning. The Gradients panel has a button that applies the advice.",
         )
 
-    def forget(self) -> None:
-        """The model or a setting was changed: the steps so far say nothing of the next ones."""
-        self._doctor.forget()
+    def forget(self, *, is_other_model: bool = False) -> Diagnosis:
+        """A setting was changed, or the model: the steps so far say nothing of the next ones. Returns the verdict."""
+        self._doctor.forget(is_other_model=is_other_model)
+        self._told = self._diagnose()
+        return self._told
+
+    def _diagnose(self) -> Diagnosis:
+        verdict, divergence = self._doctor.diagnose(), self._doctor.divergence
+        if divergence is None or verdict.disease is not Disease.DIVERGED or self._find_way_back is None:
+            return verdict
+        return self._find_way_back(verdict, divergence.sound_until)

@@ -145,6 +145,10 @@ class CheckpointKeeper:
             self._folder.absolute(info.file).unlink(missing_ok=True)
         return tuple(info.checkpoint_id for info in gone)
 
+    def kept(self) -> list[CheckpointInfo]:
+        """The run's checkpoints, the newest first."""
+        return self._rows.list(self._run_id)
+
     def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Read and check one checkpoint. Raises CheckpointError."""
         info = self._rows.by_id(checkpoint_id)

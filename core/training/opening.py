@@ -19,7 +19,7 @@ from core.forecast.quantities import LEVELS, QUANTITIES
 from core.settings import Settings, to_dict
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
-from core.storage.record import TrainingRecord
+from core.storage.record import EPISODE_MS, TrainingRecord
 from core.storage.runs import Run, RunStore
 from core.training.device import Device
 from core.training.engine.engine import TrainingEngine
@@ -37,6 +37,9 @@ from core.training.twin import FrozenTwin
 from models.registry import build_model
 from models.transformer import ModelShape
 
+_EPISODE_CANDLES = 20
+"""A repeating incident belongs to the episode of the one before that came so many candles ago at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
@@ -51,7 +54,8 @@ class OpenedRun:
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
     """Take the run over. Raises StorageError."""
     run, engine = _find_or_begin(spec, db, device, clock)
-    record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id))
+    episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
+    record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id), episode_ms)
     generator = np.random.Generator(np.random.PCG64(run.seed))
     quarantine = Quarantine(DataFolder(spec.root).bad_batches(run.run_id))
     session = TrainingSession(

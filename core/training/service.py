@@ -29,6 +29,7 @@ from core.commands import (
     StopSession,
     TrainerCommand,
 )
+from core.diagnosis import Diagnosis, Disease
 from core.events import (
     RESTORED,
     CheckpointInfo,
@@ -46,6 +47,7 @@ from core.settings import CheckpointSettings, Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.setting_sets import settings_of
 from core.storage.weights import CheckpointError
 from core.training.corrections import Corrections
 from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
@@ -63,6 +65,7 @@ from core.training.recovery.mishap import Mishap
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
 from core.training.threads import choose_threads
+from core.training.way_back import with_way_back
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
@@ -201,7 +204,12 @@ class TrainingService:
 
     def _open_health(self) -> GradientHealth:
         engine = self._session.engine
-        return GradientHealth(GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force))
+        doctor = GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force)
+        return GradientHealth(doctor, self._find_way_back)
+
+    def _find_way_back(self, verdict: Diagnosis, sound_until: int | None) -> Diagnosis:
+        kept, now = self._keeper.kept(), self._settings_in_force()
+        return with_way_back(verdict, kept, sound_until, now, lambda id_: settings_of(self._db, id_))
 
     def _circumstances(self) -> Circumstances:
         return Circumstances(self._settings_in_force(), self._device.label, self._health.newest.value)
@@ -283,7 +291,7 @@ class TrainingService:
     def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
         match command:
             case SetLearningRate() | SetClipNorm() | SetDuty():
-                self._adjust(command)
+                return self._adjust(command)
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
@@ -322,14 +330,17 @@ class TrainingService:
             self._keeper.has_rescored()
         return rescored
 
-    def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> None:
+    def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> Sequence[TrainerEvent]:
+        """A checkpoint comes first: it is what is gone back to where the change turns out badly."""
         if isinstance(command, SetDuty):
-            return  # the driver paces: a trainer that slept would leave commands unanswered
+            return ()  # the driver paces: a trainer that slept would leave commands unanswered
+        is_sound = self._health.newest is not Disease.DIVERGED
+        saved = self._save("change") if is_sound else ()
         if isinstance(command, SetLearningRate):
             self._session.engine.learning_rate = command.learning_rate
         else:
             self._session.engine.clip_norm = command.clip_norm
-        self._health.forget()
+        return (*saved, self._health.forget())
 
     def _set_paused(self, paused: bool) -> Sequence[TrainerEvent]:
         if paused:
@@ -370,7 +381,7 @@ class TrainingService:
                 ),
             )
         self._session.take_over(checkpoint_id, learned_until_ms)
-        self._health.forget()
+        verdict = self._health.forget(is_other_model=True)
         done = self._incident(
             Mishap(
                 Severity.INFO,
@@ -380,7 +391,7 @@ class TrainingService:
                 "What was learned since then.",
             )
         )
-        return done, *self._save("restore")
+        return done, verdict, *self._save("restore")
 
     def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:
         """What the checkpoint browser asks for."""
@@ -408,8 +419,7 @@ class TrainingService:
         level = logging.INFO if mishap.severity is Severity.INFO else logging.WARNING
         _log.log(level, "%s: %s %s", mishap.kind, mishap.happened, mishap.done)
         with self._record.write():
-            self._record.add_incident(incident)
-        return incident
+            return self._record.add_incident(incident)
 
     def _forget_old_pace(self) -> None:
         times = self._step_times

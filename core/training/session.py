@@ -26,6 +26,7 @@ from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredScore
+from core.training.anchor_loss import anchor_loss
 from core.training.drift import Rise
 from core.training.drift_response import DriftWatch, drift_incident
 from core.training.engine.engine import TrainingEngine
@@ -324,7 +325,9 @@ class TrainingSession:
             return None
         started_s = self._clock.monotonic_s()
         self.step += 1
-        trained = self.ladder.train(batch, self.history.anchors(origins), self.step, self.losses.newest)
+        anchors = self.history.anchors(origins)
+        trained = self.ladder.train(batch, anchors, self.step, self.losses.newest)
+        trained = replace(trained, result=trained.result.beside(anchor_loss(batch, anchors)))
         duration_ms = (self._clock.monotonic_s() - started_s) * 1000.0
         self._take(trained)
         done = self._step_done(trained.result, batch.size, duration_ms)
@@ -432,8 +435,7 @@ class TrainingSession:
     def _add_step(self, step: StepDone | None) -> None:
         if step is not None:
             self._record.add_step(step)
-        for incident in self._incidents:
-            self._record.add_incident(incident)
+        self._incidents = [self._record.add_incident(incident) for incident in self._incidents]
 
     def _account(self, outcomes: Sequence[Outcome], new_scores: int, step: StepDone | None, candle: Candle) -> None:
         for outcome in outcomes:

@@ -33,7 +33,8 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
         **_scores(reader, run, counts.scored),
         "checkpoints": _checkpoints(db, run, counts.checkpoints_saved, counts.checkpoints_kept),
         "incidents": [
-            {"at_ms": incident.at_ms, "severity": incident.severity.value, "kind": incident.kind}
+            {"at_ms": incident.at_ms, "last_at_ms": incident.newest_at_ms, "count": incident.count}
+            | {"severity": incident.severity.value, "kind": incident.kind}
             | {"what_happened": incident.what_happened, "what_was_done": incident.what_was_done}
             for incident in reader.incidents(_INCIDENTS)
         ],

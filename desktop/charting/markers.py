@@ -47,7 +47,7 @@ class ChartMarkers(QObject):
         super().__init__(chart)
         self._window, self._chart, self._state = window, chart, state
         self.layer = MarkersLayer()
-        self._placed: dict[Incident, int] = {}
+        self._placed: dict[tuple[str, int, Severity], int] = {}
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_MERGED_MS)
@@ -80,11 +80,11 @@ class ChartMarkers(QObject):
     def _of_incidents(self, series: CandleSeries) -> list[Marker]:
         markers = []
         for incident in self._state.incidents:
-            time_ms = self._placed.get(incident)
+            time_ms = self._placed.get(incident.episode)
             if time_ms is None:
                 time_ms = candle_time(incident.at_ms, self._state.steps, series)
             if time_ms is not None:
-                self._placed[incident] = time_ms
+                self._placed[incident.episode] = time_ms
                 markers.append(_of_incident(incident, time_ms))
         return markers
 

@@ -59,7 +59,7 @@ class RunWatch(QObject):
 
     def _on_incident(self, incident: Incident) -> None:
         """Those that follow within a minute are in the panel; a storm of messages helps nobody."""
-        if not self._wanted.incidents or incident.severity is Severity.INFO:
+        if not self._wanted.incidents or incident.severity is Severity.INFO or incident.count > 1:
             return
         now_s = self._state.clock.monotonic_s()
         if self._incident_told_s is not None and now_s - self._incident_told_s < _INCIDENTS_APART_S:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from core.diagnosis import Diagnosis, Disease, SettingChange
+from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
 from core.settings import Settings
 from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
 from desktop.formatting import format_count, format_significant
@@ -26,6 +26,7 @@ from desktop.words import word
 _ICONS = {
     Disease.UNKNOWN: "timer-sand",
     Disease.HEALTHY: "check-circle-outline",
+    Disease.DIVERGED: "chart-line-variant",
     Disease.EXPLODING: "trending-up",
     Disease.VANISHING: "trending-down",
     Disease.UPDATES_TOO_LARGE: "arrow-expand-horizontal",
@@ -34,7 +35,7 @@ _ICONS = {
     Disease.DEAD_LAYERS: "power-plug-off-outline",
     Disease.NOT_FINITE: "alert-circle-outline",
 }
-_GRAVE = frozenset({Disease.EXPLODING, Disease.NOT_FINITE})
+_GRAVE = frozenset({Disease.DIVERGED, Disease.EXPLODING, Disease.NOT_FINITE})
 _FINE = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
 _RATIOS = {
     0.5: QT_TRANSLATE_NOOP("Panels", "Halve the {0} to {1}"),
@@ -60,9 +61,11 @@ class _Applied:
 
 
 class DiagnosisCard(QWidget):
-    """`change_requested` carries a SettingChange: the verdict's, or the one that takes it back."""
+    """`change_requested` carries a SettingChange: the verdict's, or the one that takes it back. `way_back_requested`
+    carries the WayBack of a diverged model."""
 
     change_requested = Signal(object)
+    way_back_requested = Signal(object)
 
     def __init__(self, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -167,7 +170,11 @@ class DiagnosisCard(QWidget):
         applied = self._applied_now()
         self.undo_button.setVisible(applied is not None)
         self.apply_button.setVisible(applied is None and (is_ill or change is not None))
-        if applied is not None:
+        if diagnosis is not None and diagnosis.way_back is not None:
+            set_text(self.note, "")
+            self.undo_button.hide()
+            self._offer(way_back_text(diagnosis.way_back), diagnosis.advice, is_possible=True)
+        elif applied is not None:
             set_text(self.note, _done_text(applied.change))
             self.undo_button.setToolTip(paragraphs(self._phrase(applied.undo)))
         elif change is None:
@@ -214,6 +221,9 @@ class DiagnosisCard(QWidget):
 
     def _on_apply(self) -> None:
         diagnosis = self._diagnosis
+        if diagnosis is not None and diagnosis.way_back is not None:
+            self.way_back_requested.emit(diagnosis.way_back)
+            return
         if diagnosis is None or diagnosis.change is None:
             return
         change = diagnosis.change
@@ -266,6 +276,13 @@ class DiagnosisCard(QWidget):
 def _essence(diagnosis: Diagnosis) -> tuple[Disease, SettingChange | None]:
     """Two verdicts that agree in this say the same, on newer numbers."""
     return diagnosis.disease, diagnosis.change
+
+
+def way_back_text(way: WayBack) -> str:
+    """What the one button against a diverged model says."""
+    if way.checkpoint_id is not None:
+        return translate("Panels", "Go back to step {0}").format(format_count(way.checkpoint_step or 0))
+    return translate("Panels", "Lower the learning rate")
 
 
 def _sentence(current: object, value: object) -> str:

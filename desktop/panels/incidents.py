@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPoint, QSize, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -19,10 +28,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.events import Incident
+from core.events import Incident, Severity
 from core.plain import plain
 from desktop.actions import ActionId, ActionRegistry
-from desktop.formatting import format_time
+from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.panel_action_table import incident_actions
 from desktop.panels.base import EmptyState, Panel, colour_text
@@ -51,9 +60,13 @@ class IncidentsModel(QAbstractTableModel):
         self._incidents: list[Incident] = []
 
     def show(self, newest_first: Sequence[Incident]) -> None:
-        """Show these instead."""
+        """Show these instead. The newest may be one more time of its episode."""
         added = len(newest_first) - len(self._incidents)
-        if added < 0 or list(newest_first[added:]) != self._incidents:
+        is_same_row = added == 0 and bool(newest_first) and newest_first[0].episode == self._incidents[0].episode
+        if is_same_row and list(newest_first[1:]) == self._incidents[1:]:
+            self._incidents[0] = newest_first[0]
+            self.dataChanged.emit(self.index(0, 0), self.index(0, len(_TITLES) - 1))
+        elif added < 0 or list(newest_first[added:]) != self._incidents:
             self.beginResetModel()
             self._incidents = list(newest_first)
             self.endResetModel()
@@ -76,7 +89,7 @@ class IncidentsModel(QAbstractTableModel):
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         incident = self._incidents[index.row()]
         if role == Qt.ItemDataRole.DisplayRole:
-            texts = ("", format_time(incident.at_ms), incident.what_happened, incident.what_was_done)
+            texts = ("", format_time(incident.newest_at_ms), _happened(incident), incident.what_was_done)
             return plain(texts[index.column()])
         if role == Qt.ItemDataRole.DecorationRole and index.column() == 0:
             palette, severity = self._theme.palette, incident.severity
@@ -118,7 +131,10 @@ class IncidentsPanel(Panel):
 
     def refresh(self) -> None:
         had_none = self.model.rowCount() == 0
+        chosen = [incident.episode for incident in self.selected()]
         self.model.show(self._state.incidents)
+        if [incident.episode for incident in self.selected()] != chosen:
+            self._select_again(set(chosen))
         has_some = self.model.rowCount() > 0
         self._empty.tell(is_empty=not has_some, is_loading=self._state.is_loading)
         self._splitter.setVisible(has_some)
@@ -143,6 +159,15 @@ class IncidentsPanel(Panel):
                 self.table.selectRow(row)
                 return True
         return False
+
+    def _select_again(self, episodes: set[tuple[str, int, Severity]]) -> None:
+        """After the rows were put in another order."""
+        selection, model = QItemSelection(), self.model
+        for row in range(model.rowCount()):
+            if model.index(row, 0).data(_INCIDENT_ROLE).episode in episodes:
+                selection.select(model.index(row, 0), model.index(row, len(_TITLES) - 1))
+        flags = QItemSelectionModel.SelectionFlag
+        self.table.selectionModel().select(selection, flags.ClearAndSelect)
 
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Panels", "Work on incidents"))
@@ -186,11 +211,27 @@ class IncidentsPanel(Panel):
 
 def as_text(incident: Incident) -> str:
     """The whole story, fit for a report."""
-    lines = [f"{format_time(incident.at_ms, seconds=True)}, {word(incident.severity)} ({incident.kind})"]
+    lines = [f"{_when(incident)}, {word(incident.severity)} ({incident.kind})"]
     lines += _sentences(incident)
     if incident.details:
         lines += ["", incident.details]
     return "\n".join(lines)
+
+
+def _happened(incident: Incident) -> str:
+    """With how often, where it was repeated."""
+    if incident.count == 1:
+        return incident.what_happened
+    return translate("Panels", "{0} times: {1}").format(format_count(incident.count), incident.what_happened)
+
+
+def _when(incident: Incident) -> str:
+    """The time; of an episode the first and the last, and how often."""
+    first = format_time(incident.at_ms, seconds=True)
+    if incident.count == 1:
+        return first
+    last = format_time(incident.newest_at_ms, seconds=True)
+    return translate("Panels", "{0} to {1}, {2} times").format(first, last, format_count(incident.count))
 
 
 def _sentences(incident: Incident) -> list[str]:

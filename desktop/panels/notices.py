@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
+from core.diagnosis import Disease, WayBack
 from core.events import (
     BREAKER,
     GPU_IS_BACK,
@@ -19,6 +20,7 @@ from core.events import (
 )
 from core.market.feeds.base import FeedState
 from desktop.panels.banner import Banner, Notice
+from desktop.panels.diagnosis_card import way_back_text
 from desktop.state import RunState
 from desktop.translation import translate
 
@@ -26,6 +28,7 @@ _FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave i
 _RESTORED = "restored"
 _GPU = "gpu is back"
 _ENDED, _PAUSED = "trainer ended", "trainer paused"
+_DIVERGED = "diverged"
 _LEARNING = frozenset({TrainerState.TRAINING, TrainerState.CATCHING_UP})
 _OVER = frozenset({TrainerState.STOPPED, TrainerState.FAILED})
 
@@ -43,12 +46,13 @@ class NoticeWriter(QObject):
         on_show_incidents: Callable[[], object],
         on_use_gpu: Callable[[], object],
         on_resume: Callable[[], object],
+        on_way_back: Callable[[WayBack], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
-        self._on_use_gpu, self._on_resume = on_use_gpu, on_resume
+        self._on_use_gpu, self._on_resume, self._on_way_back = on_use_gpu, on_resume, on_way_back
         self._told_at_ms: dict[str, int] = {}
         self._former_state: TrainerState | None = None
         state.failed.connect(self._on_failed)
@@ -56,6 +60,7 @@ class NoticeWriter(QObject):
         state.status_changed.connect(self._on_status)
         state.feed_changed.connect(self._on_feed)
         state.incident_happened.connect(self._on_incident)
+        state.diagnosis_changed.connect(self._on_diagnosis)
         state.run_changed.connect(self._on_run)
 
     def storage_trouble(self, sentence: str) -> None:
@@ -122,6 +127,27 @@ class NoticeWriter(QObject):
         if incident.severity is Severity.ERROR and incident.kind != BREAKER:  # its failure follows, with a button
             self._tell_grave(incident)
 
+    def _on_diagnosis(self) -> None:
+        """A diverged model has a notice for as long as the doctor says so; one that was dismissed comes again with the
+        next verdict, every hundred steps."""
+        diagnosis = self._state.diagnosis
+        if diagnosis is None or diagnosis.disease is not Disease.DIVERGED:
+            self._banner.withdraw(_DIVERGED)
+            return
+        way = diagnosis.way_back
+        self._banner.tell(
+            Notice(
+                _DIVERGED,
+                Severity.ERROR,
+                translate("Panels", "The model has diverged: forecasts without it are better. {0}").format(
+                    diagnosis.advice
+                ),
+                diagnosis.evidence,
+                "" if way is None else way_back_text(way),
+                None if way is None else lambda: self._on_way_back(way),
+            )
+        )
+
     def _tell_grave(self, incident: Incident) -> None:
         text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
         key, action, on_action = _INCIDENT, translate("Panels", "Show incidents"), self._on_show
@@ -133,5 +159,5 @@ class NoticeWriter(QObject):
         self._banner.tell(Notice(key, Severity.ERROR, text, incident.details, action, on_action))
 
     def _on_run(self) -> None:
-        for key in (_TRAINER, _INCIDENT, _ENDED, _PAUSED, _GPU, _RESTORED):
+        for key in (_TRAINER, _INCIDENT, _ENDED, _PAUSED, _GPU, _RESTORED, _DIVERGED):
             self._banner.withdraw(key)

@@ -18,9 +18,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.diagnosis import Diagnosis
+from core.diagnosis import Diagnosis, Disease
 from core.events import StepDone
 from core.settings import Settings
+from core.training.doctor.diverged import diverged
+from core.training.doctor.divergence import Divergence, DivergenceWatch
 from core.training.doctor.evidence import RunStart, measure
 from core.training.doctor.verdicts import judge
 from core.training.doctor.window import WINDOW, StepWindow
@@ -38,12 +40,19 @@ class GradientDoctor:
         self._settings = settings
         self._window = StepWindow(len(self._names), capacity)
         self._start = RunStart()
+        self._divergence = DivergenceWatch()
         self._step = 0
+
+    @property
+    def divergence(self) -> Divergence | None:
+        """As of the newest step; None while the model is sound."""
+        return self._divergence.found
 
     def observe(self, step: StepDone) -> None:
         """Take note of a step. One that measured nothing counts as a step and no more."""
         self._window.append(step)
         self._start.observe(step)
+        self._divergence.observe(step)
         self._step = step.step
 
     def diagnose(self) -> Diagnosis:
@@ -51,6 +60,8 @@ class GradientDoctor:
         evidence = measure(self._window, self._names, self._start, self._window.closed)
         with_closed = measure(self._window, self._names, self._start) if self._window.has_closed_steps else evidence
         verdict = judge(evidence, self._settings(), with_closed)
+        if self.divergence is not None and verdict.disease is not Disease.NOT_FINITE:
+            verdict = diverged(self.divergence, evidence, self._settings())
         return Diagnosis(
             run_id=self._run_id,
             step=self._step,
@@ -61,10 +72,15 @@ class GradientDoctor:
             layers=verdict.layers,
         )
 
-    def forget(self) -> None:
-        """The steps so far say nothing of the next ones. Where the run's loss began is kept."""
+    def forget(self, *, is_other_model: bool = False) -> None:
+        """The steps so far say nothing of the next ones. Where the run's loss began is kept, and what the loss was
+        before a change, unless another model took this one's place."""
         self._window.clear()
         self._start.forget_updates()
+        if is_other_model:
+            self._divergence = DivergenceWatch()
+        else:
+            self._divergence.changed()
 
     def went_back(self) -> None:
         """Everything went back to the known good state. Numbers that were not finite still count."""

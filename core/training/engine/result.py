@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -35,6 +35,12 @@ class StepResult:
     def origin(self) -> NonFiniteOrigin | None:
         """Where a number that is not finite came from."""
         return None if self.gradients is None else self.gradients.non_finite
+
+    def beside(self, anchor_loss: float | None) -> StepResult:
+        """With the loss of the same samples had the model corrected nothing."""
+        if self.gradients is None:
+            return self
+        return replace(self, gradients=replace(self.gradients, anchor_loss=anchor_loss))
 
 
 class PendingStep:

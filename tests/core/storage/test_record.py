@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from core.events import ForecastMode
+from core.events import ForecastMode, Incident, Severity
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
-from core.storage.record import Fenced, TrainingRecord
+from core.storage.record import EPISODE_MS, Fenced, TrainingRecord
 from core.storage.records import Counts, StoredForecast
 from core.storage.runs import RunStore
 from tests.core.storage.samples import (
@@ -268,6 +268,49 @@ def test_incidents_belong_to_the_run_in_the_order_of_writing(db: Database) -> No
     with open_record(db).write() as stranger:
         stranger.add_incident(incident("elsewhere"))
     assert record.reader.incidents(2) == [incident(kind, record.reader.run_id) for kind in ("second", "third")]
+
+
+def spike(at_ms: int, text: str = "A spike.") -> Incident:
+    return Incident(None, at_ms, Severity.INFO, "loss spike", text, "Nothing.", "Nothing.")
+
+
+def test_incidents_of_one_episode_are_one_row_with_a_count(db: Database) -> None:
+    """In the window, a rate of 1 made a row in each step."""
+    record = open_record(db)
+    stored = []
+    with record.write():
+        for step in range(60):
+            stored.append(record.add_incident(spike(1000 + step * 60_000, f"The loss of step {step}.")))
+    (episode,) = record.reader.incidents()
+    assert episode == stored[-1] and episode.count == 60
+    assert (episode.at_ms, episode.newest_at_ms) == (1000, 1000 + 59 * 60_000)
+    assert episode.what_happened == "The loss of step 59.", "the newest"
+    assert [each.count for each in stored[:3]] == [1, 2, 3]
+    assert {each.episode for each in stored} == {episode.episode}
+
+
+def test_an_episode_ends_with_a_pause_and_holds_its_kind_and_severity_only(db: Database) -> None:
+    record = open_record(db)
+    with record.write():
+        for at_ms in (0, EPISODE_MS, 2 * EPISODE_MS, 3 * EPISODE_MS + 1):
+            record.add_incident(spike(at_ms))
+        record.add_incident(replace(spike(3 * EPISODE_MS + 2), severity=Severity.WARNING))
+        record.add_incident(replace(spike(3 * EPISODE_MS + 3), kind="step skipped"))
+        for at_ms in (1, 2):
+            record.add_incident(replace(spike(at_ms), kind="restored"))
+    counts = [(each.kind, each.count) for each in record.reader.incidents()]
+    assert (
+        counts == [("loss spike", 3), ("loss spike", 1), ("loss spike", 1), ("step skipped", 1)] + [("restored", 1)] * 2
+    )
+
+
+def test_an_interval_longer_than_the_usual_episode_has_longer_ones(db: Database) -> None:
+    day_ms = 86_400_000
+    run_id = open_record(db).reader.run_id
+    record = TrainingRecord(db, run_id, RunStore(db).take_fence(run_id), 2 * day_ms)
+    with record.write():
+        record.add_incident(spike(0))
+        assert record.add_incident(spike(day_ms)).count == 2
 
 
 def test_counts_tell_saved_from_kept(db: Database) -> None:

@@ -15,13 +15,15 @@ from tests.core.storage.samples import checkpoint
 
 REASONS = st.sampled_from(["periodic", "periodic", "exit", "manual"])
 NOTES = st.sampled_from(["", "", "the good one"])
+HEALTH = st.sampled_from([None, "healthy", "diverged"])
 SCORES = st.none() | st.sampled_from([0.0, -0.1, 0.2, 0.2, 0.5]) | st.floats()
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> list[CheckpointInfo]:
     """Newest first, as `CheckpointRows.list` gives them."""
-    parts = draw(st.lists(st.tuples(SCORES, SCORES, st.booleans(), st.booleans(), REASONS, NOTES), max_size=12))
+    flag = st.booleans()
+    parts = draw(st.lists(st.tuples(SCORES, SCORES, flag, flag, REASONS, NOTES, HEALTH), max_size=12))
     tagged = draw(st.integers(-1, 11))
     oldest_first = [
         replace(
@@ -29,9 +31,10 @@ def tables(draw: st.DrawFn) -> list[CheckpointInfo]:
             is_known_good=is_good,
             reason=reason,
             note=note,
+            health=health,
             tags=("kept",) if number == tagged else (),
         )
-        for number, (skill, loss, is_pinned, is_good, reason, note) in enumerate(parts)
+        for number, (skill, loss, is_pinned, is_good, reason, note, health) in enumerate(parts)
     ]
     return oldest_first[::-1]
 
@@ -49,6 +52,7 @@ def test_no_reason_is_forgotten_and_none_is_invented(
     keep_newest, keep_best, every, hours = astuple(rules)
     told = reasons_to_keep(table, rules, now_ms, in_use)
     good = [info for info in table if info.is_known_good]
+    sound = [info for info in good if info.health != "diverged"]
     for place, info in enumerate(table):
         reasons = (
             place < max(1, keep_newest),
@@ -58,6 +62,7 @@ def test_no_reason_is_forgotten_and_none_is_invented(
             info.reason == "manual",
             bool(info.note),
             info.is_known_good and good.index(info) < max(1, keep_newest),
+            info in sound and sound.index(info) < max(1, keep_newest),
             info.checkpoint_id in in_use,
             bool(info.tags),
             every > 0 and not any(older.step // every == info.step // every for older in table[place + 1 :]),
@@ -100,6 +105,14 @@ def test_deleting_twice_deletes_no_more(table: list[CheckpointInfo], rules: Rule
     assert checkpoints_to_delete(left, rules, now_ms) == ()
     assert best_of(left) == best_of(table)
     assert lowest_loss_of(left) == lowest_loss_of(table)
+
+
+def test_a_model_that_diverged_pushes_no_sound_one_out() -> None:
+    """A checkpoint every ten steps: after fifty diverged ones, what is gone back to must still be there."""
+    sound = [checkpoint("run", number) for number in range(5)]
+    diverged = [replace(checkpoint("run", number), health="diverged") for number in range(5, 50)]
+    deleted = checkpoints_to_delete([*sound, *diverged][::-1], Rules(2, 1), 0)
+    assert {"run-4", "run-3", "run-49", "run-48"}.isdisjoint(deleted) and len(deleted) == 46
 
 
 def test_the_oldest_go_first() -> None:

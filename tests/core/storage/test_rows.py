@@ -20,6 +20,7 @@ from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
+from core.storage.gradients import pack_gradients, unpack_gradients
 from core.storage.packed_scores import MODES, NUMBERS, as_stored
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
@@ -46,8 +47,17 @@ SINGLE = st.none() | st.floats(width=32, allow_nan=False, allow_infinity=False)
 LAYERS = st.lists(st.builds(LayerStatistics, *[SINGLE] * 6), max_size=4).map(tuple)
 PARTS = st.lists(SINGLE, max_size=6).map(tuple)
 BY_TYPE[GradientStatistics | None] = st.none() | st.builds(
-    GradientStatistics, LAYERS, SINGLE, SINGLE, SINGLE, PARTS, SINGLE, st.none() | st.sampled_from(NonFiniteOrigin)
+    GradientStatistics,
+    LAYERS,
+    SINGLE,
+    SINGLE,
+    SINGLE,
+    PARTS,
+    SINGLE,
+    st.none() | st.sampled_from(NonFiniteOrigin),
+    SINGLE,
 )
+
 REGIMES = st.builds(RegimeProbabilities, *[st.floats(0.0, 1.0)] * 3)
 BY_TYPE[RegimeProbabilities | None] = st.none() | REGIMES
 SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 5), st.integers(1, 7))
@@ -200,3 +210,12 @@ def test_arrays_that_do_not_fit_each_other_are_refused(shared: Database) -> None
 
 def test_every_mode_has_a_number_of_its_own() -> None:
     assert set(MODES) == set(ForecastMode) and len(set(MODES.values())) == len(MODES)
+
+
+def test_statistics_of_before_the_anchor_was_measured_are_read() -> None:
+    layers = (LayerStatistics(1.0, 0.0, 1.0, 2.0, 0.5, 0.25),) * 3
+    statistics = GradientStatistics(layers, 1.0, 2.0, 0.5, (0.5,) * 6, None, None, 0.25)
+    packed = pack_gradients(statistics)
+    assert packed is not None
+    assert unpack_gradients(packed) == statistics
+    assert unpack_gradients(packed[:-4]) == replace(statistics, anchor_loss=None)

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.diagnosis import Disease, SettingChange, WayBack
 from core.events import (
     BREAKER,
     GPU_IS_BACK,
@@ -109,7 +110,7 @@ def test_markup_in_a_notice_is_shown_as_it_is(banner: Banner) -> None:
     assert banner.text.textFormat() is Qt.TextFormat.PlainText
 
 
-class Wishes(list[str]):
+class Wishes(list[object]):
     def writer(self, state: RunState, banner: Banner) -> NoticeWriter:
         return NoticeWriter(
             state,
@@ -117,6 +118,7 @@ class Wishes(list[str]):
             on_start=lambda: self.append("start"),
             on_choose_market=lambda: self.append("market"),
             on_show_incidents=lambda: self.append("incidents"),
+            on_way_back=self.append,
             on_use_gpu=lambda: self.append("gpu"),
             on_resume=lambda: self.append("resume"),
             parent=banner,
@@ -247,3 +249,27 @@ def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: 
     banner.tell(Notice("feed", Severity.WARNING, "The sample is replayed, for Binance did not answer."))
     state.apply(scenario.live_feed())
     assert "sample" in banner.text.text()
+
+
+WAY = WayBack((SettingChange("training", "learning_rate", 3e-5),), "run-300", 12_300)
+
+
+def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    advice = "Set the learning rate back from 1 to 3e-5 and restore the checkpoint of step 12,300."
+    state.apply(scenario.diagnosis(Disease.DIVERGED, advice=advice, way_back=WAY))
+    assert banner.shown is not None and banner.shown.severity is Severity.ERROR
+    assert banner.text.text() == f"The model has diverged: forecasts without it are better. {advice}"
+    assert banner.toolTip() == scenario.diagnosis().evidence
+    assert banner.action.text() == "Go back to step 12,300"
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == [WAY] and banner.isHidden()
+
+
+def test_the_notice_of_a_diverged_model_goes_when_it_is_sound_again(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    state.apply(scenario.diagnosis(Disease.DIVERGED, way_back=WayBack(WAY.changes)))
+    assert banner.action.text() == "Lower the learning rate", "there is no checkpoint to go back to"
+    state.apply(scenario.diagnosis(Disease.UNKNOWN))
+    assert banner.isHidden()

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.diagnosis import Disease, SettingChange
+from core.diagnosis import Disease, SettingChange, WayBack
 from core.settings import GradientSettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from core.training.health import GradientHealth
@@ -151,7 +151,7 @@ def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtB
     def take(change: SettingChange) -> None:
         tree[0] = with_change(tree[0], change)
         card.show_settings(tree[0])
-        health.forget()
+        card.show_diagnosis(health.forget())
 
     def go_on(first: int, last: int) -> list[Disease]:
         told = [
@@ -168,7 +168,8 @@ def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtB
     assert go_on(1, 150)[-1] is Disease.ALWAYS_CLIPPING
     press_apply(qtbot, card)
     assert tree[0].gradients.clip_norm == 1.0
-    assert go_on(151, 199) == [Disease.UNKNOWN]
+    assert card.headline.text() == "Too early to say"
+    assert go_on(151, 199) == []
     assert card.undo_button.isVisible()
     press_undo(qtbot, card)
     assert tree[0].gradients.clip_norm == 1e-3
@@ -207,3 +208,14 @@ def test_the_button_is_as_high_as_its_words_need(qtbot: QtBot, card: DiagnosisCa
     assert button.width() <= button.sizeHint().width() and button.geometry().right() < width
     is_one_line = button.heightForWidth(button.width()) == button.heightForWidth(2_000)
     assert is_one_line == (width == 700)
+
+
+def test_a_diverged_model_is_taken_back_by_one_button(qtbot: QtBot, card: DiagnosisCard) -> None:
+    change = SettingChange("training", "learning_rate", 3e-5)
+    way = WayBack((change,), "run-300", 300)
+    card.show_diagnosis(scenario.diagnosis(Disease.DIVERGED, change=change, way_back=way))
+    assert card.headline.text() == "Diverged"
+    assert card.apply_button.text() == "Go back to step 300" and card.apply_button.isEnabled()
+    with qtbot.assertNotEmitted(card.change_requested), qtbot.waitSignal(card.way_back_requested) as asked:
+        press_apply(qtbot, card)
+    assert asked.args == [way] and not card.undo_button.isVisible()

@@ -8,6 +8,8 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from core.events import Incident, Severity
+from desktop.formatting import format_time
 from desktop.panels.incidents import IncidentsPanel
 from desktop.state import INCIDENTS_KEPT, RunState
 from desktop.theme import Theme
@@ -71,3 +73,49 @@ def test_it_follows_a_state_that_drops_the_oldest(panel: IncidentsPanel, state: 
             panel.refresh()
     panel.refresh()
     assert panel.model.rowCount() == INCIDENTS_KEPT
+
+
+def spike(count: int) -> Incident:
+    """The so-manieth time of one episode, as the trainer tells it."""
+    text = f"The loss of step {count} was more than 8 times its running median."
+    last_at_ms = None if count == 1 else scenario.NOW_MS + count * 60_000
+    sentences = (text, "The step was done as usual.", "Nothing.")
+    return Incident(scenario.RUN, scenario.NOW_MS, Severity.INFO, "loss spike", *sentences, "", last_at_ms, count)
+
+
+def test_an_episode_is_one_row_that_counts_and_keeps_its_selection(
+    qtbot: QtBot, panel: IncidentsPanel, state: RunState
+) -> None:
+    show_incidents(panel, state)
+    for count in range(1, 4):
+        state.apply(spike(count))
+        panel.refresh()
+    assert panel.model.rowCount() == 4
+    assert panel.model.index(0, 2).data().startswith("3 times: The loss of step 3 ")
+    click_row(qtbot, panel, 0)
+    for count in range(4, 60):
+        state.apply(spike(count))
+        panel.refresh()
+    assert [incident.count for incident in panel.selected()] == [59] and panel.model.rowCount() == 4
+    first, last = (format_time(scenario.NOW_MS + shift * 60_000, seconds=True) for shift in (0, 59))
+    assert panel.details.toPlainText().startswith(f"{first} to {last}, 59 times, ")
+
+
+def test_an_episode_that_goes_on_comes_to_the_top_and_another_stays_selected(
+    qtbot: QtBot, panel: IncidentsPanel, state: RunState
+) -> None:
+    state.apply(spike(1))
+    show_incidents(panel, state)
+    click_row(qtbot, panel, 1)
+    (chosen,) = panel.selected()
+    state.apply(spike(2))
+    panel.refresh()
+    assert panel.model.index(0, 2).data().startswith("2 times")
+    assert panel.selected() == [chosen] and panel.model.rowCount() == 4
+
+
+def test_the_record_and_the_trainer_may_tell_of_the_same_episode(panel: IncidentsPanel, state: RunState) -> None:
+    state.apply(spike(7))
+    state.add_incidents([spike(5)])
+    panel.refresh()
+    assert panel.model.rowCount() == 1 and state.incidents == (spike(7),)

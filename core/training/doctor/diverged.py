@@ -1,0 +1,40 @@
+"""A diverged model in words. What takes it back is known where the checkpoints are: see `core.training.way_back`."""
+
+from __future__ import annotations
+
+import math
+
+from core.diagnosis import Disease
+from core.settings import Settings
+from core.training.doctor.divergence import RECENT, Divergence
+from core.training.doctor.evidence import Evidence
+from core.training.doctor.remedies import lower_rate, text
+from core.training.doctor.verdicts import Verdict
+
+_TIMES_FROM = math.log(2.0)
+_LARGEST = 700.0
+_SMALLEST_PERCENT = 0.05
+
+
+def diverged(found: Divergence, evidence: Evidence, settings: Settings) -> Verdict:
+    """With a tenth of the rate as the remedy, for want of anything to go back to."""
+    sentence = (
+        f"Over the last {RECENT} steps the loss was {text(found.loss)}, {_beside(found.level)} the "
+        f"{text(found.anchor_loss)} that the uncorrected forecast has."
+    )
+    if found.before is not None:
+        sentence += f" Before the change at step {found.changed_at} it was {_beside(found.before)} that."
+    if found.best is not None and (found.before is None or found.best < found.before):
+        sentence += f" At its best it was {_beside(found.best)} that."
+    why = "The model does worse than without its corrections, on candles that it was trained on"
+    return Verdict(Disease.DIVERGED, sentence, lower_rate(evidence, settings, 0.1, why))
+
+
+def _beside(level: float) -> str:
+    """``3.1 times``, ``5.3 % above``, ``1.9 % below``, for what follows as a noun."""
+    if level >= _TIMES_FROM:
+        return f"{text(math.exp(min(level, _LARGEST)))} times"
+    percent = 100.0 * math.expm1(level)
+    if abs(percent) < _SMALLEST_PERCENT:
+        return "as high as"
+    return f"{abs(percent):.1f} % {'above' if level >= 0.0 else 'below'}"

@@ -1,0 +1,73 @@
+"""What takes a diverged model back: the last healthy checkpoint, and the settings that were in force with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.events import CheckpointInfo
+from core.settings import Settings
+from core.training.doctor.remedies import text
+
+_ILL = frozenset(
+    {Disease.DIVERGED.value, Disease.EXPLODING.value, Disease.NOT_FINITE.value, Disease.UPDATES_TOO_LARGE.value}
+)
+"""What the doctor may not have said of a checkpoint that is gone back to."""
+_LIVE = (("training", "learning_rate"), ("gradients", "clip_norm"))
+"""Settings that take effect at the next step; others change nothing until a trainer is started."""
+_NAMES = {"learning_rate": "the learning rate", "clip_norm": "the clip threshold"}
+
+SettingsOf = Callable[[str], dict[str, Any] | None]
+
+
+def with_way_back(
+    verdict: Diagnosis,
+    newest_first: Sequence[CheckpointInfo],
+    sound_until: int | None,
+    now: Settings,
+    settings_of: SettingsOf,
+) -> Diagnosis:
+    """The verdict on a diverged model with what one button does about it.
+
+    newest_first: the run's kept checkpoints. sound_until: the newest step after which the model was sound; None where
+    it was not seen so. now: the settings in force. settings_of: a stored set of settings by its id.
+    """
+    healthy = next((info for info in newest_first if _is_healthy(info, sound_until)), None)
+    changes = () if healthy is None else _changed_since(healthy, now, settings_of)
+    if not changes and verdict.change is not None:
+        changes = (verdict.change,)  # as it was it would diverge again
+    if healthy is None:
+        return replace(verdict, way_back=WayBack(changes))
+    way = WayBack(changes, healthy.checkpoint_id, healthy.step)
+    return replace(verdict, advice=_advice(way, now), change=changes[0] if changes else None, way_back=way)
+
+
+def _is_healthy(info: CheckpointInfo, sound_until: int | None) -> bool:
+    """Whether it is worth going back to: by when it was saved, or else by what the doctor said then."""
+    if sound_until is None:
+        return info.is_known_good and info.health == Disease.HEALTHY
+    return info.is_known_good and info.step <= sound_until and info.health not in _ILL
+
+
+def _changed_since(healthy: CheckpointInfo, now: Settings, settings_of: SettingsOf) -> tuple[SettingChange, ...]:
+    then = None if healthy.settings_id is None else settings_of(healthy.settings_id)
+    changes = []
+    for group, name in _LIVE:
+        value = None if then is None else then.get(group, {}).get(name)
+        if isinstance(value, int | float) and not math.isclose(value, getattr(getattr(now, group), name)):
+            changes.append(SettingChange(group, name, float(value)))
+    return tuple(changes)
+
+
+def _advice(way: WayBack, now: Settings) -> str:
+    parts = [
+        f"set {_NAMES[change.name]} back from {text(getattr(getattr(now, change.group), change.name))} to "
+        f"{text(float(change.value))}"
+        for change in way.changes
+    ]
+    parts.append(f"restore the checkpoint of step {way.checkpoint_step:,}, the last healthy one")
+    sentence = " and ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}. What was learned since then is lost."

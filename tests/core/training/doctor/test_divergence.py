@@ -1,0 +1,143 @@
+"""When a model counts as diverged, on losses that are chosen; on real training in tests/faults/test_divergence.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core.diagnosis import Disease, NonFiniteOrigin
+from core.events import StepDone
+from core.training.doctor.divergence import RECENT, Divergence, DivergenceWatch
+from core.training.doctor.doctor import GradientDoctor
+from tests.core.training.doctor.steps import NAMES, settings, step
+
+ANCHOR = 0.2
+
+
+def beside(number: int, excess: float, anchor: float | None = ANCHOR) -> StepDone:
+    """A sound step whose loss is so far above its anchor's: the logarithm of the two."""
+    done = step(number, loss=(anchor or 1.0) * math.exp(excess))
+    assert done.gradients is not None
+    return replace(done, gradients=replace(done.gradients, anchor_loss=anchor))
+
+
+def noisy(level: float, count: int, spread: float = 0.01, seed: int = 0) -> list[float]:
+    return [level + spread * number for number in np.random.default_rng(seed).normal(size=count)]
+
+
+def watch_of(excesses: Iterable[float], changes: Iterable[int] = ()) -> tuple[DivergenceWatch, list[Divergence | None]]:
+    """changes: the steps after which a setting was changed. Returns what was found after each step, too."""
+    watch, changed, found = DivergenceWatch(), set(changes), []
+    for number, excess in enumerate(excesses, 1):
+        watch.observe(beside(number, excess))
+        found.append(watch.found)
+        if number in changed:
+            watch.changed()
+    return watch, found
+
+
+def first(found: list[Divergence | None]) -> int | None:
+    """The step at which it was named."""
+    return next((number for number, one in enumerate(found, 1) if one is not None), None)
+
+
+def test_a_model_that_does_worse_than_no_correction_is_named_within_ten_steps() -> None:
+    watch, found = watch_of([*noisy(-0.02, 100), *noisy(0.2, 20)])
+    assert 101 <= (first(found) or 0) <= 110
+    assert watch.found is not None and watch.found.before is None
+    assert watch.found.sound_until == 99 and watch.found.best is not None and watch.found.best < 0.0
+    assert watch.found.anchor_loss == pytest.approx(ANCHOR)
+    assert watch.found.loss == pytest.approx(ANCHOR * math.exp(0.2), rel=0.05)
+
+
+def test_one_that_begins_diverged_is_named_too() -> None:
+    """After a restart nothing of what was is known."""
+    watch, found = watch_of(noisy(1.5, 12, 0.3))
+    assert first(found) == RECENT
+    assert watch.found is not None and watch.found.sound_until is None
+
+
+def test_a_rise_after_a_change_counts_though_the_anchor_is_still_worse() -> None:
+    learned, spoilt = noisy(-0.5, 100), noisy(-0.1, 30)
+    assert first(watch_of([*learned, *spoilt])[1]) is None, "without a change, the market may have done it"
+    watch, found = watch_of([*learned, *spoilt], changes=[100])
+    assert first(found) == 110
+    assert watch.found is not None and watch.found.changed_at == watch.found.sound_until == 100
+    assert watch.found.before == pytest.approx(-0.5, abs=0.02)
+
+
+def test_a_change_long_ago_is_not_blamed() -> None:
+    assert first(watch_of([*noisy(-0.5, 100), *noisy(-0.5, 150), *noisy(-0.1, 30)], changes=[100])[1]) is None
+
+
+def test_several_changes_in_a_row_are_held_against_what_was_before_all_of_them() -> None:
+    """As where the arrows of the box are pressed again and again."""
+    excesses = [*noisy(-0.1, 100), *noisy(0.2, 6), *noisy(0.5, 20)]
+    watch, _ = watch_of(excesses, changes=[100, 102, 104])
+    assert watch.found is not None and watch.found.changed_at == watch.found.sound_until == 100
+    assert watch.found.before == pytest.approx(-0.1, abs=0.02)
+
+
+def test_a_change_while_it_is_diverged_takes_nothing_back() -> None:
+    """The issue's: a rate of 1, then of 0.9. What the loss was before 0.9 is no measure."""
+    watch, found = watch_of([*noisy(-0.03, 300), *noisy(2.0, 60, 0.3)], changes=[300, 330])
+    assert all(one is not None for one in found[310:])
+    assert watch.found is not None and watch.found.changed_at == watch.found.sound_until == 300
+    assert watch.found.before == pytest.approx(-0.03, abs=0.01)
+
+
+def test_the_best_of_the_run_makes_it_stricter() -> None:
+    """2 % above the anchor may be a model that has not learned yet; one that had learned lost it."""
+    assert first(watch_of([*noisy(-0.005, 100, 0.003), *noisy(0.02, 50, 0.003)])[1]) is None
+    assert first(watch_of([*noisy(-0.2, 100, 0.003), *noisy(0.02, 50, 0.003)])[1]) is not None
+
+
+def test_it_is_over_when_the_model_is_sound_again() -> None:
+    _, found = watch_of([*noisy(-0.02, 60), *noisy(0.3, 30), *noisy(-0.02, 30)], changes=[60])
+    assert found[69] is not None and found[-1] is None
+    turns = sum((one is None) is not (other is None) for one, other in pairwise(found))
+    assert turns == 2, "it does not go to and fro"
+
+
+@pytest.mark.parametrize("spread", [0.002, 0.01, 0.05, 0.2])
+@pytest.mark.parametrize("learns", [lambda _: 0.0, lambda n: -0.0001 * n, lambda n: -0.3 * (1 - math.exp(-n / 500))])
+def test_noise_alone_is_never_named(spread: float, learns: Callable[[int], float]) -> None:
+    """1,000 steps each, with a harmless change every 90: also where a batch is small and its loss jumps about."""
+    generator = np.random.default_rng(7)
+    excesses = [learns(number) + spread * generator.standard_t(5) for number in range(1000)]
+    assert first(watch_of(excesses, changes=range(90, 1000, 90))[1]) is None
+
+
+def test_lone_spikes_are_none() -> None:
+    excesses = [3.0 if number % 4 == 0 else excess for number, excess in enumerate(noisy(-0.02, 400))]
+    assert first(watch_of(excesses)[1]) is None
+
+
+def test_steps_without_a_loss_or_an_anchor_say_nothing() -> None:
+    watch = DivergenceWatch()
+    for number in range(1, 60):
+        watch.observe(beside(number, 2.0, None))
+        watch.observe(step(number, origin=NonFiniteOrigin.LOSS))
+        watch.observe(replace(beside(number, 2.0), loss=math.inf))
+    assert watch.found is None
+
+
+def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:
+    doctor = GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
+    for number in range(1, 301):
+        doctor.observe(beside(number, -0.02))
+    assert doctor.diagnose().disease is Disease.HEALTHY
+    doctor.forget()
+    for number in range(301, 312):
+        doctor.observe(beside(number, math.log(3.0)))
+    found = doctor.diagnose()
+    assert found.disease is Disease.DIVERGED, "before it is too early to say anything else"
+    assert "0.6, 3 times the 0.2" in found.evidence and "Before the change at step 300" in found.evidence
+    assert found.change is not None and found.change.value == pytest.approx(0.03)
+    doctor.forget(is_other_model=True)
+    assert doctor.diagnose().disease is Disease.UNKNOWN

@@ -1,0 +1,173 @@
+"""A diverged model in a real session: named, and taken back by the settings and the checkpoint of the verdict."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.commands import RestoreCheckpoint, SaveCheckpoint, SetClipNorm, SetLearningRate, TrainerCommand
+from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.events import CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
+from core.settings import CheckpointSettings, Settings
+from core.training.service import TrainingService
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+
+RATE = 1e-3
+SETTINGS = dataclasses.replace(
+    rigs.SMALL,
+    training=dataclasses.replace(rigs.SMALL.training, learning_rate=RATE),
+    checkpoints=CheckpointSettings(every_steps=10, keep_newest=2, keep_best=1, keep_every_steps=0),
+)
+CANDLES = random_walk(400)
+HEALTHY = 75
+"""Candles before the change: no multiple of the checkpoints' spacing."""
+
+
+def started(root: Path, settings: Settings = SETTINGS) -> TrainingService:
+    session = rigs.service(root, settings)
+    session.opening_events()
+    return session
+
+
+def fed(session: TrainingService, stop: int) -> list[TrainerEvent]:
+    """What comes of the candles up to `stop` that it has not taken."""
+    position = session.status().position_ms
+    return rigs.feed(session, [one for one in CANDLES[:stop] if position is None or one.open_time_ms > position])
+
+
+def verdicts(events: Iterable[TrainerEvent]) -> list[Diagnosis]:
+    return [event for event in events if isinstance(event, Diagnosis)]
+
+
+def named(events: Iterable[TrainerEvent]) -> Diagnosis:
+    """The first verdict that it has diverged."""
+    return next(one for one in verdicts(events) if one.disease is Disease.DIVERGED)
+
+
+def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
+    return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
+
+
+def weights(session: TrainingService) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in session._session.engine.model.state_dict().items()}
+
+
+def is_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return all(torch.equal(value, other[name]) for name, value in one.items())
+
+
+@pytest.mark.parametrize(
+    ("orders", "taken_back"),
+    [
+        ([SetLearningRate(1.0)], {"learning_rate": RATE}),
+        ([SetClipNorm(1e6), SetLearningRate(1.0)], {"learning_rate": RATE, "clip_norm": 1.0}),
+        ([SetLearningRate(0.5), SetLearningRate(1.0)], {"learning_rate": RATE}),
+    ],
+    ids=["rate", "rate and clip", "rate, twice"],
+)
+def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
+    tmp_path: Path, orders: list[TrainerCommand], taken_back: dict[str, float]
+) -> None:
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    step, before = session.status().step, weights(session)
+    answers = [event for order in orders for event in session.handle(order)]
+    (kept,) = saved(answers)
+    assert (kept.step, kept.reason) == (step, "change"), "what was is saved before the change"
+    found = named(fed(session, HEALTHY + 50))
+    assert found.step <= step + 50 and found.way_back is not None
+    assert {change.name: change.value for change in found.way_back.changes} == taken_back
+    assert (found.way_back.checkpoint_id, found.way_back.checkpoint_step) == (kept.checkpoint_id, step)
+    assert f"restore the checkpoint of step {step}" in found.advice
+
+    assert not is_same(before, weights(session))
+    for order in go_back(found.way_back):
+        answers = list(session.handle(order))
+    assert verdicts(answers)[-1].disease is Disease.UNKNOWN, "at once, not at the next tenth step"
+    assert is_same(before, weights(session))
+    status = session.status()
+    assert (status.learning_rate, status.clip_norm) == (RATE, 1.0)
+    later = verdicts(fed(session, HEALTHY + 150))
+    assert Disease.HEALTHY in {one.disease for one in later}
+    assert Disease.DIVERGED not in {one.disease for one in later}
+    session.close()
+
+
+def go_back(way: WayBack) -> list[TrainerCommand]:
+    """What the button sends."""
+    make = {"learning_rate": SetLearningRate, "clip_norm": SetClipNorm}
+    orders: list[TrainerCommand] = [make[change.name](float(change.value)) for change in way.changes]
+    assert way.checkpoint_id is not None
+    return [*orders, RestoreCheckpoint(way.checkpoint_id)]
+
+
+def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(tmp_path: Path) -> None:
+    """The issue's: a rate of 1, then of 0.9. Neither that, nor twenty checkpoints, nor a restart makes it green."""
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    (kept,) = saved(session.handle(SetLearningRate(1.0)))
+    fed(session, HEALTHY + 40)
+    answers = session.handle(SetLearningRate(0.9))
+    assert saved(answers) == [], "a wreck is nothing to go back to"
+    assert named(answers).way_back == WayBack(
+        (SettingChange("training", "learning_rate", RATE),), kept.checkpoint_id, kept.step
+    )
+    told = verdicts(fed(session, HEALTHY + 200))
+    assert {one.disease for one in told} == {Disease.DIVERGED}
+    assert saved(session.handle(SaveCheckpoint()))[0].health == Disease.DIVERGED
+    session.close()
+
+    at_rate = dataclasses.replace(SETTINGS.training, learning_rate=0.9)
+    again = rigs.service(tmp_path, dataclasses.replace(SETTINGS, training=at_rate))
+    found = named(again.opening_events())
+    assert found.way_back is not None and found.way_back.checkpoint_id == kept.checkpoint_id, "it was kept"
+    assert found.way_back.changes == (SettingChange("training", "learning_rate", RATE),)
+    for order in go_back(found.way_back):
+        again.handle(order)
+    assert Disease.DIVERGED not in {one.disease for one in verdicts(fed(again, HEALTHY + 300))}
+    again.close()
+
+
+def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(tmp_path: Path) -> None:
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    (sound,) = saved(session.handle(SetLearningRate(1.0)))
+    fed(session, HEALTHY + 40)
+    (wreck,) = saved(session.handle(SaveCheckpoint()))
+    session.handle(SetLearningRate(RATE))
+    session.handle(RestoreCheckpoint(sound.checkpoint_id))
+    fed(session, HEALTHY + 120)
+    session.handle(RestoreCheckpoint(wreck.checkpoint_id))
+    found = named(fed(session, HEALTHY + 170))
+    assert found.way_back is not None and found.way_back.checkpoint_id is not None
+    (back_to,) = [info for info in session._keeper.kept() if info.checkpoint_id == found.way_back.checkpoint_id]
+    assert back_to.health == Disease.HEALTHY and back_to.checkpoint_id != wreck.checkpoint_id
+    session.close()
+
+
+def test_without_a_healthy_checkpoint_a_lower_rate_is_what_is_left(tmp_path: Path) -> None:
+    training = dataclasses.replace(SETTINGS.training, learning_rate=1.0)
+    session = started(tmp_path, dataclasses.replace(SETTINGS, training=training))
+    found = named(fed(session, 60))
+    assert found.way_back == WayBack((SettingChange("training", "learning_rate", 0.1),))
+    session.close()
+
+
+def test_a_diverged_run_makes_one_incident_and_its_spikes_one_row(tmp_path: Path) -> None:
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    session.handle(SetLearningRate(1.0))
+    events = fed(session, HEALTHY + 60)
+    incidents = [event for event in events if isinstance(event, Incident)]
+    assert sum(one.kind == "gradient doctor" for one in incidents) == 1
+    spikes = [one for one in incidents if one.kind == "loss spike"]
+    assert len(spikes) > 1 and len({one.episode for one in spikes}) == 1 and spikes[-1].count == len(spikes)
+    stored = session._record.reader.incidents()
+    assert [one for one in stored if one.kind == "loss spike"] == [spikes[-1]]
+    assert any(isinstance(event, StepDone) for event in events)
+    session.close()
