@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
+from core.checkpoints.provenance import is_imported
 from core.events import CheckpointInfo
 from core.market.candle import Interval
 
@@ -306,9 +307,10 @@ class Catalog:
         return flags
 
     def _best(self) -> NDArray[np.float64]:
-        """1 for the best of each run."""
+        """1 for the best of each run that was trained here."""
         flags = np.zeros(len(self))
-        skills = np.where(self.number("known_good") > 0.0, self.number("skill"), np.nan)
+        may_be = (self.number("known_good") > 0.0) & ~self.text("run").where(is_imported)
+        skills = np.where(may_be, self.number("skill"), np.nan)
         known = np.flatnonzero(~np.isnan(skills))
         runs = self.text("run").codes[known]
         order = known[np.lexsort((self.number("sequence")[known], skills[known], runs))]

@@ -7,6 +7,8 @@ from typing import Any
 
 from core.market.candle import Interval
 
+IMPORTED_RUN = "imported-"
+"""How the id of a run begins that an imported checkpoint came with."""
 _NAMES = ("learned_until_ms", "seen_until_ms")
 
 
@@ -20,3 +22,8 @@ def learned_until_ms(metadata: Mapping[str, Any], newest_open_ms: int, interval:
     opened = [newest_open_ms, metadata.get("position_ms")]
     closes = [interval.close_time_ms(each) for each in opened if isinstance(each, int)]
     return max(*closes, *(each for each in stored if isinstance(each, int)), 0)
+
+
+def is_imported(run_id: str) -> bool:
+    """Whether this run was trained elsewhere. What was the best there cannot be told from what was imported."""
+    return run_id.startswith(IMPORTED_RUN)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from core.checkpoints.provenance import IMPORTED_RUN, is_imported
 from core.events import CheckpointInfo
 from core.market.candle import Interval
 from core.storage.database import select, write
@@ -27,9 +28,10 @@ SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {M
 FROM checkpoints LEFT JOIN checkpoint_marks USING (checkpoint_id)
 WHERE is_deleted = 0
 """
-_BEST = """
+_BEST = f"""
 SELECT checkpoint_id FROM checkpoints
-WHERE run_id = ? AND is_deleted = 0 AND is_known_good = 1 AND ABS(skill) <= 1.7976931348623157e308
+WHERE run_id = ? AND run_id NOT LIKE '{IMPORTED_RUN}%'
+AND is_deleted = 0 AND is_known_good = 1 AND ABS(skill) <= 1.7976931348623157e308
 ORDER BY skill DESC, sequence DESC LIMIT 1
 """
 _NEWEST = """
@@ -155,5 +157,5 @@ class CheckpointRows:
 
 def _with_best(rows: list[Row]) -> list[CheckpointInfo]:
     infos = [to_checkpoint(row) for row in rows]
-    best = best_of(infos)
+    best = best_of([info for info in infos if not is_imported(info.run_id)])
     return [replace(info, is_best=True) if info is best else info for info in infos]

@@ -68,6 +68,11 @@ class DataFolder:
         return self.root / "jobs"
 
     @property
+    def exporting(self) -> Path:
+        """Second names of weight files that are being exported; empty while none is."""
+        return self.root / "exporting"
+
+    @property
     def quarantine(self) -> Path:
         """Damaged files are moved here, never deleted."""
         return self.root / "quarantine"

@@ -8,6 +8,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from core.checkpoints.package import Card, Package
+from core.checkpoints.provenance import IMPORTED_RUN, is_imported
 from core.events import CheckpointInfo
 from core.market.candle import Interval, Market
 from core.storage.database import select, write
@@ -21,8 +22,6 @@ from core.storage.setting_sets import ADD_SETTINGS, identified
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_RUN_PREFIX = "imported-"
-
 
 def take_in(db: Database, folder: DataFolder, package: Package, now_ms: int) -> CheckpointInfo:
     """Store a package that was checked. Returns the new row.
@@ -31,7 +30,7 @@ def take_in(db: Database, folder: DataFolder, package: Package, now_ms: int) -> 
     stored, where it is here already or the disk refuses it.
     """
     card = package.card
-    run_id = card.run_id if card.run_id.startswith(_RUN_PREFIX) else f"{_RUN_PREFIX}{card.run_id}"
+    run_id = card.run_id if is_imported(card.run_id) else f"{IMPORTED_RUN}{card.run_id}"
     _refuse_twice(db, run_id, card)
     path = folder.checkpoints(run_id) / f"step-{card.step:08d}-{secrets.token_hex(3)}.safetensors"
     info = _info(card, run_id, folder.relative(path))

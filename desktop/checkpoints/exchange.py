@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -114,13 +115,28 @@ class CheckpointExchange(QObject):
         return self._ask(translate("Checkpoints", "Import an exported checkpoint: choose its folder"), self.import_from)
 
     def export(self, kept: Sequence[Kept], place: Path) -> None:
-        """Write these into folders in `place`."""
+        """Write these into folders in `place`. Each is kept from clean-up until it was read."""
+        if self.is_busy:
+            self._say_busy()
+            return
         tasks = []
         for each in kept:
-            file = self._folder.absolute(each.info.file)
+            file = self._held(self._folder.absolute(each.info.file))
             settings = settings_with(self._database.db, each.info)
             tasks.append((each.info.checkpoint_id, partial(package.export, each, file, settings, place)))
         self._begin(translate("Checkpoints", "Exporting checkpoints"), tasks, self._on_exported)
+
+    def _held(self, file: Path) -> Path:
+        """A second name of the file: should clean-up delete the checkpoint before it was read, its bytes are still
+        there. Where the disk knows no second names, the file itself."""
+        held = self._folder.exporting / file.name
+        try:
+            held.parent.mkdir(exist_ok=True)
+            held.unlink(missing_ok=True)
+            held.hardlink_to(file)
+        except OSError:
+            return file
+        return held
 
     def import_from(self, place: Path) -> None:
         """Check the folder `place`, and take its checkpoint in."""
@@ -149,13 +165,8 @@ class CheckpointExchange(QObject):
         tasks: Sequence[tuple[str, Callable[[], object]]],
         on_over: Callable[[Sequence[Done]], object],
     ) -> None:
-        if self._work is not None:
-            self._tell(
-                translate(
-                    "Checkpoints", "Files of checkpoints are still being read or written. Try again in a moment."
-                ),
-                is_bad=True,
-            )
+        if self.is_busy:
+            self._say_busy()
             return
         if not tasks:
             return
@@ -167,10 +178,19 @@ class CheckpointExchange(QObject):
         self._say(JobProgress(_NOTICE, title, 0, len(tasks)))
         self._work.start()
 
+    def _say_busy(self) -> None:
+        words = translate("Checkpoints", "Files of checkpoints are still being read or written. Try again in a moment.")
+        self._tell(words, is_bad=True)
+
+    def _release(self) -> None:
+        """No file is being exported any more; also of a window that did not end well."""
+        shutil.rmtree(self._folder.exporting, ignore_errors=True)
+
     def _on_finished(self, title: str, count: int, on_over: Callable[[Sequence[Done]], object]) -> None:
         assert self._work is not None
         self._work.deleteLater()
         self._work = None
+        self._release()
         self._say(JobProgress(_NOTICE, title, len(self._results), count, is_over=True))
         if self._database.is_open and self._results:
             on_over(self._results)

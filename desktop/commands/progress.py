@@ -16,9 +16,11 @@ from desktop.commands.watched import ProgressLines
 class TerminalProgress:
     """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
 
-    def __init__(self, is_shown: bool, lines: ProgressLines | None = None) -> None:
-        """lines: another program watches, and is told instead of people."""
+    def __init__(self, is_shown: bool, lines: ProgressLines | None = None, *, is_evaluation: bool = False) -> None:
+        """lines: another program watches, and is told instead of people. is_evaluation: the run is a copy's, on a
+        file."""
         self._lines = lines
+        self._is_evaluation = is_evaluation
         is_shown = is_shown and lines is None
         self._console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -55,9 +57,8 @@ class TerminalProgress:
 
     def _take(self, event: object) -> None:
         match event:
-            case TrainerReady(device=device, step=step):
-                beginning = "a new run" if step == 0 else f"going on at step {step:,}"
-                self.say(f"Training on {device}: {beginning}.")
+            case TrainerReady():
+                self.say(self._beginning(event))
             case JobProgress():
                 self._show_job(event)
             case Incident(what_happened=happened, what_was_done=done):
@@ -65,6 +66,13 @@ class TerminalProgress:
             case TrainerStatus():
                 self.status = event
                 self._describe(event)
+
+    def _beginning(self, ready: TrainerReady) -> str:
+        if self._is_evaluation:
+            what = "a new model" if ready.resumed_from is None else "the checkpoint"
+            return f"Evaluating {what} on {ready.device}."
+        beginning = "a new run" if ready.step == 0 else f"going on at step {ready.step:,}"
+        return f"Training on {ready.device}: {beginning}."
 
     def _show_job(self, job: JobProgress) -> None:
         if self._lines is not None:

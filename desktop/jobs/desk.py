@@ -337,10 +337,13 @@ class JobDesk(QObject):
         return Market(asked.venue, asked.symbol, Interval.parse(asked.interval)) if is_named else None
 
     def _announce(self, order: Order, state: JobState, result: str, page: Path | None, market: Market | None) -> None:
-        if self._is_closed or state is JobState.CANCELLED:
+        if self._is_closed:
             return
-        severity = Severity.INFO if state is JobState.DONE else Severity.WARNING
-        words = translate("Jobs", "{0}: done.") if state is JobState.DONE else translate("Jobs", "{0} failed: {1}")
+        severity = Severity.WARNING if state is JobState.FAILED else Severity.INFO
+        words = translate("Jobs", "{0} failed: {1}")
+        if state is not JobState.FAILED:
+            is_done = state is JobState.DONE
+            words = translate("Jobs", "{0}: done.") if is_done else translate("Jobs", "{0}: cancelled. {1}")
         notice = Notice(_KEY, severity, words.format(order.title, result), details=result)
         if page is not None:
             notice = replace(

@@ -63,6 +63,12 @@ def test_a_filter_lets_through_what_it_says(four: Catalog, typed: str, expected:
     assert shown(four, typed) == expected
 
 
+def test_what_was_imported_is_the_best_of_no_run_here() -> None:
+    """A trophy is for the run that earned it: what else that run had is not known here."""
+    catalog = samples.catalog(samples.kept(1, "imported-run-7", skill=0.9), samples.kept(2, skill=0.02))
+    assert shown(catalog, "best") == [2] and catalog.best_of("imported-run-7") is None
+
+
 def test_a_number_that_is_none_is_never_the_best(four: Catalog) -> None:
     assert four.best_of("run-1").step == 10  # type: ignore[union-attr]
     assert four.best_of("run-2") is None, "one is no number, the other not known good"

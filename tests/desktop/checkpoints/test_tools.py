@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
+from core.checkpoints import package
+from core.checkpoints.catalog import Kept
 from core.events import CheckpointInfo
 from desktop.actions import ActionId
 from desktop.app import Application
@@ -154,6 +159,40 @@ def test_what_is_exported_is_imported_again_and_verified(
 
     run_window(qapp, context(learned), export)
     run_window(qapp, context(tmp_path / "another"), take_in)
+
+
+def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_exported_whole(
+    qapp: QApplication,
+    tmp_path: Path,
+    learned: Path,
+    gate: CandleGate,
+    idle_trainer: None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    place, may_read = tmp_path / "given away", threading.Event()
+    place.mkdir()
+    export = package.export
+
+    def late(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
+        assert may_read.wait(60.0)
+        return export(kept, file, settings, into)
+
+    monkeypatch.setattr(package, "export", late)
+
+    async def story(application: Application) -> None:
+        (chosen,) = await some(application, gate, 1)
+        exchange, source = application.browser.exchange, application.window.source
+        row = source.catalog.row_of(chosen.checkpoint_id)
+        assert row is not None
+        exchange.export([source.catalog[row]], place)
+        application._context.folder.absolute(chosen.file).unlink()  # as the trainer's keeper does
+        may_read.set()
+        await until(lambda: not exchange.is_busy, "the export")
+        (folder,) = place.iterdir()
+        assert chosen.sha256 in (folder / "SHA256SUMS").read_text()
+        assert not application._context.folder.exporting.exists(), "nothing is left behind"
+
+    run_window(qapp, context(learned), story)
 
 
 def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:

@@ -24,6 +24,19 @@ def test_a_job_is_shown_until_it_is_over_and_may_begin_again() -> None:
         assert [bar.completed for bar in bars.tasks] == [2]
 
 
+@pytest.mark.parametrize(
+    ("resumed_from", "words"),
+    [(None, "Evaluating a new model on CPU."), ("run-7", "Evaluating the checkpoint on CPU.")],
+)
+def test_an_evaluation_says_what_it_does_and_not_that_it_trains_a_run(
+    capsys: pytest.CaptureFixture[str], resumed_from: str | None, words: str
+) -> None:
+    with TerminalProgress(is_shown=True, is_evaluation=True) as progress:
+        progress.take_batch(EventBatch((TrainerReady("run", "CPU", 0, None, None, resumed_from, 1),)))
+    shown = capsys.readouterr().err
+    assert words in shown and "Training" not in shown and "new run" not in shown
+
+
 @pytest.mark.parametrize(("step", "words"), [(0, "a new run"), (1200, "step 1,200")])
 def test_where_training_begins_is_said_on_stderr(capsys: pytest.CaptureFixture[str], step: int, words: str) -> None:
     with TerminalProgress(is_shown=True) as progress:

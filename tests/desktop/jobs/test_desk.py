@@ -266,6 +266,8 @@ def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
         assert newest(bench).state is JobState.CANCELLING
     job = newest(bench)
     assert (job.state, job.result) == (JobState.CANCELLED, "Half." if has_something else "Nothing was kept.")
+    told = bench.window.banner.shown
+    assert told is not None and told.text == f"Import walk.csv: cancelled. {job.result}" and not told.action
     assert not psutil.pid_exists(process_id) and not list(folder.jobs.glob("*")) and over == []
     panel.refresh()
     panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
