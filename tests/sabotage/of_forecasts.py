@@ -140,8 +140,8 @@ FAULTS = (
     Fault(
         "unproven-checkpoint-is-best",
         "core/checkpoints/catalog.py",
-        'skills = np.where(self.number("known_good") > 0.0, self.number("skill"), np.nan)',
-        'skills = self.number("skill")',
+        'may_be = (self.number("known_good") > 0.0) & ~self.text("run").where(is_imported)',
+        'may_be = ~self.text("run").where(is_imported)',
     ),
     Fault(
         "not-equal-includes-the-unknown",
