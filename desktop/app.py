@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
@@ -29,7 +30,7 @@ from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.holds import VenueHolds
 from core.market.series import CandleSeries
-from core.settings import Settings
+from core.settings import MarketSettings, Settings
 from core.storage.errors import StorageError
 from core.storage.ownership import LeftBehind
 from core.training.catch_up import JOB_ID
@@ -48,6 +49,7 @@ from desktop.crash_watch import CrashWatch
 from desktop.database import WindowDatabase
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
+from desktop.file_reading import READING_JOB
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
 from desktop.focus_ring import FocusRing
@@ -76,6 +78,8 @@ _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the one that was asked for."""
+_REFUSED = "refused market"
+"""That of why the market is still the one before."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -308,8 +312,10 @@ class Application(QObject):
         runs.training_begins.connect(state.trainer_starts)
         runs.training_over.connect(state.trainer_is_over)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_FELL_BACK))
-        runs.opening.connect(lambda _market: self.window.banner.withdraw(_FELL_BACK))
+        runs.opening.connect(self._on_opening)
         runs.failed.connect(self.chart.set_empty_text)
+        runs.refused.connect(self._on_refused)
+        runs.reading.connect(state.apply)
         state.ready.connect(self._on_ready)
         self._connect_jobs()
         visits = self.history_visits
@@ -327,6 +333,8 @@ class Application(QObject):
             lambda _id: self.browser.exchange.cancel(),
             translate("Window", "The files before that were done."),
         )
+        stays = translate("Window", "The market stays as it was.")
+        answer(READING_JOB, lambda _id: self.runs.cancel_reading(), stays)
         answer(VISIT_JOB, self.history_visits.cancel, translate("Window", "What had been stored stays."))
 
     def _connect_feed_record(self) -> None:
@@ -345,6 +353,20 @@ class Application(QObject):
             self._open_market()
         else:
             self.runs.start_training(self.window.settings)
+
+    def _on_opening(self, _market: MarketSettings) -> None:
+        """What was said of a former try holds no more."""
+        self.window.banner.withdraw(_FELL_BACK)
+        self.window.banner.withdraw(_REFUSED)
+        self.chart.set_empty_text(translate("Chart", "Waiting for candles …"))
+
+    def _on_refused(self, sentence: str) -> None:
+        """The market that is watched stays, also in the settings."""
+        settings = replace(self.window.settings, market=self.runs.settings.market)
+        self.window.change_settings(settings)
+        self._save_settings(settings)
+        words = translate("Window", "{0} The market is still {1}.")
+        self.window.tell(words.format(sentence, self._market), Severity.WARNING, key=_REFUSED)
 
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart; what came before is gone."""

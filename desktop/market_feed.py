@@ -16,6 +16,7 @@ from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
 from core.market.feeds.holds import VenueHolds
 from core.market.feeds.urls import ExchangeUrls
+from core.market.history.reading import Watch
 from core.market.pipeline import FeedTold, MarketPipeline
 from core.market.validate import Rejection
 from core.settings import MarketSettings
@@ -64,8 +65,11 @@ class MarketFeed(QObject):
         self._venue_holds = venue_holds
         self._feed: Feed | None = None
 
-    async def build(self, settings: MarketSettings, seed: int | None, limit: int | None) -> BuiltFeed:
-        """Find out where candles come from. Raises FeedError or CandleFileError with a sentence."""
+    async def build(self, settings: MarketSettings, seed: int | None, limit: int | None, watch: Watch) -> BuiltFeed:
+        """Find out where candles come from. watch: see `build_feed`.
+
+        Raises FeedError or CandleFileError with a sentence.
+        """
         module = _HEAVY.get(settings.feed)
         if module is not None:
             await asyncio.to_thread(importlib.import_module, module)
@@ -80,6 +84,7 @@ class MarketFeed(QObject):
             is_known=self._is_known,
             last_simulated=self._store.last_simulated,
             holds=self._venue_holds,
+            watch=watch,
         )
         self._feed = built.feed
         return built

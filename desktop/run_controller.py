@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -19,12 +21,14 @@ from core.market.feeds.base import FeedError, FeedState, FeedStatus
 from core.market.feeds.holds import VenueHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import CandleFileError
+from core.market.history.reading import Watch
 from core.market.venue_names import venue_name
 from core.settings import MarketSettings, Settings
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
 from core.training.spec import SessionSpec
 from desktop.database import WindowDatabase
+from desktop.file_reading import FileReading
 from desktop.market_feed import MarketFeed
 from desktop.translation import translate
 from desktop.worker import TrainingWorker
@@ -43,6 +47,10 @@ class RunController(QObject):
     """A sentence for the banner: which market is shown, and why not the one asked for."""
     failed = Signal(str)
     """A sentence: the market cannot be watched."""
+    refused = Signal(str)
+    """A sentence: the file that was asked for cannot be replayed; the market that is watched stays."""
+    reading = Signal(object)
+    """JobProgress of the file of a replay."""
     closed = Signal(object)
     """Sequence of Candle, stored."""
     corrected = Signal(object)
@@ -87,8 +95,14 @@ class RunController(QObject):
         self._market: Market | None = None
         self._settings = Settings()
         self._pending: Settings | None = None
+        self._file: FileReading | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the market that is watched."""
+        return self._settings
 
     @property
     def is_training(self) -> bool:
@@ -98,14 +112,20 @@ class RunController(QObject):
         """Watch the market that the settings name, instead of the one that is watched now.
 
         Of several that are asked for while one is still being opened, the last is opened; asking twice is asking once.
+        A file is read first, so that one that is refused ends nothing.
         """
         if self._pending is not None and self._pending.market == settings.market:
             return
         self._pending = settings
-        if self._feed is not None:
-            self._feed.blockSignals(True)
-        self._announce(settings.market)
+        self.cancel_reading()
+        if settings.market.feed != "replay" or self._market is None:
+            self._leave_for(settings.market)
         self._spawn(self._open(settings))
+
+    def cancel_reading(self) -> None:
+        """Read the file of a replay no further: the market that is watched stays."""
+        if self._file is not None:
+            self._file.cancel()
 
     def try_again(self) -> None:
         """Connect anew at once, whatever wait the exchange has asked for: it may ask again. Training goes on meanwhile
@@ -136,8 +156,15 @@ class RunController(QObject):
 
     async def close(self) -> None:
         """End the feed and the training, and wait for both."""
+        self.cancel_reading()
         async with self._turn:
             await self._close_market()
+
+    def _leave_for(self, market: MarketSettings) -> None:
+        """Nothing more of the market that was watched is shown."""
+        if self._feed is not None:
+            self._feed.blockSignals(True)
+        self._announce(market)
 
     def _announce(self, market: MarketSettings) -> None:
         self.opening.emit(market)
@@ -158,12 +185,18 @@ class RunController(QObject):
         return self._pending is not None and self._pending is not settings
 
     async def _open_market(self, settings: Settings, *, trains: bool = True) -> None:
+        feed, built = self._make_feed(), None
+        if settings.market.feed == "replay":
+            built = await self._build(feed, settings)
+            if built is None or self._is_left(settings):
+                return
+            if self._market is not None:
+                self._leave_for(settings.market)
         await self._close_market()
         if self._is_left(settings):
             return
         self._settings = settings
-        feed = self._make_feed()
-        built = await self._build(feed, settings.market)
+        built = built or await self._build(feed, settings)
         if built is None:
             return
         if self._is_left(settings):
@@ -181,20 +214,32 @@ class RunController(QObject):
     def _make_feed(self) -> MarketFeed:
         return MarketFeed(self._database.candles, self._database.holes, self._clock, self._urls, self._holds, self)
 
-    async def _build(self, feed: MarketFeed, market: MarketSettings) -> BuiltFeed | None:
+    async def _build(self, feed: MarketFeed, settings: Settings) -> BuiltFeed | None:
         """None where there is no feed to be had; that has been said then."""
         try:
-            return await feed.build(market, self._settings.training.seed, self._limit)
+            with self._reading(settings.market) as watch:
+                return await feed.build(settings.market, settings.training.seed, self._limit, watch)
         except (FeedError, CandleFileError, StorageError) as error:
-            self._give_up(str(error), needs_room=isinstance(error, FullDiskError))
+            self._give_up(settings, str(error), needs_room=isinstance(error, FullDiskError))
         except Exception as error:  # other people's code: the window must not go on looking for candles for ever
             _log.exception("the market could not be opened")
-            self._give_up(
-                translate("Window", "The market could not be opened ({0}: {1}). The log says more.").format(
-                    type(error).__name__, error
-                )
-            )
+            words = translate("Window", "The market could not be opened ({0}: {1}). The log says more.")
+            self._give_up(settings, words.format(type(error).__name__, error))
         return None
+
+    @contextmanager
+    def _reading(self, market: MarketSettings) -> Iterator[Watch]:
+        """The file of a replay is read meanwhile, on another thread."""
+        if market.feed != "replay":
+            yield lambda done, total: None
+            return
+        self._file = file = FileReading(Path(market.file or "").name, self)
+        file.progressed.connect(self.reading)
+        try:
+            yield file.watch
+        finally:
+            self._file = None
+            file.end()
 
     def _run_feed(self, feed: MarketFeed) -> None:
         self._task = asyncio.ensure_future(feed.run())
@@ -211,17 +256,23 @@ class RunController(QObject):
         async with self._turn:
             asked = self._settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
-                self._announce(asked)
+                if asked.feed != "replay" or self._market is None:
+                    self._announce(asked)
                 await self._open_market(self._settings, trains=trains)
                 return
             await self._close_feed()
             self._say(FeedState.CONNECTING, translate("Window", "Trying {0} again …").format(venue_name(asked.venue)))
             feed = self._make_feed()
-            if await self._build(feed, replace(asked, feed="live")) is not None:
+            if await self._build(feed, replace(self._settings, market=replace(asked, feed="live"))) is not None:
                 self._adopt(feed)
                 self._run_feed(feed)
 
-    def _give_up(self, sentence: str, *, needs_room: bool = False) -> None:
+    def _give_up(self, settings: Settings, sentence: str, *, needs_room: bool = False) -> None:
+        if self._is_left(settings):
+            return
+        if settings.market.feed == "replay" and self._market is not None:
+            self.refused.emit(sentence)
+            return
         self._say(FeedState.FAILED, sentence, needs_room=needs_room)
         self.failed.emit(sentence)
 

@@ -31,6 +31,7 @@ class TerminalView(QObject):
         runs.feed_event.connect(self._on_feed)
         runs.notice.connect(progress.say)
         runs.failed.connect(progress.say)
+        runs.refused.connect(progress.say)
         self._timer = QTimer(self)
         self._timer.setInterval(_PICTURE_EVERY_MS)
         self._timer.timeout.connect(self.write_picture)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from core.market.feeds.stored import StoredFeed
 from core.market.feeds.trouble import BY_ITSELF
 from core.market.feeds.urls import ExchangeUrls
 from core.market.files import read_candle_file
+from core.market.history.reading import Watch
 from core.market.sample import sample_feed
 from core.settings import MarketSettings
 
@@ -43,19 +45,21 @@ async def build_feed(
     is_known: Callable[[Market], bool] = lambda market: False,
     last_simulated: Callable[[], Market | None] = lambda: None,
     holds: VenueHolds | None = None,
+    watch: Watch = lambda done, total: None,
 ) -> BuiltFeed:
     """Build what `settings.feed` asks for. limit: how many candles it yields at most.
 
     is_known: whether candles of a market are stored already. Such a market is waited for; the sample is for those who
     have nothing to look at yet. last_simulated: the invented market that goes on where no seed asks for another; a new
-    one is invented where there is none. holds: shared with all others who ask exchanges.
+    one is invented where there is none. holds: shared with all others who ask exchanges. watch: as that of
+    `read_candle_table`, called on another thread while the file of a replay is read.
 
     Raises FeedError or CandleFileError with a sentence for the user.
     """
     hold = (holds or VenueHolds(clock)).of(settings.venue)
     match settings.feed:
         case "replay":
-            return BuiltFeed(_replay(settings, clock, limit))
+            return BuiltFeed(await _replay(settings, clock, limit, watch))
         case "simulate":
             wanted = _seed_to_go_on_with(last_simulated()) if seed is None else seed
             return BuiltFeed(_simulated(settings, wanted, clock, limit))
@@ -109,11 +113,11 @@ def _stored(settings: MarketSettings, clock: Clock, is_known: Callable[[Market],
     return StoredFeed(market, clock)
 
 
-def _replay(settings: MarketSettings, clock: Clock, limit: int | None) -> ReplayFeed:
+async def _replay(settings: MarketSettings, clock: Clock, limit: int | None, watch: Watch) -> ReplayFeed:
     if not settings.file:
         raise FeedError("A replay needs a candle file: name one with --file, or in the market dialog.")
     path = Path(settings.file)
-    file = read_candle_file(path)
+    file = await asyncio.to_thread(read_candle_file, path, watch)
     return ReplayFeed(file, replay_name(path, file), clock, settings.speed or 0.0, settings.catch_up_candles, limit)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from bisect import bisect_right
 from collections.abc import AsyncIterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 
 from core.clock import Clock
@@ -53,7 +55,8 @@ class ReplayFeed:
         return FeedKind.REPLAY
 
     async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
-        left = [candle for candle in self._candles if after_ms is None or candle.open_time_ms > after_ms]
+        first = 0 if after_ms is None else bisect_right(self._candles, after_ms, key=attrgetter("open_time_ms"))
+        left = self._candles[first:]
         done = len(self._candles) - len(left)
         at_once = max(0, self._catch_up - done)
         async for event in self._at_once(left[:at_once], done):

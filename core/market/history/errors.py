@@ -7,6 +7,10 @@ class CandleFileError(Exception):
     """A candle file cannot be used. The message is a sentence for the user."""
 
 
+class ReadingCancelledError(CandleFileError):
+    """The user wants the file no more."""
+
+
 class HistoryError(Exception):
     """History cannot be imported, exported or fetched as asked. The message is a sentence for the user."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from pathlib import Path
@@ -38,6 +39,9 @@ _MOST_CONTRADICTING = 0.25
 """Of the rows. More than that is no slip: the times are rounded, or the rows are of several markets."""
 
 
+Watch = Callable[[int, int], None]
+
+
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """zone: of texts that name none. interval: of the candles; None: as the rows say.
@@ -70,12 +74,19 @@ class CandleTable:
     symbols: tuple[str, ...]
 
 
-def read_candle_table(path: Path, options: ReadOptions | None = None) -> CandleTable:
-    """Read CSV (also in .gz or .zip), Feather or Parquet. Raises CandleFileError; then nothing of it is of use."""
+def read_candle_table(
+    path: Path, options: ReadOptions | None = None, watch: Watch = lambda done, total: None
+) -> CandleTable:
+    """Read CSV (also in .gz or .zip), Feather or Parquet. Raises CandleFileError; then nothing of it is of use.
+
+    watch: called now and then on this thread with the bytes read and to be read, 0 where that is not known; what it
+    raises ends the reading.
+    """
     options = options or ReadOptions()
     table = TableFile(path, passes_over_long_lines=not options.is_strict)
     reader = _Reader(table, options)
     for chunk in table.chunks():
+        watch(table.bytes_read, path.stat().st_size)
         reader.take(chunk)
     return reader.finish()
 

@@ -8,7 +8,7 @@ import io
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
@@ -56,10 +56,14 @@ def sha256_of(path: Path) -> str:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[IO[bytes]]:
-    """The table's bytes, unpacked. Raises CandleFileError, also for what turns out broken while it is read."""
+def opened(path: Path, on_file: Callable[[IO[bytes]], None] = lambda file: None) -> Iterator[IO[bytes]]:
+    """The table's bytes, unpacked. Raises CandleFileError, also for what turns out broken while it is read.
+
+    on_file: given the file as it lies on disk, whose position says how far reading has come.
+    """
     try:
         with path.open("rb") as file:
+            on_file(file)
             beginning = file.read(len(_ZIP))
             file.seek(0)
             if beginning.startswith(_GZIP):

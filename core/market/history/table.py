@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from core.market.history.errors import CandleFileError
 from core.market.history.source import MOST_ROWS, empty, opened, require_readable
@@ -70,6 +70,12 @@ class TableFile:
         self._form = None if self._arrow_kind is not None else _form_of(path)
         self.long_lines = 0
         """Lines passed over so far."""
+        self._file: IO[bytes] | None = None
+
+    @property
+    def bytes_read(self) -> int:
+        """Of the file as it lies on disk, where it is text; else 0."""
+        return 0 if self._file is None or self._file.closed else self._file.tell()
 
     @property
     def first_line(self) -> int | None:
@@ -110,7 +116,7 @@ class TableFile:
 
         name = self.path.name
         try:
-            with opened(self.path) as data, io.TextIOWrapper(data, form.encoding, newline="") as text:
+            with opened(self.path, self._take_file) as data, io.TextIOWrapper(data, form.encoding, newline="") as text:
                 yield from self._parsed(text, form)
         except UnicodeDecodeError as error:
             raise CandleFileError(
@@ -120,6 +126,9 @@ class TableFile:
             raise empty(self.path) from error
         except (pd.errors.ParserError, ValueError) as error:
             raise CandleFileError(f"{name} is not a table: {error}.") from error
+
+    def _take_file(self, file: IO[bytes]) -> None:
+        self._file = file
 
     def _parsed(self, text: io.TextIOWrapper, form: _TextForm) -> Iterator[pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415

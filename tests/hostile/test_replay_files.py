@@ -1,0 +1,135 @@
+"""Replay files in the window: read on a thread, with progress and an end; one that is refused ends nothing."""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from core.events import JobProgress
+from core.market.feeds import auto
+from core.market.files import CandleFile, Watch, read_candle_file
+from core.market.history.table import CHUNK_ROWS
+from desktop.app import Application
+from desktop.file_reading import READING_JOB
+from tests.desktop.conftest import gate as gate
+from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until
+from tests.support.candles import START_MS
+
+pytestmark = pytest.mark.hostile
+
+
+def choose(application: Application, path: Path) -> None:
+    """As the market dialog does."""
+    window = application.window
+    market = dataclasses.replace(window.settings.market, feed="replay", file=str(path))
+    window.apply_settings(dataclasses.replace(window.settings, market=market))
+    window.market_chosen.emit(market)
+
+
+def many_rows(path: Path, rows: int) -> Path:
+    times = START_MS + 60_000 * np.arange(rows)
+    prices = 100.0 + np.random.default_rng(1).normal(size=rows).cumsum() * 0.01
+    lines = "\n".join(
+        f"{time},{price:.6f},{price + 1:.6f},{price - 1:.6f},{price:.6f},1"
+        for time, price in zip(times, prices, strict=True)
+    )
+    path.write_text("time,open,high,low,close,volume\n" + lines)
+    return path
+
+
+REFUSED = {
+    "no table": (b"Dear diary,\nnothing happened.\n", ".csv"),
+    "a bomb of blank lines": (gzip.compress(b"time,open,high,low,close,volume\n" + b"\n" * 3_000_000, 1), ".csv.gz"),
+    "nothing": (b"", ".csv"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, kind: str
+) -> None:
+    """The running market was stopped first, and the sentence stood on other markets' charts half an hour later."""
+    content, ending = REFUSED[kind]
+    refused = tmp_path / f"refused{ending}"
+    refused.write_bytes(content)
+
+    async def story(application: Application) -> None:
+        window, runs, state = application.window, application.runs, application.state
+        await until(lambda: step_of(application) > 3, "training")
+        run, market, title = state.run_id, window.settings.market, window.windowTitle()
+        sentences: list[str] = []
+        runs.refused.connect(sentences.append)
+        choose(application, refused)
+        await until(lambda: bool(sentences), "the refusal")
+        assert refused.name in sentences[0]
+        assert window.settings.market == market and window.windowTitle() == title
+        assert sentences[0] in window.banner.text.text() and window.banner.isVisible()
+        reached = step_of(application)
+        gate.release(3)
+        await until(lambda: step_of(application) >= reached + 3, "the market that goes on")
+        assert state.run_id == run and runs.is_training
+        choose(application, many_rows(tmp_path / "good.csv", 200))
+        await until(lambda: state.run_id not in (None, run) and step_of(application) > 3, "the next market")
+        assert not window.banner.isVisible() and len(sentences) == 1
+        assert "good" in window.windowTitle() and application.chart._empty_text.startswith("Waiting")
+
+    run_window(qapp, context(tmp_path / "data"), story)
+
+
+def test_a_large_file_is_read_on_another_thread_with_progress_and_can_be_cancelled(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    large = many_rows(tmp_path / "large.csv", 3 * CHUNK_ROWS)
+    threads: list[threading.Thread] = []
+
+    def read(path: Path, watch: Watch) -> CandleFile:
+        threads.append(threading.current_thread())
+        return read_candle_file(path, watch)
+
+    monkeypatch.setattr(auto, "read_candle_file", read)
+
+    async def story(application: Application) -> None:
+        runs, state = application.runs, application.state
+        await until(lambda: step_of(application) > 3, "training")
+        run, market = state.run_id, application.window.settings.market
+        reports: list[JobProgress] = []
+        sentences: list[str] = []
+        runs.reading.connect(reports.append)
+        runs.refused.connect(sentences.append)
+        runs.reading.connect(lambda report: application.jobs.cancel(READING_JOB))
+        choose(application, large)
+        await until(lambda: bool(sentences), "the end of reading")
+        assert "large.csv was cancelled" in sentences[0]
+        assert next(report.done for report in reports if not report.is_over) < 50 and reports[-1].is_over
+        assert state.run_id == run and runs.is_training and application.window.settings.market == market
+        assert threading.main_thread() not in threads
+
+    run_window(qapp, context(tmp_path / "data"), story)
+
+
+def test_another_market_that_is_chosen_ends_the_reading_of_a_file(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
+    large = many_rows(tmp_path / "large.csv", 2 * CHUNK_ROWS)
+
+    async def story(application: Application) -> None:
+        window, runs = application.window, application.runs
+        await until(lambda: step_of(application) > 3, "training")
+        sentences: list[str] = []
+        opened: list[str] = []
+        runs.refused.connect(sentences.append)
+        runs.opened.connect(lambda market: opened.append(market.venue))
+        choose(application, large)
+        market = dataclasses.replace(window.settings.market, feed="simulate", file=None)
+        window.apply_settings(dataclasses.replace(window.settings, market=market))
+        window.market_chosen.emit(market)
+        await until(lambda: opened == ["simulated"], "the market that was chosen last")
+        assert not sentences
+
+    run_window(qapp, context(tmp_path / "data"), story)
