@@ -158,8 +158,8 @@ FAULTS = (
     Fault(
         "replay-repeats-the-stored-candle",
         "core/market/feeds/replay.py",
-        "candle.open_time_ms > after_ms]",
-        "candle.open_time_ms >= after_ms]",
+        "bisect_right(self._candles, after_ms, key",
+        "bisect_right(self._candles, after_ms - 1, key",
     ),
     Fault(
         "closing-cancels-nobody",
