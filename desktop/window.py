@@ -60,6 +60,7 @@ _THEME_ACTIONS: dict[Mode, ActionId] = {
 _RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
 _COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 _MOST_PASSED_BY = 100
+_REFUSED = "refused input"
 
 
 class MainWindow(QMainWindow):
@@ -289,6 +290,7 @@ class MainWindow(QMainWindow):
         self.inputs.learning_rate_changed.connect(self._on_learning_rate)
         self.inputs.clip_norm_changed.connect(self._on_clip_norm)
         self.inputs.duty_changed.connect(self._on_duty)
+        self.inputs.refused.connect(lambda sentence: self.tell(sentence, Severity.WARNING, key=_REFUSED))
         self.gradients.change_requested.connect(self._on_change)
         self.gradients.way_back_requested.connect(self.take_way_back)
         self.best_checkpoint.restore_requested.connect(self.preview_requested)
@@ -367,10 +369,12 @@ class MainWindow(QMainWindow):
         self.actions_of_window.apply_palette(palette)
 
     def _on_learning_rate(self, value: float) -> None:
+        self.banner.withdraw(_REFUSED)
         self.learning_rate_changed.emit(value)
         self._store(replace(self._settings, training=replace(self._settings.training, learning_rate=value)))
 
     def _on_clip_norm(self, value: float) -> None:
+        self.banner.withdraw(_REFUSED)
         self.clip_norm_changed.emit(value)
         self._store(replace(self._settings, gradients=replace(self._settings.gradients, clip_norm=value)))
 

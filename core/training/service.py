@@ -49,6 +49,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.setting_sets import settings_of
 from core.storage.weights import CheckpointError
+from core.training.adjusting import refusal_of
 from core.training.corrections import Corrections
 from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
 from core.training.doctor.doctor import GradientDoctor
@@ -334,6 +335,9 @@ class TrainingService:
         """A checkpoint comes first: it is what is gone back to where the change turns out badly."""
         if isinstance(command, SetDuty):
             return ()  # the driver paces: a trainer that slept would leave commands unanswered
+        refused = refusal_of(command, self._settings_in_force())
+        if refused is not None:
+            return (self._incident(refused),)
         is_sound = self._health.newest is not Disease.DIVERGED
         saved = self._save("change") if is_sound else ()
         if isinstance(command, SetLearningRate):

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QSizePolicy,
-    QSpinBox,
     QWidget,
 )
 
@@ -25,14 +24,14 @@ from core.setting_faults import sentence_of
 from core.settings import OWN_DIALOG
 from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
-from desktop.panels.inputs import DecimalSpinBox, LogSpinBox
+from desktop.panels.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, WholeSpinBox
 from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
 _OWN_CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
 _LARGEST_INT = 2**31 - 1
 _LARGEST_FLOAT = 1e12
-_SMALLEST_POSITIVE = 1e-8
+_SMALLEST_POSITIVE = 1e-12
 _LOG_FROM_RATIO = 1e4
 _EDITOR_WIDTH = 150
 _DESCRIPTION_WIDTH = 300
@@ -87,6 +86,8 @@ class GroupForm(QWidget, Generic[T]):
     """All fields of one settings class, one in a row: name, editor, description."""
 
     changed = Signal()
+    refused = Signal(str)
+    """The sentence about a number that was typed and cannot be: the one before it stays."""
 
     def __init__(self, value: T, note: str = "", parent: QWidget | None = None) -> None:
         """note: a sentence over the form."""
@@ -108,6 +109,9 @@ class GroupForm(QWidget, Generic[T]):
             editor = self._editors[name]
             editor.put(getattr(value, name))
             editor.listen(self.changed.emit)
+            for box in bounded_boxes(editor.widget):
+                box.setAccessibleName(title(name))
+                box.refused.connect(self.refused)
             editor.widget.setObjectName(name)
             about = description(info)
             editor.widget.setToolTip(paragraphs(about))
@@ -148,6 +152,11 @@ class GroupForm(QWidget, Generic[T]):
             problem = error.errors()[0]
             where = title(str(problem["loc"][0])) if problem["loc"] else translate("Dialogs", "These settings")
             raise ValueError(f"{where}: {sentence_of(problem)}.") from error
+
+
+def bounded_boxes(widget: QWidget) -> list[BoundedBox]:
+    """The widget itself, or those in it, where they are boxes of numbers."""
+    return [box for box in (widget, *widget.findChildren(QWidget)) if isinstance(box, BoundedBox)]
 
 
 def editable(options: Sequence[str], value: str, placeholder: str = "") -> QComboBox:
@@ -210,18 +219,25 @@ def _switch() -> FieldEditor:
 
 
 def _whole_number(low: float | None, high: float | None) -> FieldEditor:
-    spin = QSpinBox()
     lowest = -_LARGEST_INT if low is None else max(-_LARGEST_INT, int(low))
-    spin.setRange(lowest, _LARGEST_INT if high is None else min(_LARGEST_INT, int(high)))  # Qt's are 32 bits wide
-    spin.setGroupSeparatorShown(True)
-    return FieldEditor(spin, spin.value, spin.setValue, lambda call: spin.valueChanged.connect(lambda _value: call()))
+    spin = WholeSpinBox(lowest, _LARGEST_INT if high is None else min(_LARGEST_INT, int(high)))  # Qt's are 32 bits wide
+    return _of_box(spin)
 
 
 def _number(low: float | None, high: float | None) -> FieldEditor:
     least, most = -_LARGEST_FLOAT if low is None else low, _LARGEST_FLOAT if high is None else high
     spans_decades = least > 0 and most / least >= _LOG_FROM_RATIO
-    spin = LogSpinBox(least, most) if spans_decades else DecimalSpinBox(least, most)
-    return FieldEditor(spin, spin.value, spin.setValue, lambda call: spin.valueChanged.connect(lambda _value: call()))
+    return _of_box(LogSpinBox(least, most) if spans_decades else DecimalSpinBox(least, most))
+
+
+def _of_box(box: BoundedBox) -> FieldEditor:
+    """What is typed counts at once, also where it cannot be: then `get` says so."""
+
+    def listen(call: Callable[[], None]) -> None:
+        box.lineEdit().textEdited.connect(lambda _text: call())
+        box.valueChanged.connect(lambda _value: call())
+
+    return FieldEditor(box, box.entered, box.setValue, listen)
 
 
 def _text(is_optional: bool) -> FieldEditor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
@@ -37,6 +37,8 @@ class PreferencesDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Preferences"))
         self._settings = settings
+        self._refusal: str | None = None
+        """Until its event is over."""
         self._forms: dict[str, GroupForm[object]] = {}
         self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
@@ -120,6 +122,7 @@ class PreferencesDialog(QDialog):
     def _add_page(self, group: str) -> None:
         form: GroupForm[object] = GroupForm(getattr(self._settings, group), _note(group))
         form.changed.connect(self._check)
+        form.refused.connect(self._refuse)
         self._forms[group] = form
         scroll = QScrollArea()
         scroll.setWidget(form)
@@ -164,9 +167,21 @@ class PreferencesDialog(QDialog):
         for name in field_infos(type(default)):
             self._forms[group].editor(name).put(getattr(default, name))
 
+    def _refuse(self, sentence: str) -> None:
+        """A number that cannot be was given up for the one before it. The same key press must not accept that."""
+        self._refusal = sentence
+        QTimer.singleShot(0, self, self._after_refusal)
+
+    def _after_refusal(self) -> None:
+        sentence, self._refusal = self._refusal, None
+        self._check()
+        if sentence is not None:
+            self.message.setText(sentence)
+            self.message.show()
+
     def _check(self) -> None:
         """Say at once what is wrong, or what will not take effect at once."""
-        is_valid = True
+        is_valid = self._refusal is None
         try:
             waiting = self._waiting(self.settings())
             text = _waiting_text(waiting) if waiting else ""

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from core.checkpoints.catalog import Kept
 from core.market.candle import Interval
 from desktop.formatting import format_time
 from desktop.jobs.form import FilePicker, JobDialog, chosen_device
 from desktop.jobs.orders import Order, checkpoint_words, evaluate_order, pretrain_order
+from desktop.panels.inputs import WholeSpinBox
 from desktop.translation import translate
 
 
@@ -31,11 +32,8 @@ class PretrainDialog(JobDialog):
         self.epochs = _whole(10, 1, 10_000)
         self.patience = _whole(3, 1, 1_000)
         self.batch_size = _whole(32, 1, 65_536)
-        self.share = QDoubleSpinBox()
-        self.share.setRange(5.0, 50.0)
-        self.share.setDecimals(0)
+        self.share = _whole(20, 5, 50)
         self.share.setSuffix(translate("Jobs", " % of each file"))
-        self.share.setValue(20.0)
         self.device = chosen_device(device)
         self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "Candles, all of one interval"))
         self.add_row(
@@ -58,15 +56,19 @@ class PretrainDialog(JobDialog):
             translate("Jobs", "Where it computes; training goes on beside it"),
         )
         self.picker.changed.connect(self.check)
+        for box in (self.epochs, self.share, self.patience, self.batch_size):
+            box.lineEdit().textEdited.connect(lambda _text: self.check())
+            box.valueChanged.connect(lambda _value: self.check())
+            box.refused.connect(lambda sentence: self.message.refuse(sentence, self.order, self.buttons))
         self.check()
 
     def order(self) -> Order:
         return pretrain_order(
             self.picker.files(),
-            epochs=self.epochs.value(),
-            validation_share=self.share.value() / 100.0,
-            patience=self.patience.value(),
-            batch_size=self.batch_size.value(),
+            epochs=self.epochs.entered(),
+            validation_share=self.share.entered() / 100.0,
+            patience=self.patience.entered(),
+            batch_size=self.batch_size.entered(),
             device=self.device.currentData(),
         )
 
@@ -164,9 +166,7 @@ def _title(kept: Kept) -> str:
     )
 
 
-def _whole(value: int, least: int, most: int) -> QSpinBox:
-    spin = QSpinBox()
-    spin.setRange(least, most)
-    spin.setGroupSeparatorShown(True)
+def _whole(value: int, least: int, most: int) -> WholeSpinBox:
+    spin = WholeSpinBox(least, most)
     spin.setValue(value)
     return spin

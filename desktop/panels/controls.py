@@ -13,8 +13,8 @@ from desktop.panels.inputs import LogSpinBox
 from desktop.plain_text import Label
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_SMALLEST_RATE, _LARGEST_RATE = 1e-8, 1.0
-_SMALLEST_NORM, _LARGEST_NORM = 1e-8, 1e6
+_SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
+_SMALLEST_NORM, _LARGEST_NORM = 1e-12, 1e6
 _WIDTH_LETTERS = 13
 _DUTY_STEP = 5
 _SLIDER_WIDTH = 90
@@ -32,6 +32,8 @@ class TrainingInputs(QWidget):
     clip_norm_changed = Signal(float)
     duty_changed = Signal(int)
     """In percent: when the slider is let go, or moved by a key or the wheel."""
+    refused = Signal(str)
+    """The sentence about a number that was typed and cannot be: the one before it stays in force."""
 
     def __init__(
         self, learning_rate: float, clip_norm: float, duty_percent: int = 100, parent: QWidget | None = None
@@ -71,6 +73,8 @@ class TrainingInputs(QWidget):
         self.show_duty(duty_percent)
         self.learning_rate.valueChanged.connect(self.learning_rate_changed)
         self.clip_norm.valueChanged.connect(self.clip_norm_changed)
+        for box in (self.learning_rate, self.clip_norm):
+            box.refused.connect(self.refused)
         self.duty.sliderMoved.connect(lambda steps: self._show_percent(steps * _DUTY_STEP))
         self.duty.valueChanged.connect(self._on_duty)
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QDoubleSpinBox, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
+
+from desktop.translation import translate
 
 _MOST_DECIMALS = 12
 _LADDER = (1.0, 2.0, 5.0, 10.0)
@@ -38,15 +41,18 @@ def next_on_ladder(value: float, steps: int) -> float:
 class LogSpinBox(QDoubleSpinBox):
     """A positive number whose arrows go 1, 2, 5, 10. ``1e-4`` may be typed and becomes ``0.0001``.
 
-    `valueChanged` comes when the number is finished, not while it is typed.
+    `valueChanged` comes when the number is finished, not while it is typed. `refused` carries the sentence about a text
+    that is no number of the range; the number stays as it was.
     """
+
+    refused = Signal(str)
 
     def __init__(self, minimum: float, maximum: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDecimals(_MOST_DECIMALS)
         self.setRange(minimum, maximum)
         self.setKeyboardTracking(False)
-        self.setCorrectionMode(QDoubleSpinBox.CorrectionMode.CorrectToNearestValue)
+        self.editingFinished.connect(self._on_finished)
 
     def textFromValue(self, value: float) -> str:
         return readable_decimal(value, 4)
@@ -56,17 +62,19 @@ class LogSpinBox(QDoubleSpinBox):
         return self.value() if number is None else number
 
     def validate(self, text: str, position: int) -> object:
-        number = _parse(text)
-        if number is not None and self.minimum() <= number <= self.maximum():
-            return QValidator.State.Acceptable, text, position
-        could_become_one = all(character in "0123456789.,eE+- " for character in text)
-        state = QValidator.State.Intermediate if could_become_one else QValidator.State.Invalid
-        return state, text, position
+        return _state(text, _parse(text), self.minimum(), self.maximum()), text, position
 
     def fixup(self, text: str) -> str:
-        number = _parse(text)
-        nearest = self.value() if number is None else min(max(number, self.minimum()), self.maximum())
-        return self.textFromValue(nearest)
+        self.refused.emit(_refusal(text, _parse(text), self) + _stays(self))
+        return self.textFromValue(self.value())
+
+    def entered(self) -> float:
+        """The number as it is typed so far. Raises ValueError with the sentence, where it is none of the range."""
+        return _entered(self, _parse(self.cleanText()))
+
+    def _on_finished(self) -> None:
+        """Nobody is typing any more, though the cursor may still be here."""
+        self.lineEdit().setModified(False)
 
     def stepBy(self, steps: int) -> None:
         stepped = next_on_ladder(max(self.value(), self.minimum()), steps)
@@ -75,16 +83,104 @@ class LogSpinBox(QDoubleSpinBox):
 
 
 class DecimalSpinBox(QDoubleSpinBox):
-    """A number written without needless zeros; its arrows go by tenths."""
+    """A number written without needless zeros; its arrows go by tenths. `refused` as of `LogSpinBox`."""
+
+    refused = Signal(str)
 
     def __init__(self, minimum: float, maximum: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setDecimals(6)
         self.setRange(minimum, maximum)
         self.setSingleStep(0.1)
+        self.setKeyboardTracking(False)
 
     def textFromValue(self, value: float) -> str:
         return readable_decimal(value, 7)
+
+    def valueFromText(self, text: str) -> float:
+        number = _parse(text)
+        return self.value() if number is None else number
+
+    def validate(self, text: str, position: int) -> object:
+        return _state(text, _parse(text), self.minimum(), self.maximum()), text, position
+
+    def fixup(self, text: str) -> str:
+        self.refused.emit(_refusal(text, _parse(text), self) + _stays(self))
+        return self.textFromValue(self.value())
+
+    def entered(self) -> float:
+        """As of `LogSpinBox`."""
+        return _entered(self, _parse(self.cleanText()))
+
+
+class WholeSpinBox(QSpinBox):
+    """A whole number, with its thousands apart. `refused` as of `LogSpinBox`."""
+
+    refused = Signal(str)
+
+    def __init__(self, minimum: int, maximum: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setRange(minimum, maximum)
+        self.setGroupSeparatorShown(True)
+        self.setKeyboardTracking(False)
+
+    def valueFromText(self, text: str) -> int:
+        number = self._parse(text)
+        return self.value() if number is None else number
+
+    def validate(self, text: str, position: int) -> object:
+        bare = text.removesuffix(self.suffix())
+        return _state(bare, self._parse(text), self.minimum(), self.maximum()), text, position
+
+    def fixup(self, text: str) -> str:
+        self.refused.emit(_refusal(text.removesuffix(self.suffix()), self._parse(text), self) + _stays(self))
+        return f"{self.prefix()}{self.textFromValue(self.value())}{self.suffix()}"
+
+    def entered(self) -> int:
+        """As of `LogSpinBox`."""
+        return int(_entered(self, self._parse(self.cleanText())))
+
+    def _parse(self, text: str) -> int | None:
+        bare = text.removesuffix(self.suffix()).removeprefix(self.prefix())
+        plain = bare.replace(self.locale().groupSeparator(), "").replace(" ", "")
+        try:
+            return int(plain)
+        except ValueError:
+            return None
+
+
+BoundedBox = LogSpinBox | DecimalSpinBox | WholeSpinBox
+
+
+def _entered(box: BoundedBox, number: float | None) -> float:
+    if box.cleanText() == box.textFromValue(box.value()):  # type: ignore[arg-type]
+        return box.value()  # which may have more digits than are shown
+    if number is None or not box.minimum() <= number <= box.maximum():
+        raise ValueError(_refusal(box.cleanText(), number, box))
+    return number
+
+
+def _state(text: str, number: float | None, least: float, most: float) -> QValidator.State:
+    """A number out of range may be typed, so that it can be refused in words: stopping the keys at 1 makes 1 of 10."""
+    if number is not None and least <= number <= most:
+        return QValidator.State.Acceptable
+    could_become_one = all(character.isspace() or character in "0123456789.,eE+-'" for character in text)
+    return QValidator.State.Intermediate if could_become_one else QValidator.State.Invalid
+
+
+def _refusal(text: str, number: float | None, box: BoundedBox) -> str:
+    """With the box's name, where it has one."""
+    least, most = box.textFromValue(box.minimum()), box.textFromValue(box.maximum())  # type: ignore[arg-type]
+    if number is None:
+        words = translate("Panels", "“{0}” is not a number. Enter one from {1} to {2}.")
+    else:
+        words = translate("Panels", "{0} is out of range. Enter a number from {1} to {2}.")
+    name = box.accessibleName()
+    return f"{name}{': ' if name else ''}{words.format(text.strip(), least, most)}"
+
+
+def _stays(box: BoundedBox) -> str:
+    return " " + translate("Panels", "{0} stays.").format(box.textFromValue(box.value()))  # type: ignore[arg-type]
 
 
 def _parse(text: str) -> float | None:

@@ -35,7 +35,13 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         window, state = application.window, application.state
         banner = window.banner
         await until(lambda: step_of(application) >= CATCH_UP - 2, "the catch-up")
+        type_rate(application, "10")
+        assert banner.text.text() == (
+            "Learning rate: 10 is out of range. Enter a number from 0.000000000001 to 1. 0.00003 stays."
+        )
+        assert state.status is not None and state.status.learning_rate == RATE
         type_rate(application, "1")
+        assert "out of range" not in banner.text.text() or not banner.isVisible()
         await until(lambda: state.status is not None and state.status.learning_rate == 1.0, "a rate of 1")
         changed_at = step_of(application)
         gate.release(50)

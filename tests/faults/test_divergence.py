@@ -29,7 +29,7 @@ SEEDS = range(20) if IS_LONG else range(2)
 HEALTHY_SEEDS = range(1000, 1100) if IS_LONG else range(1000, 1002)
 CHANGED_AFTER = 300
 NAMED_WITHIN = 50
-HEALTHY_STEPS = 600
+HEALTHY_STEPS = 400
 QUICK_AFTER = 60
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(7200)]

@@ -271,7 +271,7 @@ class Restarts:
 
     def _change(self, group: str, **values: object) -> None:
         settings = self._spec.settings
-        with contextlib.suppress(ValueError):  # out of range: the running host may take it, a new one starts without
+        with contextlib.suppress(ValueError):  # out of range: the running host refuses it, and so does a new one
             changed = replace(getattr(settings, group), **values)
             self._spec = replace(self._spec, settings=replace(settings, **{group: changed}))
 

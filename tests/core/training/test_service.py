@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import pytest
 import torch
 
 from core.clock import ManualClock
-from core.commands import SaveCheckpoint, SetLearningRate, StepOnce, StopSession
-from core.events import CheckpointsChanged, StepDone, TrainerState, TrainerStatus
+from core.commands import SaveCheckpoint, SetClipNorm, SetLearningRate, StepOnce, StopSession
+from core.events import CheckpointsChanged, Incident, StepDone, TrainerState, TrainerStatus
 from core.market.candle import Candle
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -140,4 +141,28 @@ def test_a_speed_is_told_only_while_steps_come(tmp_path: Path) -> None:
         clock.advance_ms(1_000)
         rigs.feed(session, [candle])
     assert session.status().steps_per_s == pytest.approx(1.0), "the pause between is no slow step"
+    session.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (SetLearningRate(10.0), "The learning rate cannot be set: it is 10.0, and has to be at most 1"),
+        (SetLearningRate(0.0), "has to be above 0"),
+        (SetLearningRate(math.nan), "The learning rate cannot be set"),
+        (SetClipNorm(-1.0), "The clip threshold cannot be set: it is -1.0, and has to be above 0"),
+        (SetClipNorm(math.inf), "The clip threshold cannot be set"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
+    tmp_path: Path, command: SetLearningRate | SetClipNorm, words: str
+) -> None:
+    """Whoever sends it: the engine took any number."""
+    session = rigs.service(tmp_path)
+    before = session.status()
+    events = session.handle(command)
+    (refused,) = (event for event in events if isinstance(event, Incident))
+    assert words in refused.what_happened and "stays in force" in refused.what_was_done
+    (status,) = (event for event in events if isinstance(event, TrainerStatus))
+    assert (status.learning_rate, status.clip_norm) == (before.learning_rate, before.clip_norm)
     session.close()

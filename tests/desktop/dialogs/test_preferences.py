@@ -4,7 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QScrollArea, QSpinBox
+from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDialogButtonBox, QLabel, QLineEdit, QScrollArea, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from core.settings import Settings
@@ -70,6 +70,46 @@ def test_a_change_is_applied_with_ok(qtbot: QtBot, dialog: PreferencesDialog) ->
         press(qtbot, dialog, OK)
     assert applied.args[0].model.layers == 3
     assert replace(applied.args[0], model=Settings().model) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "text", "words"),
+    [
+        ("training", "learning_rate", "10", "Learning rate: 10 is out of range. Enter a number from"),
+        ("training", "replay_samples", "5000", "Replay samples: 5000 is out of range. Enter a number from 0 to 1,023."),
+        ("training", "shrinkage", "11", "from 0 to 10."),
+        ("gradients", "accumulation", "0", "is out of range"),
+        ("gradients", "clip_norm", "1e", "“1e” is not a number"),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_with_its_range_and_never_replaced(
+    qtbot: QtBot, dialog: PreferencesDialog, group: str, name: str, text: str, words: str
+) -> None:
+    """The keys stopped where the range ends: 5000 became 500, and 10 became 1."""
+    dialog.show_setting(group, name)
+    box = dialog.form(group).editor(name).widget
+    assert isinstance(box, QAbstractSpinBox)
+    before = box.text()
+    box.selectAll()
+    qtbot.keyClicks(box, text)
+    assert words in dialog.message.text() and not dialog.buttons.button(OK).isEnabled(), "as it is typed"
+    with qtbot.assertNotEmitted(dialog.applied):
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+        assert dialog.isVisible(), "the key that gives it up does not accept what was before"
+        assert box.text() == before
+        qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
+        assert words in dialog.message.text() and "stays" in dialog.message.text()
+        press(qtbot, dialog, OK)
+    assert not dialog.isVisible()
+
+
+@pytest.mark.parametrize("name", ["learning_rate", "weight_decay", "replay_samples"])
+def test_a_number_with_more_digits_than_are_shown_is_not_changed_by_looking(qtbot: QtBot, name: str) -> None:
+    value = {"learning_rate": 1.234567e-4, "weight_decay": 0.012345678, "replay_samples": 1023}[name]
+    settings = replace(Settings(), training=replace(Settings().training, **{name: value}))  # type: ignore[arg-type]
+    dialog = PreferencesDialog(settings)
+    qtbot.addWidget(dialog)
+    assert getattr(dialog.settings().training, name) == pytest.approx(value, rel=1e-4)
 
 
 def test_ok_without_a_change_applies_nothing(qtbot: QtBot, dialog: PreferencesDialog) -> None:

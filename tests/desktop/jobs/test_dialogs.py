@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -124,6 +125,37 @@ def test_what_is_wrong_is_said_and_nothing_starts(qtbot: QtBot, tmp_path: Path, 
     dialog.ordered.connect(told.append)
     dialog.accept()
     assert told == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("batch_size", "70000", "Batch size: 70000 is out of range. Enter a number from 1 to 65,536."),
+        ("share", "90", "Held back: 90 is out of range. Enter a number from 5 to 50."),
+        ("epochs", "0", "Epochs: 0 is out of range. Enter a number from 1 to 10,000."),
+    ],
+)
+def test_a_number_out_of_range_is_refused_with_the_range(
+    qtbot: QtBot, candles: Path, name: str, text: str, words: str
+) -> None:
+    """70000 became 7,000: the keys stopped where the range ends."""
+    dialog = PretrainDialog("cpu")
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    dialog.picker.line.setText(str(candles))
+    box = getattr(dialog, name)
+    before = box.value()
+    box.setFocus()
+    box.lineEdit().setSelection(0, len(box.cleanText()))
+    qtbot.keyClicks(box, text)
+    ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    assert dialog.message.text() == words and not ok.isEnabled()
+    with qtbot.assertNotEmitted(dialog.ordered):
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    qtbot.waitUntil(ok.isEnabled)
+    assert box.value() == before and dialog.message.text().startswith(words)
+    assert dialog.message.text().endswith("stays.")
 
 
 @pytest.mark.parametrize("name", list(MAKERS))

@@ -69,12 +69,49 @@ def test_half_a_number_is_not_sent(qtbot: QtBot, inputs: TrainingInputs) -> None
     assert sent == [pytest.approx(0.003)]
 
 
-@pytest.mark.parametrize(("text", "expected"), [("5", 1.0), ("1e-30", 1e-8), ("e", 1e-4)])
-def test_what_is_out_of_range_becomes_the_nearest(
-    qtbot: QtBot, inputs: TrainingInputs, text: str, expected: float
+@pytest.mark.parametrize("text", ["10", "1.5", "0", "-1", "1e-30", "1e999", "e", "", "1-2"])
+def test_what_cannot_be_is_refused_with_the_range_and_the_number_stays(
+    qtbot: QtBot, inputs: TrainingInputs, text: str
 ) -> None:
-    typed(qtbot, inputs.learning_rate, text)
-    assert inputs.learning_rate.value() == pytest.approx(expected)
+    """10 silently became 1."""
+    with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.waitSignal(inputs.refused) as refused:
+        inputs.learning_rate.selectAll()
+        qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Delete)
+        qtbot.keyClicks(inputs.learning_rate, text)
+        qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Return)
+    assert inputs.learning_rate.value() == 1e-4 and inputs.learning_rate.text() == "0.0001"
+    (sentence,) = refused.args
+    assert sentence.startswith("Learning rate: ") and text in sentence
+    assert sentence.endswith("from 0.000000000001 to 1. 0.0001 stays.")
+
+
+def test_leaving_the_box_refuses_too(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    inputs.clip_norm.setFocus()
+    inputs.clip_norm.selectAll()
+    qtbot.keyClicks(inputs.clip_norm, "2000000")
+    with qtbot.assertNotEmitted(inputs.clip_norm_changed), qtbot.waitSignal(inputs.refused) as refused:
+        inputs.learning_rate.setFocus()
+    assert refused.args == [
+        "Clip threshold: 2000000 is out of range. Enter a number from 0.000000000001 to 1000000. 1 stays."
+    ]
+
+
+@pytest.mark.parametrize("text", ["1", "0.000123456", "3e-5", "0,5", " 0.25 ", "1e-12"])
+def test_what_is_entered_is_what_is_sent(qtbot: QtBot, inputs: TrainingInputs, text: str) -> None:
+    with qtbot.waitSignal(inputs.learning_rate_changed) as changed, qtbot.assertNotEmitted(inputs.refused):
+        typed(qtbot, inputs.learning_rate, text)
+    assert changed.args == [float(text.replace(",", "."))]
+
+
+def test_once_it_is_entered_the_box_follows_the_trainer_while_the_cursor_is_in_it(
+    qtbot: QtBot, inputs: TrainingInputs
+) -> None:
+    """After rollbacks the box said 1 and training used 0.5."""
+    inputs.learning_rate.setFocus()
+    typed(qtbot, inputs.learning_rate, "1")
+    assert inputs.learning_rate.hasFocus()
+    inputs.show_values(0.5, 1.0)
+    assert inputs.learning_rate.text() == "0.5"
 
 
 def test_the_arrows_climb_the_ladder(qtbot: QtBot, inputs: TrainingInputs) -> None:
