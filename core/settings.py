@@ -284,6 +284,24 @@ class BackupSettings:
 
 
 @dataclass(frozen=True, kw_only=True, config=_CONFIG)
+class RecordSettings:
+    """How much of a run's record is kept. What is drawn of forecasts, and all scores, are kept for good."""
+
+    keep_detail_days: int = Field(
+        default=30,
+        ge=0,
+        le=36_500,
+        description="Exact forecasts, experts' losses and gradients are kept of so many days' candles; 0: of all.",
+    )
+    keep_detail_candles: int = Field(
+        default=20_000,
+        ge=1_000,
+        le=100_000_000,
+        description="They are kept of at least so many of the newest candles, however many days that is.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class AppearanceSettings:
     """How the window looks."""
 
@@ -404,6 +422,7 @@ class Settings:
     recovery: RecoverySettings = field(default_factory=RecoverySettings)
     checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
     backups: BackupSettings = field(default_factory=BackupSettings)
+    record: RecordSettings = field(default_factory=RecordSettings)
     chart: ChartSettings = field(default_factory=ChartSettings)
     appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
     watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)

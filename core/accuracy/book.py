@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ from core.accuracy.columns import Origins, ScoreColumns
 from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.storage.runs import RunStore
 from core.storage.scored import REGIMES, ScoredReader
+from core.storage.sealed import SealedTable
 from core.training.judged import judged_from_nth
 from core.training.spec import own_mode_of
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_SCORES = 20_000
 """Of each horizon: what is older is left to `evaluate`."""
+_log = logging.getLogger("ghostcandle")
 _AT_ONCE = 500
 _ORIGINS_BEFORE = 256
 """More than a forecast reaches: directions are told from the closes before."""
@@ -29,7 +32,7 @@ class AccuracyBook:
     def __init__(self, db: Database, run_id: str, horizons: int, most: int = MOST_SCORES) -> None:
         self._run_id = run_id
         self._most = most
-        self._reader = ScoredReader(db, run_id, own_mode_of(RunStore(db).get(run_id).market))
+        self._reader = ScoredReader(db, run_id, own_mode_of(RunStore(db).get(run_id).market), _note_damage)
         self._origins = Origins()
         self._from_ms, self._left_out = 0, 0
         self._has_read: set[int] = set()
@@ -45,16 +48,21 @@ class AccuracyBook:
         return len(self._has_read) == len(self._columns)
 
     def read_on(self, horizon: int) -> Iterable[None]:
-        """Take what was stored since; a piece with each turn, so that a reader that is let go of can end."""
-        columns = self._columns[horizon]
-        if not len(columns):
-            columns.read_until_ms = max(columns.read_until_ms, self._reader.start(self._most))
+        """Take what was stored since, of this horizon and of those that are stored with it; a piece with each turn, so
+        that a reader that is let go of can end."""
+        together = [each for each in self._columns if (each == 1) == (horizon == 1)]
+        columns = [self._columns[each] for each in together]
+        if not any(len(column) for column in columns):
+            start_ms = self._reader.start(self._most)
+            for column in columns:
+                column.read_until_ms = max(column.read_until_ms, start_ms)
         yield from self._read_origins()
         while True:
-            rows = self._reader.scores(horizon, columns.read_until_ms, _AT_ONCE)
-            columns.append(rows)
-            if rows.is_end:
-                self._has_read.add(horizon)
+            pieces = self._reader.scores(together, columns[0].read_until_ms, _AT_ONCE)
+            for each, rows in pieces.items():
+                self._columns[each].append(rows)
+            if pieces[horizon].is_end:
+                self._has_read.update(together)
                 return
             yield
 
@@ -101,3 +109,7 @@ class AccuracyBook:
         regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIMES)
         after_gap = (AFTER_GAP,) if bool(self._counted(columns, AFTER_GAP).any()) else ()
         return (OVERALL, *regimes, *after_gap)
+
+
+def _note_damage(table: SealedTable, id_: int) -> None:
+    _log.warning("Row %d of the table %s is damaged, and was left out.", id_, table.name)

@@ -32,10 +32,11 @@ from core.storage.backup_record import (
     sha256_of,
     write_record,
 )
-from core.storage.database import START_AGAIN
+from core.storage.database import START_AGAIN, decode
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
+from core.storage.mending import find_damaged, leave_list, mend
 from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tables_of
 
 _PAGES = 256
@@ -149,8 +150,12 @@ def _alone(backups: Path) -> Iterator[None]:
 def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on_progress: Progress) -> Backup:
     temporary = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=folder.backups))
 
+    pages = 0
+
     def go_on(_status: int, left: int, total: int) -> None:
-        on_progress(total - left, total)
+        nonlocal pages
+        pages = total or pages  # 0: all are copied, and the rows are looked at
+        on_progress(pages - left, pages)
         if is_cancelled():
             raise BackupCancelled
         clock.sleep_s(_PAUSE_S)
@@ -178,6 +183,8 @@ def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int
             copy.execute("PRAGMA synchronous = OFF")  # `_sync` does it once, at the end
             source.backup(copy, pages=_PAGES, progress=go_on)
             copy.execute("PRAGMA journal_mode = DELETE")  # in one file, without a log beside it
+            if _mended(folder, copy, lambda: go_on(0, 0, 0)):
+                rows = _counted(copy)
         _sync(target)
         steps = _verified(folder, source, target, rows)
         kept = tuple(_kept_checkpoints(folder, source, target.parent / CHECKPOINTS))
@@ -189,6 +196,21 @@ def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int
         rows=rows,
         checkpoints=kept,
     )
+
+
+def _mended(folder: DataFolder, copy: sqlite3.Connection, after_piece: Callable[[], None]) -> bool:
+    """Look at every row that has a checksum. What was damaged in the database is replaced in the copy by what former
+    backups have of it, or dropped; a list tells the trainer to do the same. True where anything was."""
+    copy.text_factory = decode
+    damaged = find_damaged(copy, after_piece) if tables_of(copy) is None else []
+    if not damaged:
+        return False
+    _log.warning("The database has %d damaged rows; the backup has none of them.", len(damaged))
+    copy.execute("BEGIN")
+    mend(copy, damaged, list_backups(folder.backups))
+    copy.execute("COMMIT")
+    leave_list(folder.backups, damaged)
+    return True
 
 
 def _verified(folder: DataFolder, source: sqlite3.Connection, target: Path, rows: dict[str, int]) -> tuple[str, ...]:

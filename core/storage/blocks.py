@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.storage.database import select
 from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import Records, losses_of, records_in, unpack_scores
-from core.storage.record_tables import DETAILS, FORECASTS, RUN, scores_at
+from core.storage.record_tables import DETAILS, FORECASTS, RUN
 from core.storage.rows import to_checkpoint_id
 from core.storage.sealed import Row, SealedTable, whole_rows
 
@@ -26,25 +26,37 @@ _FOREVER = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreBlock:
-    """Scores of one horizon, each in its newest version: n, ascending by target."""
+    """Scores, n of them, ascending by target and version."""
 
     target_open_time_ms: NDArray[np.int64]
     version: NDArray[np.int64]
     scored_at_ms: NDArray[np.int64]
     records: Records
-    losses: list[bytes]
+    losses: Sequence[bytes]
     """What every expert lost; empty where that is not kept, or was not asked for."""
     read_until_ms: int
-    """The newest target that was looked at, of whatever horizon."""
+    """The newest target that was looked at."""
     is_end: bool
     """Whether nothing follows."""
 
     def __len__(self) -> int:
         return len(self.target_open_time_ms)
 
+    def at(self, horizon: int) -> ScoreBlock:
+        """Those of one horizon."""
+        return self.taken(self.records["horizon"] == horizon)
+
+    @property
+    def newest(self) -> ScoreBlock:
+        """Of one horizon's, the newest version of each target."""
+        target = self.target_open_time_ms
+        is_newest = np.ones(len(target), dtype=np.bool_)
+        is_newest[:-1] = target[1:] != target[:-1]
+        return self if is_newest.all() else self.taken(is_newest)
+
     def taken(self, which: NDArray[np.bool_]) -> ScoreBlock:
         """Some of them. which: [n]."""
-        losses = [each for each, counts in zip(self.losses, which, strict=True) if counts]
+        losses = [self.losses[place] for place in np.flatnonzero(which).tolist()]
         columns = (self.target_open_time_ms[which], self.version[which], self.scored_at_ms[which], self.records[which])
         return ScoreBlock(*columns, losses, self.read_until_ms, self.is_end)
 
@@ -58,17 +70,10 @@ class BlockReader:
         self._on_damage = on_damage
 
     def scores(
-        self,
-        horizon: int,
-        first_ms: int,
-        last_ms: int = _FOREVER,
-        most: int = -1,
-        *,
-        with_losses: bool,
-        all_versions: bool = False,
+        self, table: SealedTable, first_ms: int, last_ms: int = _FOREVER, most: int = -1, *, with_losses: bool
     ) -> ScoreBlock:
-        """Of targets that open in first_ms..last_ms, the first `most` rows (all: -1). A target is never parted."""
-        table = scores_at(horizon)
+        """Of targets that open in first_ms..last_ms, the first `most` rows (all: -1), in all versions and at all
+        horizons that the table has. A target is never parted."""
         detail = DETAILS[table]
         columns, join = table.select("s"), ""
         if with_losses:
@@ -79,39 +84,41 @@ class BlockReader:
             "ORDER BY s.target_open_time_ms, s.version LIMIT ?"
         )
         found = select(self._db, sql, (self.run_id, first_ms, last_ms, most))
-        is_end = most < 0 or len(found) < most
-        if not is_end:
-            found = _without_last_target(found)
-        read_until_ms = int(found[-1][2]) if found else first_ms - 1
         width = len(table.names)
         rows = [row for row in found if self._is_whole(table, row[:width])]
-        losses = self._losses(detail, [row[width:] for row in rows]) if with_losses else [None] * len(rows)
-        block = _to_block(rows, losses, horizon, read_until_ms, is_end)
-        return block if all_versions else block.taken(_newest_versions(block))
+        is_end = most < 0 or len(found) < most or not rows
+        if not is_end:
+            rows = _without_last_target(rows)
+        read_until_ms = int(rows[-1][2]) if rows else first_ms - 1
+        losses = self._losses(detail, [row[width:] for row in rows]) if with_losses else []
+        return _to_block(rows, losses, read_until_ms, is_end)
 
-    def forecasts(self, first_ms: int, last_ms: int) -> dict[int, Row]:
-        """Rows of the table `forecasts`, by origin: those of first_ms..last_ms."""
+    def forecasts(self, block: ScoreBlock) -> dict[int, Row]:
+        """Rows of the table `forecasts` that these scores are of, by origin; others of the same time among them."""
+        if not len(block):
+            return {}
+        origins = block.records["origin_open_time_ms"]
         sql = (
             f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} "
             "AND origin_open_time_ms BETWEEN ? AND ? ORDER BY origin_open_time_ms"
         )
-        rows = whole_rows(FORECASTS, select(self._db, sql, (self.run_id, first_ms, last_ms)), self._on_damage)
-        return {int(row[2]): row for row in rows}
+        found = select(self._db, sql, (self.run_id, int(origins.min()), int(origins.max())))
+        return {int(row[2]): row for row in whole_rows(FORECASTS, found, self._on_damage)}
 
-    def with_forecasts(self, block: ScoreBlock) -> tuple[ScoreBlock, ForecastBlock]:
-        """The scores whose forecast is there, and those forecasts: [n] both."""
-        origins = block.records["origin_open_time_ms"]
-        if not len(block):
-            return block, ForecastBlock(self.run_id, (), ())
-        rows = self.forecasts(int(origins.min()), int(origins.max()))
-        horizons = block.records["horizon"].tolist()
-        here = [
-            origin in rows and horizon <= rows[origin][10]
-            for origin, horizon in zip(origins.tolist(), horizons, strict=True)
-        ]
-        block = block.taken(np.array(here, dtype=np.bool_))
-        chosen = [rows[origin] for origin in block.records["origin_open_time_ms"].tolist()]
-        return block, ForecastBlock(self.run_id, chosen, block.records["horizon"].tolist())
+    def with_forecasts(
+        self, block: ScoreBlock, known: dict[int, Row] | None = None
+    ) -> tuple[ScoreBlock, ForecastBlock]:
+        """The scores whose forecast is there, and those forecasts: [n] both. known: what `forecasts` gave."""
+        rows = self.forecasts(block) if known is None else known
+        wanted = list(
+            zip(block.records["origin_open_time_ms"].tolist(), block.records["horizon"].tolist(), strict=True)
+        )
+        here = [origin in rows and horizon <= rows[origin][10] for origin, horizon in wanted]
+        if not all(here):
+            block = block.taken(np.array(here, dtype=np.bool_))
+            wanted = [each for each, is_here in zip(wanted, here, strict=True) if is_here]
+        chosen = [rows[origin] for origin, _ in wanted]
+        return block, ForecastBlock(self.run_id, chosen, [horizon for _, horizon in wanted])
 
     def _is_whole(self, table: SealedTable, row: Row) -> bool:
         if table.is_whole(row):
@@ -178,27 +185,10 @@ def _without_last_target(rows: list[Row]) -> list[Row]:
     return earlier or rows
 
 
-def _to_block(
-    rows: Sequence[Row], losses: Sequence[bytes | None], horizon: int, read_until_ms: int, is_end: bool
-) -> ScoreBlock:
-    """All versions."""
+def _to_block(rows: Sequence[Row], losses: Sequence[bytes | None], read_until_ms: int, is_end: bool) -> ScoreBlock:
     counts = np.array([records_in(row[7], row[8]) for row in rows], dtype=np.int64)
     records = unpack_scores((row[7], row[8]) for row in rows)
-    here = records["horizon"] == horizon
-    place = np.repeat(np.arange(len(rows)), counts)[here]
+    place = np.repeat(np.arange(len(rows)), counts)
     target, version, at_ms = (np.array([row[column] for row in rows], dtype=np.int64)[place] for column in (2, 3, 6))
-    everyones = [b""] * len(place)
-    if any(each is not None for each in losses):
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        by_row = [losses_of(records["flags"][starts[i] : starts[i + 1]], each) for i, each in enumerate(losses)]
-        flat = [each for row in by_row for each in row]
-        everyones = [flat[index] for index in np.flatnonzero(here)]
-    return ScoreBlock(target, version, at_ms, records[here], everyones, read_until_ms, is_end)
-
-
-def _newest_versions(block: ScoreBlock) -> NDArray[np.bool_]:
-    """Of rows ascending by target and version, the last of each target."""
-    target = block.target_open_time_ms
-    newest = np.ones(len(target), dtype=np.bool_)
-    newest[:-1] = target[1:] != target[:-1]
-    return newest
+    everyones = losses_of(records, place, losses) if losses else [b""] * len(records)
+    return ScoreBlock(target, version, at_ms, records, everyones, read_until_ms, is_end)

@@ -96,12 +96,19 @@ def path_of(db: Database) -> Path:
     return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
 
 
+def decode(text: bytes) -> str:
+    """Texts of damaged rows are to be read like others: their checksum says that they are damaged."""
+    return text.decode("utf-8", "replace")
+
+
 def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connection:
     mode = "ro" if readonly else "rwc"
     # Without an isolation level the driver begins no transaction of its own: they are all ours, and immediate.
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=busy_timeout_ms / 1000, isolation_level=None
     )
+    connection.text_factory = decode
+    return connection
 
 
 def _prepare(

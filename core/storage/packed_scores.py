@@ -124,15 +124,19 @@ def pack_losses_of(scores: Sequence[StoredScore]) -> bytes:
     return b"".join(packed)
 
 
-def losses_of(flags: NDArray[np.uint8], packed: bytes | None) -> list[bytes]:
-    """The inverse of `pack_losses_of`, for the records of one row; empty where there are none, or none any more."""
-    has = (flags & HAS_LOSSES) != 0
-    count = int(has.sum())
-    if packed is None or not count:
-        return [b""] * len(flags)
-    size = len(packed) // count
-    places = np.cumsum(has) - 1
-    return [packed[place * size : (place + 1) * size] if each else b"" for place, each in zip(places, has, strict=True)]
+def losses_of(records: Records, row: NDArray[np.int64], packed: Sequence[bytes | None]) -> list[bytes]:
+    """The inverse of `pack_losses_of`, for records of many rows; empty where there are none, or none any more.
+
+    row: of each record, the place of its row, ascending. packed: of each row."""
+    has = (records["flags"] & HAS_LOSSES) != 0
+    in_row = np.bincount(row, has, minlength=len(packed)).astype(np.int64)
+    before = np.concatenate([[0], np.cumsum(in_row)])[:-1]
+    number = (np.cumsum(has) - 1 - before[row]).tolist()
+    sizes = [0 if data is None or not n else len(data) // n for data, n in zip(packed, in_row.tolist(), strict=True)]
+    return [
+        (packed[of] or b"")[nth * sizes[of] : (nth + 1) * sizes[of]] if each else b""
+        for of, nth, each in zip(row.tolist(), number, has.tolist(), strict=True)
+    ]
 
 
 def flag(records: Records, name: str) -> NDArray[np.bool_]:

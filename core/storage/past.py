@@ -39,7 +39,7 @@ WHERE runs.run_id = ?
 
 def read_past(reader: BlockReader, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
     """Targets that open in first_ms..stop_ms - 1, at most `most` of them. Raises StorageError."""
-    block = reader.scores(horizon, first_ms, stop_ms - 1, with_losses=False)
+    block = reader.scores(scores_at(horizon), first_ms, stop_ms - 1, with_losses=False).at(horizon).newest
     block = block.taken(np.arange(len(block)) < most)
     block, made = reader.with_forecasts(block)
     records = block.records

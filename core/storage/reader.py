@@ -19,7 +19,7 @@ from core.storage.blocks import BlockReader, ScoreBlock
 from core.storage.database import select, translated
 from core.storage.packed_scores import MODE_OF, MODES, to_score
 from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
-from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, STEP_DETAILS, STEPS, scores_at
+from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
 from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
     CONDITION_COLUMNS,
@@ -32,7 +32,7 @@ from core.storage.rows import (
     to_incident,
     to_step,
 )
-from core.storage.sealed import SealedTable
+from core.storage.sealed import SealedTable, whole_rows
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -47,6 +47,7 @@ SELECT
     (SELECT COUNT(*) FROM checkpoints WHERE run_id = :run AND is_deleted = 0)
 """
 _MODES = f"SELECT mode, after_gap, COUNT(*) FROM scores WHERE run = {RUN} AND version = 1 AND target_open_time_ms <= ? "
+_FOREVER = 2**63 - 1
 _log = logging.getLogger("ghostcandle")
 
 
@@ -74,12 +75,10 @@ class RecordReader:
 
     def origins(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
         """Of every candle from which a forecast was made: its opening time, its close, and when that was; each [n]."""
-        sql = (
-            f"SELECT origin_open_time_ms, origin_close, made_at_ms FROM forecasts "
-            f"WHERE run = {RUN} ORDER BY origin_open_time_ms"
-        )
-        rows = self._select(sql)
-        opened, closes, made = zip(*rows, strict=True) if rows else ((), (), ())
+        sql = f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms"
+        rows = whole_rows(FORECASTS, self._select(sql), self._on_damage)
+        places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
+        opened, closes, made = ([row[place] for row in rows] for place in places)
         return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
 
     def conditions_of(self, origin_open_time_ms: int) -> MarketConditions | None:
@@ -108,14 +107,14 @@ class RecordReader:
 
     def scores(self, newest: int | None = None, *, horizon: int = 1) -> list[StoredScore]:
         """The scores of the `newest` targets (all without it) at one horizon, ascending by target."""
-        scores = self._to_scores(self._blocks.scores(horizon, -(2**63), with_losses=True))
+        scores = self._to_scores(self._scores(horizon, -(2**63), _FOREVER).newest)
         return scores if newest is None else scores[max(0, len(scores) - newest) :]
 
     def newest_scores(self, until_ms: int, most: int) -> list[StoredScore]:
         """One candle ahead: of each mode the newest `most` up to this target (inclusive) that come after no gap,
         ascending by target. Without what every expert lost."""
         first_ms = min((self._first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
-        return self._to_scores(self._blocks.scores(1, first_ms, until_ms, with_losses=False))
+        return self._to_scores(self._blocks.scores(SCORES, first_ms, until_ms, with_losses=False).newest)
 
     def scored_by_mode(self, until_ms: int) -> dict[tuple[ForecastMode, bool], int]:
         """How many targets up to this one (inclusive) were scored one candle ahead: by mode, and whether they come
@@ -125,8 +124,7 @@ class RecordReader:
 
     def score_versions(self, target_open_time_ms: int, *, horizon: int = 1) -> list[StoredScore]:
         """All versions of one score, the first one first; none while it has not been scored."""
-        at = target_open_time_ms
-        return self._to_scores(self._blocks.scores(horizon, at, at, with_losses=True, all_versions=True))
+        return self._to_scores(self._scores(horizon, target_open_time_ms, target_open_time_ms))
 
     def newest_version(self, target_open_time_ms: int, horizon: int) -> int:
         """Of the scores of this target, those that are stored in one piece with that of this horizon; 0 before one."""
@@ -260,6 +258,9 @@ class RecordReader:
                 self._on_damage(detail, row[0])
                 found.append((row, None))
         return found
+
+    def _scores(self, horizon: int, first_ms: int, last_ms: int) -> ScoreBlock:
+        return self._blocks.scores(scores_at(horizon), first_ms, last_ms, with_losses=True).at(horizon)
 
     def _to_scores(self, block: ScoreBlock) -> list[StoredScore]:
         regimes = self._regimes(block)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events import ForecastMode
-from core.storage.blocks import BlockReader, OnDamage
+from core.storage.blocks import BlockReader, OnDamage, ScoreBlock
 from core.storage.database import select
 from core.storage.packed_scores import MODES, flag
-from core.storage.record_tables import RUN
+from core.storage.record_tables import FORECASTS, RUN, scores_at
+from core.storage.sealed import Row, whole_rows
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -28,7 +30,7 @@ SELECT target_open_time_ms FROM scores
 WHERE run = {RUN} AND version = 1 ORDER BY target_open_time_ms DESC LIMIT 1 OFFSET ?
 """
 _ORIGINS = f"""
-SELECT origin_open_time_ms, origin_close FROM forecasts
+SELECT {FORECASTS.select()} FROM forecasts
 WHERE run = {RUN} AND origin_open_time_ms > ? ORDER BY origin_open_time_ms LIMIT ?
 """
 _NTH_ORIGIN = f"""
@@ -69,21 +71,28 @@ class ScoredRows:
 class ScoredReader:
     """Reads one run. All methods raise StorageError."""
 
-    def __init__(
-        self, db: Database, run_id: str, own_mode: ForecastMode, on_damage: OnDamage = lambda table, id_: None
-    ) -> None:
+    def __init__(self, db: Database, run_id: str, own_mode: ForecastMode, on_damage: OnDamage) -> None:
         """own_mode: forecasts of other modes are scored apart, and so are not read."""
         self._db = db
         self._run_id = run_id
         self._own_mode = own_mode
+        self._on_damage = on_damage
         self._blocks = BlockReader(db, run_id, on_damage)
 
-    def scores(self, horizon: int, after_ms: int, most: int) -> ScoredRows:
-        """Scores among the first `most` targets that opened after this time, each in its newest version."""
-        block = self._blocks.scores(horizon, after_ms + 1, most=most, with_losses=True)
+    def scores(self, horizons: Sequence[int], after_ms: int, most: int) -> dict[int, ScoredRows]:
+        """Scores among the first `most` targets that opened after this time, each in its newest version, by horizon.
+
+        horizons: those that are stored together: the first one, or further ones."""
+        table = scores_at(horizons[0])
+        block = self._blocks.scores(table, after_ms + 1, most=most, with_losses=True)
+        forecasts, regimes = self._blocks.forecasts(block), self._regimes(block.records["origin_open_time_ms"])
+        return {horizon: self._rows(block.at(horizon).newest, forecasts, regimes) for horizon in horizons}
+
+    def _rows(self, block: ScoreBlock, forecasts: dict[int, Row], regimes: dict[int, int]) -> ScoredRows:
         block = block.taken(block.records["mode"] == MODES[self._own_mode])
-        block, made = self._blocks.with_forecasts(block)
+        block, made = self._blocks.with_forecasts(block, forecasts)
         records = block.records
+        regime = [regimes.get(origin, -1) for origin in records["origin_open_time_ms"].tolist()]
         return ScoredRows(
             target_open_time_ms=block.target_open_time_ms,
             after_gap=flag(records, "after_gap"),
@@ -95,7 +104,7 @@ class ScoredReader:
             losses=tuple(block.losses),
             origin_close=made.origin_close,
             close=made.quantiles[:, 0],
-            regime=self._regimes(records["origin_open_time_ms"].astype(np.int64)),
+            regime=np.array(regime, dtype=np.int8),
             read_until_ms=block.read_until_ms,
             is_end=block.is_end,
         )
@@ -112,21 +121,14 @@ class ScoredReader:
 
     def origins(self, after_ms: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Of the first `most` candles after this time from which a forecast was made: opening time and close."""
-        rows = select(self._db, _ORIGINS, (self._run_id, after_ms, most))
-        opened, closes = zip(*rows, strict=True) if rows else ((), ())
-        return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64)
+        rows = whole_rows(FORECASTS, select(self._db, _ORIGINS, (self._run_id, after_ms, most)), self._on_damage)
+        opened, close = FORECASTS.names.index("origin_open_time_ms"), FORECASTS.names.index("origin_close")
+        times = np.array([row[opened] for row in rows], dtype=np.int64)
+        return times, np.array([row[close] for row in rows], dtype=np.float64)
 
-    def _regimes(self, origins: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Of the market at these candles, [n]: the place in REGIMES of the likeliest, -1 where none is known."""
-        place = np.full(len(origins), -1, dtype=np.int8)
+    def _regimes(self, origins: NDArray[np.int64]) -> dict[int, int]:
+        """Of the market at the candles of this time: the place in REGIMES of the likeliest."""
         if not len(origins):
-            return place
+            return {}
         rows = select(self._db, _CONDITIONS, (self._run_id, int(origins.min()), int(origins.max())))
-        if not rows:
-            return place
-        table = np.array(rows, dtype=np.float64)
-        times = np.array([row[0] for row in rows], dtype=np.int64)
-        at = np.minimum(np.searchsorted(times, origins), len(times) - 1)
-        known = (times[at] == origins) & np.isfinite(table[at, 1:]).all(axis=1)
-        place[known] = np.argmax(table[at[known], 1:], axis=1)
-        return place
+        return {int(origin): likeliest.index(max(likeliest)) for origin, *likeliest in rows}

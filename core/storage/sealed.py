@@ -10,7 +10,7 @@ table's `columns` here. Trailing NULLs are not part of the checksum, so rows fro
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,7 +68,7 @@ def _checksum(values: Row) -> int:
     return zlib.crc32(repr(plain).encode(), crc)
 
 
-def whole_rows(table: SealedTable, rows: Iterable[Row], on_damage: Any) -> list[Row]:
+def whole_rows(table: SealedTable, rows: Iterable[Row], on_damage: Callable[[SealedTable, int], None]) -> list[Row]:
     """Those that are whole. on_damage: called with the table and the id of each that is not."""
     kept = []
     for row in rows:

@@ -46,7 +46,9 @@ from core.events import (
 from core.settings import CheckpointSettings, Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.storage.record import Fenced
 from core.storage.setting_sets import settings_of
 from core.storage.weights import CheckpointError
 from core.training.adjusting import refusal_of
@@ -66,6 +68,7 @@ from core.training.recovery.mishap import Mishap
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
 from core.training.threads import choose_threads
+from core.training.upkeep import Upkeep
 from core.training.way_back import with_way_back
 
 _STATUS_EVERY_S = 0.25
@@ -98,12 +101,15 @@ class TrainingService:
         self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
         self._opening_rescores: tuple[TrainerEvent, ...] = ()
+        self._found_in_pause: list[TrainerEvent] = []
         self._db = open_database(DataFolder(spec.root).database)
         try:
             opened = open_run(spec, self._db, self._device, clock)
             self._run, self._session = opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper
             self._corrections = self._open_corrections()
+            self._upkeep = Upkeep(self._db, self._record, DataFolder(spec.root), spec.settings.record, clock)
+            self._opening_incidents.extend(self._upkeep.opening())
             self._keeper.sweep_orphans()
             self._resume()
             self._health = self._open_health()
@@ -135,8 +141,25 @@ class TrainingService:
         asked_meanwhile = self._apply_deletions()
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 
+    def use_pause(self) -> bool:
+        """Do a little of what can wait, a few milliseconds; True where there is more of it. What came of it goes with
+        the next answer. Raises Fenced."""
+        try:
+            has_more, incidents = self._upkeep.piece()
+        except Fenced:
+            raise
+        except StorageError as error:  # a candle that cannot be stored will say so
+            _log.warning("What can wait could not be done: %s", error)
+            return False
+        self._found_in_pause.extend(incidents)
+        return has_more
+
     def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         """Carry out one command. Raises StorageError (Fenced) where nothing can be written any more."""
+        found, self._found_in_pause = tuple(self._found_in_pause), []
+        return (*found, *self._handled(command))
+
+    def _handled(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         if isinstance(command, ObserveCandle):
             return self._observe(command)
         return (*self._control(command), self.status())
@@ -251,6 +274,7 @@ class TrainingService:
         events.extend(self._checkpoint_if_due(command.mode))
         if self._corrections.has_more:
             events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
+        events.extend(self._upkeep.candle_taken())
         if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
             events.append(self.status())
         return tuple(events)

@@ -24,6 +24,8 @@ from core.training.supervision.endings import EXIT_ERROR, EXIT_GONE, EXIT_STICKY
 from core.training.supervision.last_words import FILE_NAME, StderrFile
 
 _NICENESS = 5
+_PAUSE_S = 0.02
+"""Without a command for so long, there is time for what can wait."""
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _LEFT_TO_THE_PARENT = ("SIGINT", "SIGTERM", "SIGHUP")
 """A terminal and a service manager send these to the whole group: the parent asks for a last checkpoint, then closes
@@ -73,6 +75,8 @@ def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None
         while True:
             pipe.send(EventBatch(service.handle(pipe.recv())))
             after_answer()
+            while not pipe.poll(_PAUSE_S) and service.use_pause():
+                pass
     except (EOFError, BrokenPipeError, ConnectionResetError):
         service.close()  # only here: after a device error, cleaning up can hang
         raise

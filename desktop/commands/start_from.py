@@ -154,9 +154,10 @@ def _of_row(info: CheckpointInfo, market: Market, file: Path, settings: Mapping[
 
 
 def with_start(settings: Settings, candle_file: Path, seed: int) -> Settings:
-    """The same, set to go through the file once, as fast as it goes, with this seed."""
+    """The same, set to go through the file once, as fast as it goes, with this seed, and to keep all that is judged."""
     return dataclasses.replace(
         settings,
         market=dataclasses.replace(settings.market, feed="replay", file=str(candle_file), speed=0.0),
         training=dataclasses.replace(settings.training, seed=seed),
+        record=dataclasses.replace(settings.record, keep_detail_days=0),
     )

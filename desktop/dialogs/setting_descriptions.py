@@ -127,6 +127,14 @@ DESCRIPTIONS = (
     ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Hours between backups, where anything was written; 0: none is made."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "How many of the newest are kept, and the fullest beside."),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "Exact forecasts, experts' losses and gradients are kept of so many days' candles; 0: of all.",
+    ),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "They are kept of at least so many of the newest candles, however many days that is.",
+    ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The shape of candles; forecasts are always candles."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The price axis. percent: against the first candle in view."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The candles that are shown: the market's own, or these, joined of them."),

@@ -48,6 +48,8 @@ _UNITS = {
     ("checkpoints", "keep_every_steps"): QT_TRANSLATE_NOOP("Settings", "steps"),
     ("checkpoints", "keep_hours"): QT_TRANSLATE_NOOP("Settings", "h"),
     ("checkpoints", "undo_minutes"): QT_TRANSLATE_NOOP("Settings", "min"),
+    ("record", "keep_detail_days"): QT_TRANSLATE_NOOP("Settings", "days"),
+    ("record", "keep_detail_candles"): QT_TRANSLATE_NOOP("Settings", "candles"),
     ("chart", "hindsight_horizon"): QT_TRANSLATE_NOOP("Settings", "candles"),
     ("browser", "widths"): QT_TRANSLATE_NOOP("Settings", "px"),
 }

@@ -5,12 +5,15 @@ from __future__ import annotations
 import multiprocessing
 import resource
 import time
+from collections.abc import Iterable
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import numpy as np
 
-from core.storage import converting
+from core.diagnosis import GradientStatistics, LayerStatistics
+from core.storage import converting, thinning
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
@@ -18,7 +21,7 @@ from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from core.storage.record import TrainingRecord
 from core.storage.sealed import SealedTable
-from tests.core.storage.samples import MARKET, candle, forecasts, score, step
+from tests.core.storage.samples import HORIZONS, MARKET, MINUTE_MS, candle, forecasts, score, step
 
 
 def write_until_killed(path: Path, run_id: str, fence: int, pipe: Connection) -> None:
@@ -120,3 +123,45 @@ def be_killed_while_converting(path: Path, writes: int, pipe: Connection) -> Non
 
     write, converting._Copy._write = converting._Copy._write, wait_for_the_kill  # type: ignore[method-assign]
     open_database(path)
+
+
+STATISTICS = GradientStatistics((LayerStatistics(1.0, 0.5, None, 2.0, 0.25, 0.125),), 1.0, 2.0, 0.5, (0.5, None), 1.0)
+
+
+def write_detailed(record: TrainingRecord, origins: Iterable[int], quantities: int = 5) -> None:
+    """What candles lead to, with all its detail: forecasts, the scores of the forecasts before, steps."""
+    empty = np.zeros((quantities, 7)), np.zeros((3, quantities, 7))
+    known = set((record.reader.origins()[0] // MINUTE_MS).tolist())
+    with record.write():
+        for origin in origins:
+            rows = forecasts(origin)
+            if quantities != 5:
+                rows = [replace(row, quantiles=empty[0], experts=empty[1]) for row in rows]
+            record.add_forecasts(rows)
+            ahead = [horizon for horizon in range(1, HORIZONS + 1) if origin - horizon in known]
+            known.add(origin)
+            scores = [replace(score(origin - horizon, horizon), expert_losses=bytes(264)) for horizon in ahead]
+            record.add_scores(scores)
+            record.add_step(replace(step(origin), gradients=STATISTICS))
+
+
+def be_killed_while_thinning(path: Path, run_id: str, fence: int, pieces: int, pipe: Connection) -> None:
+    """Thin, and wait to be killed inside the transaction of that piece."""
+    with open_database(path) as db:
+        db.execute("PRAGMA cache_size = 10")
+        record = TrainingRecord(db, run_id, fence)
+        thinner = thinning.Thinner(db, record, thinning.ThinningRules(1, 100))
+        for _ in range(pieces - 1):
+            assert thinner.piece()
+        remove, begun = thinner._remove, 0
+
+        def wait_for_the_kill(table: SealedTable, rows: list[tuple[object, ...]]) -> None:
+            nonlocal begun
+            remove(table, rows)
+            begun += 1
+            if begun == 2:
+                pipe.send(pieces)
+                pipe.recv()
+
+        thinner._remove = wait_for_the_kill  # type: ignore[method-assign]
+        thinner.piece()

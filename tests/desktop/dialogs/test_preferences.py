@@ -186,6 +186,7 @@ def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesD
         "Recovery",
         "Checkpoints",
         "Backups",
+        "Record",
         "Chart",
         "Appearance",
         "Notifications",

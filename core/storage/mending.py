@@ -1,0 +1,153 @@
+"""Finding rows whose checksum is not theirs any more, and putting the newest backup's row in their place.
+
+A row that no backup has whole is dropped: what it said cannot be known. The backup's check looks at every row of its
+copy, mends the copy, and leaves a list for the trainer, who alone may write to those tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.storage.backup_record import Backup
+from core.storage.database import decode
+from core.storage.durable import write_durably
+from core.storage.record_tables import DETAILS, SEALED
+from core.storage.sealed import Row, SealedTable
+from core.storage.soundness import UNREADABLE
+
+_LIST = "damaged-rows.json"
+_AT_ONCE = 500
+_LONGEST_LIST = 1_000_000
+_BY_NAME = {table.name: table for table in SEALED}
+
+DamagedRow = tuple[str, int]
+"""Table and id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What became of damaged rows. from_backup: the name of the newest backup that rows were taken from."""
+
+    restored: tuple[DamagedRow, ...]
+    dropped: tuple[DamagedRow, ...]
+    from_backup: str | None
+
+    def __len__(self) -> int:
+        return len(self.restored) + len(self.dropped)
+
+
+def find_damaged(connection: sqlite3.Connection, after_piece: Callable[[], None] = lambda: None) -> list[DamagedRow]:
+    """Look at every row. after_piece: called now and then. Raises one of UNREADABLE."""
+    found: list[DamagedRow] = []
+    for table in SEALED:
+        last = -(2**63)
+        while rows := _rows(connection, table, "WHERE id > ? ORDER BY id LIMIT ?", (last, _AT_ONCE)):
+            found += [(table.name, int(row[0])) for row in rows if not table.is_whole(row)]
+            last = int(rows[-1][0])
+            after_piece()
+    return found
+
+
+def find_damaged_among_newest(connection: sqlite3.Connection, newest: int) -> list[DamagedRow]:
+    """Look at the newest rows of each table. Raises one of UNREADABLE."""
+    return [
+        (table.name, int(row[0]))
+        for table in SEALED
+        for row in _rows(connection, table, "ORDER BY id DESC LIMIT ?", (newest,))
+        if not table.is_whole(row)
+    ]
+
+
+def still_damaged(connection: sqlite3.Connection, rows: Iterable[DamagedRow]) -> list[DamagedRow]:
+    """Those of the rows that are there, and are not whole. Raises one of UNREADABLE."""
+    found = []
+    for name, id_ in sorted(set(rows)):
+        table = _BY_NAME.get(name)
+        if table is not None and any(not table.is_whole(row) for row in _row(connection, table, id_)):
+            found.append((name, id_))
+    return found
+
+
+def mend(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups: Sequence[Backup]) -> Mended:
+    """Replace each damaged row by that of the newest backup that has it whole, or drop it with its detail.
+
+    Inside a transaction of the caller's. backups: the newest first. Raises sqlite3.Error.
+    """
+    left = list(damaged)
+    restored: list[DamagedRow] = []
+    from_backup = None
+    for backup in backups:
+        taken = _taken_from(connection, left, backup) if left else []
+        if taken and from_backup is None:
+            from_backup = backup.name
+        restored += taken
+        left = [row for row in left if row not in taken]
+    for name, id_ in left:
+        _drop(connection, _BY_NAME[name], id_)
+    return Mended(tuple(restored), tuple(left), from_backup)
+
+
+def leave_list(backups: Path, rows: Sequence[DamagedRow]) -> None:
+    """For the trainer. Raises OSError."""
+    write_durably(backups / _LIST, json.dumps(rows[:_LONGEST_LIST]).encode())
+
+
+def take_list(backups: Path) -> list[DamagedRow]:
+    """What `leave_list` left; nothing where there is no list, or none that makes sense."""
+    try:
+        read = json.loads((backups / _LIST).read_bytes())
+        return [(str(name), int(id_)) for name, id_ in read]
+    except (OSError, ValueError, TypeError):
+        return []
+
+
+def forget_list(backups: Path) -> None:
+    """The rows on it were mended."""
+    with contextlib.suppress(OSError):  # then they are looked at again
+        (backups / _LIST).unlink(missing_ok=True)
+
+
+def _taken_from(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backup: Backup) -> list[DamagedRow]:
+    """Those that this backup has whole; they are in their place now."""
+    try:
+        with closing(sqlite3.connect(f"{backup.database.as_uri()}?mode=ro&immutable=1", uri=True)) as source:
+            source.text_factory = decode
+            return [row for row in damaged if _restore(connection, source, *row)]
+    except UNREADABLE:
+        return []  # it is of an older schema, or is damaged itself
+
+
+def _restore(connection: sqlite3.Connection, source: sqlite3.Connection, name: str, id_: int) -> bool:
+    table = _BY_NAME[name]
+    kept = [row for row in _row(source, table, id_) if table.is_whole(row)]
+    if not kept:
+        return False
+    former = connection.execute(f"SELECT {table.select()} FROM {name} WHERE id = ?", (id_,)).fetchall()
+    connection.execute(f"DELETE FROM {name} WHERE id = ?", (id_,))
+    try:
+        connection.execute(table.insert, kept[0])
+    except sqlite3.IntegrityError:  # another row has its key: that backup was made in another life of this database
+        connection.executemany(table.insert, former)
+        return False
+    return True
+
+
+def _drop(connection: sqlite3.Connection, table: SealedTable, id_: int) -> None:
+    connection.execute(f"DELETE FROM {table.name} WHERE id = ?", (id_,))
+    if table in DETAILS:
+        connection.execute(f"DELETE FROM {DETAILS[table].name} WHERE id = ?", (id_,))
+
+
+def _row(connection: sqlite3.Connection, table: SealedTable, id_: int) -> list[Row]:
+    return _rows(connection, table, "WHERE id = ?", (id_,))
+
+
+def _rows(connection: sqlite3.Connection, table: SealedTable, which: str, values: tuple[int, ...]) -> list[Row]:
+    with closing(connection.execute(f"SELECT {table.select()} FROM {table.name} {which}", values)) as cursor:
+        return cursor.fetchall()

@@ -1,0 +1,125 @@
+"""Taking the detail of old candles out of the record, a little at a time: what the settings' `record` says.
+
+Of a forecast the exact arrays of the combination and its experts go, of a score what every expert lost, of a step the
+statistics of its gradients. What is drawn, all scores and the digest stay: those rows are never touched. Each piece is
+one transaction, so a process that is killed leaves all of a piece or nothing of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.storage.database import select
+from core.storage.packed_forecasts import digest_of, unpack_exact
+from core.storage.record import TrainingRecord
+from core.storage.record_tables import DETAILS, FORECASTS, KEYS
+from core.storage.sealed import Row, SealedTable
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_DAY_MS = 86_400_000
+AT_ONCE = 64
+"""Rows of a table in one piece: a few milliseconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThinningRules:
+    """All detail is kept of candles that are younger than so many days, counted back from the run's newest candle, and
+    of the newest so many candles. days: 0 keeps all detail."""
+
+    days: int
+    candles: int
+
+
+class Thinner:
+    """Thins all runs of a database, its own record's run first. Used from the trainer's thread only."""
+
+    def __init__(self, db: Database, record: TrainingRecord, rules: ThinningRules) -> None:
+        self._db, self._record, self.rules = db, record, rules
+        runs = select(db, "SELECT sequence, run_id FROM runs ORDER BY run_id <> ?, sequence", (record.reader.run_id,))
+        self._runs = [int(run) for run, _ in runs]
+        self._own = self._runs[0]
+        self._thinned_until: dict[tuple[int, str], int] = {}
+        """By run and table: no detail is left of candles before this time."""
+
+    def piece(self) -> bool:
+        """Take out the oldest detail that is to go; True where more is. Raises StorageError (Fenced)."""
+        if not self.rules.days:
+            return False
+        for run in self._runs:
+            if self._piece_of(run):
+                return True
+        self._runs = [self._own]  # the others do not go on
+        return False
+
+    def _piece_of(self, run: int) -> bool:
+        until_ms = self._until(run)
+        if until_ms is None:
+            return False
+        chosen = {table: self._oldest(table, run, until_ms) for table in KEYS}
+        if any(chosen.values()):
+            with self._record.write():
+                for table, rows in chosen.items():
+                    self._remove(table, rows)
+        for table, rows in chosen.items():
+            done_ms = int(rows[-1][1]) + 1 if len(rows) == AT_ONCE else until_ms
+            self._thinned_until[run, table.name] = done_ms
+        return any(len(rows) == AT_ONCE for rows in chosen.values())
+
+    def _until(self, run: int) -> int | None:
+        """Candles that open before this are to lose their detail; None: there is none."""
+        newest = select(self._db, "SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run = ?", (run,))[0][0]
+        sql = (
+            "SELECT origin_open_time_ms FROM forecasts WHERE run = ? ORDER BY origin_open_time_ms DESC LIMIT 1 OFFSET ?"
+        )
+        nth = select(self._db, sql, (run, self.rules.candles - 1))
+        if newest is None or not nth:
+            return None
+        return min(int(newest) - self.rules.days * _DAY_MS, int(nth[0][0]))
+
+    def _oldest(self, table: SealedTable, run: int, until_ms: int) -> list[Row]:
+        """Ids and times of the first rows that still have their detail, ascending in time."""
+        time, detail = KEYS[table][1], DETAILS[table].name
+        from_ms = self._thinned_until.get((run, table.name))
+        if from_ms is None:
+            from_ms = self._first_with_detail(table, run)
+        if from_ms is None or from_ms >= until_ms:
+            return []
+        sql = (
+            f"SELECT t.id, t.{time} FROM {table.name} AS t JOIN {detail} AS d ON d.id = t.id "
+            f"WHERE t.run = ? AND t.{time} >= ? AND t.{time} < ? ORDER BY t.{time} LIMIT ?"
+        )
+        return select(self._db, sql, (run, from_ms, until_ms, AT_ONCE))
+
+    def _first_with_detail(self, table: SealedTable, run: int) -> int | None:
+        """Details are stored in the order of time, so that of the lowest id is the oldest."""
+        sql = (
+            f"SELECT t.{KEYS[table][1]} FROM {DETAILS[table].name} AS d CROSS JOIN {table.name} AS t ON t.id = d.id "
+            "WHERE t.run = ? ORDER BY d.id LIMIT 1"
+        )
+        rows = select(self._db, sql, (run,))
+        return int(rows[0][0]) if rows else None
+
+    def _remove(self, table: SealedTable, rows: list[Row]) -> None:
+        ids = [row[0] for row in rows]
+        if table is FORECASTS:
+            ids = [id_ for id_ in ids if self._is_known_by_its_digest(id_)]
+        self._db.conn.executemany(f"DELETE FROM {DETAILS[table].name} WHERE id = ?", [(id_,) for id_ in ids])
+
+    def _is_known_by_its_digest(self, id_: int) -> bool:
+        """Whether the digest that stays is that of the arrays that go. Where it is not, something is damaged: that is
+        left for whoever mends it."""
+        detail = DETAILS[FORECASTS]
+        sql = (
+            f"SELECT {FORECASTS.select('f')}, {detail.select('d')} FROM forecasts AS f "
+            f"JOIN {detail.name} AS d ON d.id = f.id WHERE f.id = ?"
+        )
+        row = select(self._db, sql, (id_,))[0]
+        made, exact = row[: len(FORECASTS.names)], row[len(FORECASTS.names) :]
+        if not (FORECASTS.is_whole(made) and detail.is_whole(exact)):
+            return False
+        of = dict(zip(FORECASTS.names, made, strict=True))
+        arrays = unpack_exact(exact[1], (of["horizons"], of["quantities"], of["levels"]))
+        return bool(of["digest"] == digest_of(of["origin_open_time_ms"], of["origin_close"], of["scale"], *arrays))

@@ -1,0 +1,155 @@
+"""Old candles lose their detail in small pieces, and nothing else of the record changes."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sqlite_utils import Database
+
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.packed_forecasts import pack_drawn, unpack_drawn
+from core.storage.reader import RecordReader
+from core.storage.record import Fenced, TrainingRecord
+from core.storage.record_tables import DETAILS, KEYS
+from core.storage.runs import RunStore
+from core.storage.soundness import pages_of
+from core.storage.thinning import AT_ONCE, Thinner, ThinningRules
+from tests.core.storage import children
+from tests.core.storage.children import STATISTICS, write_detailed
+from tests.core.storage.processes import child
+from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecasts, open_record
+
+CANDLES = 300
+DAY_CANDLES = 1440
+
+
+def details(db: Database) -> dict[str, int]:
+    return {table.name: db.execute(f"SELECT COUNT(*) FROM {table.name}").fetchone()[0] for table in DETAILS.values()}
+
+
+def everything_else(db: Database) -> list[object]:
+    """All that thinning must leave alone."""
+    return [db.execute(f"SELECT * FROM {table.name} ORDER BY id").fetchall() for table in KEYS]
+
+
+def thinned(db: Database, record: TrainingRecord, rules: ThinningRules) -> int:
+    """To the end. Returns how many pieces it took."""
+    thinner, pieces = Thinner(db, record, rules), 1
+    while thinner.piece():
+        pieces += 1
+    return pieces
+
+
+def test_old_candles_lose_their_detail_and_nothing_else_changes(db: Database) -> None:
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES + CANDLES))
+    before, digest, counts = everything_else(db), record.reader.forecasts_sha256(), record.reader.counts()
+    scores = record.reader.scores()
+    assert thinned(db, record, ThinningRules(days=1, candles=100)) >= CANDLES // AT_ONCE
+    left = details(db)
+    assert left["forecast_details"] == DAY_CANDLES + 1 and left["step_details"] == DAY_CANDLES + 1
+    assert set(left.values()) <= {DAY_CANDLES, DAY_CANDLES + 1}
+    assert everything_else(db) == before
+    assert record.reader.forecasts_sha256() == digest and record.reader.counts() == counts
+    old, young = (record.reader.forecasts_of(origin * MINUTE_MS) for origin in (5, CANDLES + 5))
+    drawn = np.stack([row.quantiles for row in forecasts(5)])
+    np.testing.assert_array_equal(np.stack([row.quantiles for row in old]), unpack_drawn(pack_drawn(drawn), 5, 7))
+    assert (
+        old[0].experts.shape == (0, 5, 7) and young[0].experts.tobytes() == forecasts(CANDLES + 5)[0].experts.tobytes()
+    )
+    now = record.reader.scores()
+    assert [replace(each, expert_losses=b"") for each in now] == [replace(each, expert_losses=b"") for each in scores]
+    assert now[5].expert_losses == b"" and now[-5].expert_losses == scores[-5].expert_losses != b""
+    steps = record.reader.steps()
+    assert steps[5].gradients is None and steps[-5].gradients == STATISTICS
+    assert pages_of(db.conn, is_thorough=True) is None and record.reader.damaged == {}
+
+
+@pytest.mark.parametrize("rules", [ThinningRules(0, 1), ThinningRules(1, 10_000), ThinningRules(400, 10)])
+def test_what_the_rules_keep_is_kept(db: Database, rules: ThinningRules) -> None:
+    record = open_record(db)
+    write_detailed(record, range(200))
+    before = details(db)
+    assert thinned(db, record, rules) == 1 and details(db) == before
+
+
+def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
+    other = open_record(db, create_run(db))
+    write_detailed(other, range(DAY_CANDLES + 70))
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES, 2 * DAY_CANDLES + 140))
+    thinned(db, record, ThinningRules(1, 10))
+    for each, first in ((other, 70), (record, DAY_CANDLES + 140)):
+        exact = [
+            origin for origin in (first - 2, first - 1) if len(each.reader.forecasts_of(origin * MINUTE_MS)[0].experts)
+        ]
+        assert exact == [first - 1]
+
+
+def test_it_goes_on_as_candles_come(db: Database) -> None:
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES + 10))
+    thinner = Thinner(db, record, ThinningRules(1, 10))
+    assert not thinner.piece()
+    for origin in range(DAY_CANDLES + 10, DAY_CANDLES + 15):
+        write_detailed(record, [origin])
+        assert not thinner.piece()
+        assert details(db)["forecast_details"] == DAY_CANDLES + 1
+
+
+def test_arrays_that_their_digest_does_not_know_stay(db: Database) -> None:
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES + 10))
+    db.conn.execute("UPDATE forecast_details SET arrays = zeroblob(length(arrays)) WHERE id = 3")
+    thinned(db, record, ThinningRules(1, 10))
+    assert db.execute("SELECT id FROM forecast_details ORDER BY id LIMIT 2").fetchall() == [(3,), (10,)]
+
+
+def test_a_trainer_that_was_replaced_thins_nothing(db: Database) -> None:
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES + 10))
+    before = details(db)
+    RunStore(db).take_fence(record.reader.run_id)
+    with pytest.raises(Fenced):
+        thinned(db, record, ThinningRules(1, 10))
+    assert details(db) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_a_process_that_is_killed_leaves_whole_pieces(folder: DataFolder, db: Database, pieces: int) -> None:
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES + CANDLES))
+    before, digest = everything_else(db), record.reader.forecasts_sha256()
+    fence = RunStore(db).take_fence(record.reader.run_id)
+    with child(children.be_killed_while_thinning, folder.database, record.reader.run_id, fence, pieces) as thinning:
+        assert thinning.receive() == pieces
+    with closing(open_database(folder.database, quick_check=True)) as opened:
+        left = DAY_CANDLES + CANDLES - details(opened)["forecast_details"]
+        assert left == (pieces - 1) * AT_ONCE, "the piece that was under way is not there"
+        assert everything_else(opened) == before
+        assert RecordReader(opened, record.reader.run_id).forecasts_sha256() == digest
+        thinned(opened, open_record(opened, RunStore(opened).get(record.reader.run_id)), ThinningRules(1, 100))
+        assert details(opened)["forecast_details"] == DAY_CANDLES + 1
+
+
+def test_a_forecast_is_a_row_and_a_thinned_candle_is_small(folder: DataFolder) -> None:
+    """All tables and indexes of a candle's record, after the detail is gone: below 2 kB, with room for more scores."""
+    with closing(open_database(folder.database)) as db:
+        record = open_record(db)
+        write_detailed(record, range(DAY_CANDLES + 2_000), quantities=6)
+        thinned(db, record, ThinningRules(1, 1))
+        db.conn.execute("DELETE FROM forecasts WHERE id > 2000")
+        db.conn.execute("DELETE FROM forecast_details")
+        for name in ("scores", "further_scores", "steps"):
+            db.conn.execute(f"DELETE FROM {name} WHERE id > 2000")
+        for name in ("score_details", "further_score_details", "step_details"):
+            db.conn.execute(f"DELETE FROM {name}")
+        db.conn.execute("VACUUM")
+        pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
+        assert pages * 4096 / 2_000 < 1_600
+        assert record.reader.counts().forecasts == 2_000 * HORIZONS
