@@ -24,6 +24,7 @@ from core.clock import Clock
 from core.logs.writing import WINDOW_FILE
 from core.storage.folder import DataFolder
 from core.storage.ownership import LeftBehind
+from core.storage.private import make_private
 
 _STACK_FILE = "window-stack.txt"
 _LOG_LINES = 80
@@ -58,6 +59,7 @@ class CrashLog:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._stack = path.open("w", encoding="utf-8")
+            make_private(path)
         except OSError as error:
             _log.warning("stacks of a crash are not kept: %s", error)
             return report
@@ -98,6 +100,7 @@ class CrashLog:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+            make_private(path)
             _forget_oldest(path.parent)
         except OSError as error:
             _log.warning("the report could not be written: %s", error)

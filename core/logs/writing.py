@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
 from core.plain import plain
+from core.storage.private import make_private
 
 LOGGER_NAME = "ghostcandle"
 WINDOW_FILE = "ghostcandle.log"
@@ -27,6 +29,8 @@ def log_to_file(path: Path) -> logging.Handler:
     logger.setLevel(logging.INFO)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        for former in path.parent.glob(f"{path.name}*"):
+            make_private(former)
         handler: logging.Handler = _PatientHandler(path, maxBytes=_FILE_BYTES, backupCount=_FILES_KEPT, delay=True)
     except OSError:
         handler = logging.NullHandler()
@@ -46,6 +50,11 @@ def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
 
 class _PatientHandler(RotatingFileHandler):
     """A disk that is full costs lines of the log; a traceback on stderr for each would help nobody."""
+
+    def _open(self) -> TextIOWrapper:
+        stream = super()._open()
+        make_private(Path(self.baseFilename))
+        return stream
 
     def handleError(self, record: logging.LogRecord) -> None:
         if not isinstance(sys.exception(), OSError):

@@ -37,6 +37,7 @@ from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
 from core.storage.mending import find_damaged, leave_list, mend
+from core.storage.private import make_private, make_private_folder
 from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tables_of
 
 _PAGES = 256
@@ -78,7 +79,7 @@ def make_backup(
     CorruptDatabaseError where the database itself is damaged, which the next start will look into.
     """
     try:
-        folder.backups.mkdir(exist_ok=True)
+        make_private_folder(folder.backups)
         with _alone(folder.backups):
             _remove_unfinished(folder.backups)
             _require_space(folder)
@@ -136,7 +137,7 @@ def damage_answered(backups: Path) -> None:
 
 @contextmanager
 def _alone(backups: Path) -> Iterator[None]:
-    lock = FileLock(backups / ".lock", blocking=False, thread_local=False, fallback_to_soft=False)
+    lock = FileLock(backups / ".lock", mode=0o600, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout:
@@ -163,6 +164,7 @@ def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on
     try:
         record = _copied(folder, temporary / DATABASE, clock, go_on)
         write_record(temporary, record)
+        make_private(temporary / DATABASE)
         sync_folder(temporary)
         target = _free_name(folder.backups, record.made_at_ms)
         temporary.rename(target)
@@ -281,6 +283,7 @@ def link_or_copy(path: Path, target: Path) -> None:
         raise
     except OSError:
         shutil.copyfile(path, target)
+        make_private(target)
         _sync(target)
 
 

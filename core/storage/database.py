@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError, explain
 from core.storage.migrations import STEPS, schema
+from core.storage.private import make_private
 from core.storage.soundness import UNREADABLE, is_foreign, pages_of, steps_of
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def open_database(
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
         try:
-            return _prepare(connection, path, readonly, quick_check, is_thorough)
+            db = _prepare(connection, path, readonly, quick_check, is_thorough)
+            if not readonly:
+                _make_private(path)
+            return db
         except BaseException:
             connection.close()
             raise
@@ -109,6 +113,12 @@ def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connec
     )
     connection.text_factory = decode
     return connection
+
+
+def _make_private(path: Path) -> None:
+    """Logs that SQLite makes later have the mode of the database."""
+    for ending in ("", "-wal", "-shm"):
+        make_private(path.with_name(path.name + ending))
 
 
 def _prepare(

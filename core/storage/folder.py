@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.storage.errors import StorageError
+from core.storage.private import make_private, make_private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +109,25 @@ class DataFolder:
         return path
 
     def ensure(self) -> None:
-        """Create the folders and prove that they can be written. Raises StorageError."""
+        """Create the folders, for this user alone, and prove that they can be written. Raises StorageError."""
         try:
+            self._make_private()
             for folder in (self.root, self.logs, self.models, self.quarantine):
-                folder.mkdir(parents=True, exist_ok=True)
                 _prove_writable(folder)
         except OSError as error:
             raise StorageError(
                 f"The data folder {self.root} cannot be written ({error.strerror or error}). "
                 "Free space on its disk, change its permissions, or choose another with --data-dir."
             ) from error
+
+    def _make_private(self) -> None:
+        """A folder that holds other things than ours keeps its mode: a user may have named any."""
+        if not self.root.exists() or self.database.exists() or not any(self.root.iterdir()):
+            make_private_folder(self.root)
+        for folder in (self.logs, self.models, self.quarantine):
+            make_private_folder(folder)
+        if self.backups.exists():
+            make_private(self.backups)
 
 
 def _prove_writable(folder: Path) -> None:

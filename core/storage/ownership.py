@@ -64,7 +64,7 @@ def own(folder: DataFolder, role: str, clock: Clock | None = None) -> Ownership:
     Raises FolderInUse, and StorageError where the folder cannot be locked. The folder has been ensured before.
     """
     # A lock file that only exists would outlive a killed process, so that fallback is off.
-    lock = FileLock(folder.owner_lock, blocking=False, thread_local=False, fallback_to_soft=False)
+    lock = FileLock(folder.owner_lock, mode=0o600, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
         lock.acquire()
     except Timeout:

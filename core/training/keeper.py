@@ -24,6 +24,7 @@ from core.storage.setting_sets import describe
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.session import TrainingSession
 from core.training.snapshot import pack, require_finite_state, require_fit
+from core.training.twin import UNFINISHED_SNAPSHOTS
 
 _SUFFIX = ".safetensors"
 _MINUTE_MS = 60_000
@@ -184,12 +185,14 @@ class CheckpointKeeper:
             yield info, tensors, metadata
 
     def sweep_orphans(self) -> int:
-        """Remove files of this run that no row names: left by a crash between file and row. Returns how many."""
+        """Remove files of this run that no row names, and those of the reference model that were never finished: left
+        by a crash. Returns how many."""
         folder = self._folder.checkpoints(self._run_id)
         if not folder.is_dir():
             return 0
         known = {self._folder.absolute(info.file) for info in self._rows.list(self._run_id)}
         orphans = [path for path in folder.iterdir() if path.resolve() not in known and _is_ours(path)]
+        orphans += folder.glob(UNFINISHED_SNAPSHOTS)
         for path in orphans:
             path.unlink(missing_ok=True)
         return len(orphans)

@@ -29,6 +29,8 @@ from core.training.recovery.failure import failure_of
 _RENEWALS = 4
 """Snapshots within the age."""
 _FOLDER = "twins"
+UNFINISHED_SNAPSHOTS = f"{_FOLDER}/.*.tmp"
+"""In a run's folder: what a process that was killed while it wrote one has left."""
 _log = logging.getLogger("ghostcandle.training")
 
 
