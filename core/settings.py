@@ -309,6 +309,12 @@ class AppearanceSettings:
     colours: Literal["green-red", "blue-orange"] = Field(
         default="green-red", description="Rising and falling candles; blue-orange is safe for the colour-blind."
     )
+    interface_percent: int | None = Field(
+        default=None, ge=75, le=300, description="The size of all text, in percent. Not set: by the screen."
+    )
+    font: Literal["system", "bundled"] = Field(
+        default="system", description="bundled: Golden Sans, whose digits all have one width."
+    )
     swap_colours: bool = Field(
         default=False, description="Rising candles in the colour of falling ones and the other way round."
     )

@@ -243,6 +243,14 @@ def _help_actions() -> tuple[ActionInfo, ...]:
             menu,
         ),
         ActionInfo(
+            ActionId.DOCUMENTATION,
+            QT_TRANSLATE_NOOP("Actions", "&Documentation"),
+            QT_TRANSLATE_NOOP("Actions", "All pages about the program; they are on this computer"),
+            "Ctrl+F1",
+            "book-open-page-variant-outline",
+            menu,
+        ),
+        ActionInfo(
             ActionId.ABOUT,
             QT_TRANSLATE_NOOP("Actions", "&About Ghostcandle"),
             QT_TRANSLATE_NOOP("Actions", "Version, parts and licences"),

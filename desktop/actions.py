@@ -96,6 +96,7 @@ class ActionId(StrEnum):
     KEEP_LAYOUT = "keep_layout"
     RESET_LAYOUT = "reset_layout"
     SHORTCUTS = "shortcuts"
+    DOCUMENTATION = "documentation"
     ABOUT = "about"
     QUIT = "quit"
     CHECKPOINT_RESTORE = "checkpoint_restore"

@@ -55,6 +55,7 @@ from desktop.first_paint import FirstPaint
 from desktop.focus_ring import FocusRing
 from desktop.history import STEPS_KEPT
 from desktop.history_visits import VISIT_JOB, HistoryVisits
+from desktop.interface_size import set_font
 from desktop.jobs.desk import JobDesk
 from desktop.layouts.on_screen import ScreenKeeper
 from desktop.layouts.store import LayoutStore
@@ -94,6 +95,7 @@ class Application(QObject):
         self._library = Library(self._database, self._clock)
         self.theme = Theme(parent=self)
         self.theme.apply_to(qt)
+        set_font(qt, context.settings.appearance)
         FocusRing(qt, self.theme, self)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)

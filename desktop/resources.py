@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import resources
@@ -10,3 +11,15 @@ import resources
 def icon_path() -> Path:
     """The window's icon."""
     return Path(resources.__file__).parent / "icon.svg"
+
+
+def font_paths() -> tuple[Path, ...]:
+    """Golden Sans, regular and bold: a part of DejaVu Sans, whose digits all have one width."""
+    return tuple(sorted((Path(resources.__file__).parent / "fonts").glob("*.ttf")))
+
+
+def docs_folder() -> Path | None:
+    """The pages for people: beside the packages in a checkout and in the frozen program, else where the wheel puts
+    them. None where they were left out."""
+    places = (Path(resources.__file__).parent.parent / "docs", Path(sys.prefix) / "share" / "ghostcandle" / "docs")
+    return next((place for place in places if (place / "index.md").is_file()), None)

@@ -22,6 +22,7 @@ from desktop.actions import ActionId, ActionRegistry
 from desktop.charting.gestures import chart_gestures
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.source import CheckpointLibrary, CheckpointSource
+from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
 from desktop.dialogs.preferences import PreferencesDialog
@@ -48,6 +49,7 @@ from desktop.panels.machine_strip import MachineStrip
 from desktop.panels.notices import NoticeWriter
 from desktop.panels.status import StatusPanel
 from desktop.panels.watchlist import WatchlistPanel
+from desktop.resources import docs_folder
 from desktop.state import RunState
 from desktop.theme import Mode, Palette, Theme
 from desktop.translation import translate
@@ -325,6 +327,7 @@ class MainWindow(QMainWindow):
                 ids.RESET_LAYOUT: self.reset_layout,
                 ids.FLOAT_PANEL: self._float_panel,
                 ids.SHORTCUTS: self._open_shortcuts,
+                ids.DOCUMENTATION: self._open_documentation,
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
                 ids.QUIT: self.close,
                 **{theme: self._on_appearance for theme in _THEME_ACTIONS.values()},
@@ -472,6 +475,14 @@ class MainWindow(QMainWindow):
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):
             words = translate("Window", "No file manager answered. The data folder is {0}.")
             self.tell(words.format(self._data_folder), key="data folder")
+
+    def _open_documentation(self) -> None:
+        folder = docs_folder()
+        if folder is None:
+            words = translate("Window", "The documentation was not installed with the program.")
+            self.tell(words, Severity.WARNING, key="documentation", is_answer=True)
+        else:
+            open_documentation(self, folder)
 
     def _open_shortcuts(self) -> None:
         infos = (*self.actions_of_window.infos(), *panel_actions())

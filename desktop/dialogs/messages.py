@@ -23,18 +23,47 @@ from PySide6.QtWidgets import (
 from core.events import CheckpointInfo
 from desktop.actions import ActionInfo, translated
 from desktop.formatting import format_count
+from desktop.icons import icon
 from desktop.plain_text import Label, MessageBox, paragraphs
 from desktop.translation import translate
 
 LONGEST_NOTE = 200
 _SHARE_OF_SCREEN = 0.8
+_SIGN_PX = 40
+_KINDS = QDialogButtonBox.StandardButton
+_BUTTON_ICONS = {
+    _KINDS.Ok: "check",
+    _KINDS.Save: "content-save-outline",
+    _KINDS.Cancel: "close",
+    _KINDS.Close: "close",
+    _KINDS.RestoreDefaults: "restore",
+}
+_SIGNS = {
+    MessageBox.Icon.Question: "help-circle-outline",
+    MessageBox.Icon.Warning: "alert-outline",
+    MessageBox.Icon.Critical: "alert-circle-outline",
+    MessageBox.Icon.Information: "information-outline",
+}
 
 
 def open_dialog(dialog: QDialog) -> QDialog:
     """Show a dialog over its window without a loop of its own; it is gone once it is closed."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dress_icons(dialog)
     dialog.open()
     return dialog
+
+
+def dress_icons(dialog: QDialog) -> None:
+    """Give standard buttons and a question's sign the icons of our own set, in the place of the style's."""
+    ink = dialog.palette().buttonText().color()
+    for box in dialog.findChildren(QDialogButtonBox):
+        for button in box.buttons():
+            name = _BUTTON_ICONS.get(box.standardButton(button))
+            button.setIcon(QIcon() if name is None else icon(name, ink))
+    sign = _SIGNS.get(dialog.icon()) if isinstance(dialog, MessageBox) else None
+    if isinstance(dialog, MessageBox) and sign is not None:
+        dialog.setIconPixmap(icon(sign, ink).pixmap(_SIGN_PX, _SIGN_PX))
 
 
 def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], object]) -> QDialog:
@@ -56,11 +85,11 @@ def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], ob
     return open_dialog(dialog)
 
 
-def open_about(parent: QWidget, icon: QIcon, device: str) -> QDialog:
+def open_about(parent: QWidget, sign: QIcon, device: str) -> QDialog:
     """Version, what it is, and what it is built from."""
     box = MessageBox(parent)
     box.setWindowTitle(translate("Dialogs", "About Ghostcandle"))
-    box.setIconPixmap(icon.pixmap(64, 64))
+    box.setIconPixmap(sign.pixmap(64, 64))
     box.setTextFormat(Qt.TextFormat.RichText)
     box.setText(translate("Dialogs", "<h3>Ghostcandle {0}</h3>").format(html.escape(_version("ghostcandle"))))
     parts = ", ".join(f"{name} {_version(name)}" for name in ("pyqtgraph", "numpy", "ccxt", "torch"))

@@ -205,16 +205,20 @@ def _note(group: str) -> str:
     names = [field.name for field in fields(getattr(Settings(), group))]
     effects = {name: effect(group, name) for name in names}
     common = max(set(effects.values()), key=list(effects.values()).count)
-    others = [title(name).lower() for name in names if effects[name] != common]
+    others = [name for name in names if effects[name] != common]
     if not others:
         return translate("Dialogs", "Changes take effect {0}.").format(common)
-    if len(others) == 1:
-        return translate("Dialogs", "{0} takes effect at once, all else {1}.").format(others[0].capitalize(), common)
-    listed = translate("Dialogs", "{0} and {1}").format(", ".join(others[:-1]), others[-1])
-    return translate("Dialogs", "{0} take effect at once, all else {1}.").format(listed.capitalize(), common)
+    titles = [title(name).lower() for name in others]
+    first, *more = titles
+    exception = effects[others[0]]  # no page has two
+    if not more:
+        words = translate("Dialogs", "{0} takes effect {1}, all else {2}.")
+        return words.format(first.capitalize(), exception, common)
+    listed = translate("Dialogs", "{0} and {1}").format(", ".join(titles[:-1]), titles[-1])
+    return translate("Dialogs", "{0} take effect {1}, all else {2}.").format(listed.capitalize(), exception, common)
 
 
 def _waiting_text(changes: int) -> str:
     if changes == 1:
-        return translate("Dialogs", "1 change will take effect when training is started again.")
-    return translate("Dialogs", "{0} changes will take effect when training is started again.").format(changes)
+        return translate("Dialogs", "1 change will take effect later: see what its page says.")
+    return translate("Dialogs", "{0} changes will take effect later: see what their pages say.").format(changes)

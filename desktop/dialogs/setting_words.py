@@ -12,6 +12,7 @@ from core.settings import Settings
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
+_AT_START = frozenset({("appearance", "interface_percent"), ("appearance", "font")})
 _RULES = frozenset({"keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes"})
 _TITLES = {
     "accumulation": QT_TRANSLATE_NOOP("Settings", "Micro-batches a step"),
@@ -44,6 +45,7 @@ _TITLES = {
     "fallback_venues": QT_TRANSLATE_NOOP("Settings", "Fallback venues"),
     "feed": QT_TRANSLATE_NOOP("Settings", "Feed"),
     "file": QT_TRANSLATE_NOOP("Settings", "File"),
+    "font": QT_TRANSLATE_NOOP("Settings", "Font"),
     "gradients": QT_TRANSLATE_NOOP("Settings", "Gradients"),
     "hang_seconds": QT_TRANSLATE_NOOP("Settings", "Seconds of silence"),
     "heads": QT_TRANSLATE_NOOP("Settings", "Heads"),
@@ -54,6 +56,7 @@ _TITLES = {
     "incidents": QT_TRANSLATE_NOOP("Settings", "Incidents"),
     "indicators": QT_TRANSLATE_NOOP("Settings", "Indicators"),
     "initialisation": QT_TRANSLATE_NOOP("Settings", "First weights"),
+    "interface_percent": QT_TRANSLATE_NOOP("Settings", "Interface size"),
     "interval": QT_TRANSLATE_NOOP("Settings", "Interval"),
     "is_descending": QT_TRANSLATE_NOOP("Settings", "Is descending"),
     "jobs": QT_TRANSLATE_NOOP("Settings", "Jobs"),
@@ -131,6 +134,8 @@ def title(name: str) -> str:
 
 def effect(group: str, name: str) -> str:
     """When a change of this setting takes effect, in words."""
+    if (group, name) in _AT_START:
+        return translate("Settings", "when the program is started again")
     if is_at_once(group, name):
         return translate("Settings", "at once")
     if group == "model":
@@ -140,6 +145,8 @@ def effect(group: str, name: str) -> str:
 
 def is_at_once(group: str, name: str) -> bool:
     """True where a change needs no new start."""
+    if (group, name) in _AT_START:
+        return False
     return group in ("appearance", "backups", "chart", "notifications") or (group, name) in _AT_ONCE or name in _RULES
 
 

@@ -101,10 +101,11 @@ class MarketDelegate(CellDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if row.is_on_chart:
-            painter.fillRect(place.left(), place.top() + 3, _BAR, place.height() - 6, palette.accent)
+            bar = palette.inverse_text if is_selected else palette.accent  # the selection's ground is the accent
+            painter.fillRect(place.left(), place.top() + 3, _BAR, place.height() - 6, bar)
         left = place.left() + _BAR + _PADDING
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(palette.inverse_text if is_selected else row.dot(palette))
+        painter.setPen(QPen(palette.inverse_text, 1.5) if is_selected else Qt.PenStyle.NoPen)
+        painter.setBrush(row.dot(palette))
         middle = place.top() + place.height() / 4 + 3
         painter.drawEllipse(QRectF(left, middle - _DOT / 2, _DOT, _DOT))
         upper, lower = _halves(place, left + _DOT + _PADDING, place.right() - 2)

@@ -56,6 +56,7 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "crash": lambda bench: open_crash_report(bench.window, CrashReport(5, "Fatal Python error", Path("report.txt"))),
     "about": lambda bench: _after(bench, ActionId.ABOUT),
     "shortcuts": lambda bench: _after(bench, ActionId.SHORTCUTS),
+    "documentation": lambda bench: _after(bench, ActionId.DOCUMENTATION),
     "layout": lambda bench: _after(bench, ActionId.KEEP_LAYOUT),
     "columns": lambda bench: bench.window.checkpoints.choose_columns(),
     "runs": lambda bench: bench.window.checkpoints.open_runs(),

@@ -12,12 +12,13 @@ from PySide6.QtGui import QFont, QFontDatabase, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+import resources
 from core.clock import ManualClock
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Colours, Mode, Theme
 from tests.desktop.chart.support import START_MS
 
-FONTS = Path(__file__).with_name("fonts")
+FONTS = Path(resources.__file__).with_name("fonts")
 FAMILY = "Golden Sans"
 FONT_PX = 13
 

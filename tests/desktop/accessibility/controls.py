@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QTabBar,
     QTableView,
     QTabWidget,
+    QTextBrowser,
     QToolBar,
     QTreeView,
     QWidget,
@@ -41,6 +42,7 @@ ROLES: tuple[tuple[type[QWidget], frozenset[QAccessible.Role]], ...] = (
     ),
     (QLineEdit, frozenset({_ROLES.EditableText})),
     (QPlainTextEdit, frozenset({_ROLES.EditableText})),
+    (QTextBrowser, frozenset({_ROLES.StaticText})),  # a page that is read
     (QComboBox, frozenset({_ROLES.ComboBox})),
     (QAbstractSpinBox, frozenset({_ROLES.SpinBox})),
     (QAbstractSlider, frozenset({_ROLES.Slider})),

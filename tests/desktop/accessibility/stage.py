@@ -77,6 +77,7 @@ def openers() -> dict[str, Opener]:
     triggered = {
         "about": ActionId.ABOUT,
         "shortcuts": ActionId.SHORTCUTS,
+        "documentation": ActionId.DOCUMENTATION,
         "finder": ActionId.FIND,
         "indicators": ActionId.INDICATORS,
         "go to date": ActionId.GO_TO_DATE,

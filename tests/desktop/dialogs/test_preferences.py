@@ -149,7 +149,10 @@ def test_each_page_says_when_its_changes_take_effect(dialog: PreferencesDialog) 
     }
     assert notes["gradients"] == "Clip threshold takes effect at once, all else when training is started again."
     assert notes["training"].startswith("Learning rate and share of the time (%) take effect at once")
-    assert notes["appearance"] == "Changes take effect at once."
+    assert notes["appearance"] == (
+        "Interface size and font take effect when the program is started again, all else at once."
+    )
+    assert notes["notifications"] == "Changes take effect at once."
 
 
 def test_no_two_settings_of_a_page_share_a_title() -> None:

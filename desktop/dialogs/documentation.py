@@ -1,0 +1,145 @@
+"""The pages of docs/ in a window of their own: they ship with the program, and nothing is fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QImage, QTextDocument
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QSplitter,
+    QTextBrowser,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.plain_text import Label
+from desktop.translation import translate
+
+INDEX = "index.md"
+_SIZE = (1000, 720)
+_PAGES_WIDTH = 280
+_MARGIN_PX = 24
+_PAGE_ROLE = Qt.ItemDataRole.UserRole
+
+
+class PageBrowser(QTextBrowser):
+    """Shows one page; its links lead to the others, those to the web to the desktop's browser."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(translate("Dialogs", "Page"))
+        self.setOpenExternalLinks(True)
+
+    def open(self, page: Path) -> None:
+        """Show a page from its beginning."""
+        self.setSource(QUrl.fromLocalFile(str(page)), QTextDocument.ResourceType.MarkdownResource)
+
+    def focusNextPrevChild(self, is_next: bool) -> bool:
+        """Tab leaves the page rather than going through its links: all that they lead to is in the list."""
+        return QWidget.focusNextPrevChild(self, is_next)
+
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
+        """A picture is as wide as the page at most."""
+        if kind != QTextDocument.ResourceType.ImageResource.value:
+            return super().loadResource(kind, name)
+        image = QImage(self.source().resolved(QUrl(name)).toLocalFile())
+        room = max(self.viewport().width() - 2 * _MARGIN_PX, 1)
+        return image.scaledToWidth(room, Qt.TransformationMode.SmoothTransformation) if image.width() > room else image
+
+
+class DocumentationDialog(QDialog):
+    """All pages at the left, found by their words; the one that is read at the right."""
+
+    def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialogs", "Documentation"))
+        self.search, self.pages, self.browser = QLineEdit(), QListWidget(), PageBrowser()
+        self.none = Label(translate("Dialogs", "No page has these words."))
+        self._page: Path | None = None
+        self._texts = {page: page.read_text(encoding="utf-8") for page in pages_of(folder)}
+        self._build()
+        self._offer(self._texts)
+        self.search.textChanged.connect(self._on_search)
+        self.pages.currentItemChanged.connect(lambda item, _before: self._on_page(item))
+        self.browser.sourceChanged.connect(self._on_source)
+        self.browser.open(folder / INDEX)
+
+    @property
+    def page(self) -> Path | None:
+        """The one that is shown."""
+        return self._page
+
+    def _build(self) -> None:
+        self.search.setPlaceholderText(translate("Dialogs", "Search all pages"))
+        self.search.setAccessibleName(translate("Dialogs", "Search all pages"))
+        self.search.setClearButtonEnabled(True)
+        self.pages.setAccessibleName(translate("Dialogs", "Pages"))
+        self.none.setWordWrap(True)
+        self.none.hide()
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(0, 0, 0, 0)
+        for part in (self.search, self.none, self.pages):
+            column.addWidget(part)
+        split = QSplitter()
+        split.addWidget(left)
+        split.addWidget(self.browser)
+        split.setStretchFactor(1, 1)
+        split.setSizes([_PAGES_WIDTH, _SIZE[0] - _PAGES_WIDTH])
+        QHBoxLayout(self).addWidget(split)
+        self.resize(*_SIZE)
+
+    def _offer(self, pages: Iterable[Path]) -> None:
+        self.pages.clear()
+        for page in pages:
+            item = QListWidgetItem(_title(self._texts[page]))
+            item.setData(_PAGE_ROLE, page)
+            self.pages.addItem(item)
+        self.none.setVisible(not self.pages.count())
+        self._mark()
+
+    def _on_search(self, typed: str) -> None:
+        words = typed.casefold().split()
+        self._offer(page for page, text in self._texts.items() if all(word in text.casefold() for word in words))
+
+    def _on_page(self, item: QListWidgetItem | None) -> None:
+        page = None if item is None else item.data(_PAGE_ROLE)
+        if page is not None and page != self._page:
+            self.browser.open(page)
+
+    def _on_source(self, source: QUrl) -> None:
+        self._page = Path(source.toLocalFile())
+        self._mark()
+
+    def _mark(self) -> None:
+        """The list follows where a link led."""
+        rows = range(self.pages.count())
+        row = next((row for row in rows if self.pages.item(row).data(_PAGE_ROLE) == self._page), -1)
+        self.pages.blockSignals(True)
+        self.pages.setCurrentRow(row)
+        self.pages.blockSignals(False)
+
+
+def pages_of(folder: Path) -> list[Path]:
+    """The index first, the others by their titles."""
+    found = sorted(folder.glob("*.md"), key=lambda page: (page.name != INDEX, page.name))
+    return [page.resolve() for page in found]
+
+
+def _title(text: str) -> str:
+    return text.partition("\n")[0].lstrip("# ").strip()
+
+
+def open_documentation(parent: QWidget, folder: Path) -> DocumentationDialog:
+    """Show it beside the window, which goes on meanwhile."""
+    dialog = DocumentationDialog(folder, parent)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.show()
+    return dialog

@@ -1,0 +1,90 @@
+"""Help shows the pages that ship with the program, offline."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QTextDocument
+from pytestqt.qtbot import QtBot
+
+from desktop.actions import ActionId
+from desktop.dialogs.documentation import DocumentationDialog, pages_of
+from desktop.resources import docs_folder
+from tests.desktop.conftest import MakeBench
+from tests.support.commands import ROOT
+
+BESIDE = ("ARCHITECTURE.md", "CONTRIBUTING.md")
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot) -> DocumentationDialog:
+    folder = docs_folder()
+    assert folder is not None
+    dialog = DocumentationDialog(folder)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    return dialog
+
+
+def test_help_opens_the_index_beside_the_window(make_bench: MakeBench, qtbot: QtBot) -> None:
+    window = make_bench().window
+    window.actions_of_window[ActionId.DOCUMENTATION].trigger()
+    (dialog,) = window.findChildren(DocumentationDialog)
+    qtbot.waitUntil(dialog.isVisible)
+    assert not dialog.isModal() and dialog.page is not None and dialog.page.name == "index.md"
+    assert "How a forecast is made" in dialog.browser.toPlainText()
+
+
+def test_each_page_is_shown_with_its_tables_and_without_markup(dialog: DocumentationDialog) -> None:
+    assert dialog.pages.count() == len(list((ROOT / "docs").glob("*.md"))) > 20
+    for row in range(dialog.pages.count()):
+        dialog.pages.setCurrentRow(row)
+        shown = dialog.browser.toPlainText()
+        assert len(shown) > 300 and not shown.startswith("#") and "](" not in shown
+        assert dialog.page == dialog.pages.currentItem().data(Qt.ItemDataRole.UserRole)
+
+
+def test_a_link_leads_to_its_page_and_the_list_follows(dialog: DocumentationDialog) -> None:
+    dialog.browser.setSource(dialog.browser.source().resolved(QUrl("forecasts.md")))
+    assert dialog.pages.currentItem().text() == "How a forecast is made and scored"
+    dialog.browser.backward()
+    assert dialog.pages.currentItem().text() == "Ghostcandle's documentation"
+
+
+def test_pictures_are_as_wide_as_the_page_at_most(dialog: DocumentationDialog) -> None:
+    dialog.browser.open(ROOT / "docs" / "chart.md")
+    kind = QTextDocument.ResourceType.ImageResource.value
+    image = dialog.browser.loadResource(kind, QUrl("pictures/chart-tools-dark.png"))
+    assert 100 < image.width() < dialog.browser.viewport().width()  # type: ignore[attr-defined]
+
+
+def test_pages_are_found_by_their_words(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    qtbot.keyClicks(dialog.search, "sabotage")
+    assert 0 < dialog.pages.count() < 6
+    qtbot.keyClicks(dialog.search, " zzzz")
+    assert dialog.pages.count() == 0 and dialog.none.isVisible()
+
+
+def test_all_that_pages_link_to_ships_with_them() -> None:
+    """In the bundle and in the wheel are docs/, its pictures, and the pages beside it."""
+    for page in pages_of(ROOT / "docs"):
+        for link in LINK.findall(page.read_text(encoding="utf-8")):
+            target = (page.parent / link).resolve()
+            inside = target.is_relative_to(ROOT / "docs") or target.name in BESIDE
+            assert target.exists() and (inside or not link.endswith((".md", ".png", ".svg"))), f"{page.name}: {link}"
+    spec = (ROOT / "build.spec").read_text(encoding="utf-8")
+    assert '(str(ROOT / "docs"), "docs")' in spec and all(name in spec for name in BESIDE)
+
+
+def test_where_it_was_left_out_a_sentence_says_so(
+    make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("resources.__file__", str(tmp_path / "resources" / "__init__.py"))
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
+    window = make_bench().window
+    window.actions_of_window[ActionId.DOCUMENTATION].trigger()
+    assert "was not installed" in window.banner.text.text()
