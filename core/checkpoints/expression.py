@@ -35,6 +35,8 @@ _BYTES = {"": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
 _MINUTE_MS = 60_000
 _AGES = {"": 86_400_000.0, "d": 86_400_000.0, "day": 86_400_000.0, "days": 86_400_000.0, "h": 3_600_000.0, "min": 6e4}
 _NAMED_TIMES = ("today", "yesterday", "this week", "last week", "this month", "last month")
+_FIRST_YEAR, _LAST_YEAR = 1971, 9998
+"""What comes after a day has to be a day, too, in every zone; before 1970 not every system knows one."""
 _YES = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -329,6 +331,8 @@ class _Parser:
         except ValueError:
             ways = "2026-11-21, “2026-11-21 14:30”, today, yesterday or last week"
             raise self._error(f"A time is typed as {ways}.", token) from None
+        if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+            raise self._error(f"Years run from {_FIRST_YEAR} to {_LAST_YEAR} here.", token)
         return _span(moment.replace(tzinfo=None), zone, is_day=len(typed) == len("2026-11-21"))
 
     def _error(self, sentence: str, token: _Token | None) -> FilterError:

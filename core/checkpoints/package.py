@@ -44,7 +44,7 @@ class Card(BaseModel):
     run_id: _Id
     venue: Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
     symbol: Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]{1,200}$")]
-    interval: Annotated[str, Field(pattern=r"^[0-9]{1,4}[smhdw]$")]
+    interval: Annotated[str, Field(pattern=r"^[1-9][0-9]{0,3}[smhdw]$")]
     step: _Count
     candle_open_time_ms: _Count
     created_at_ms: _Count

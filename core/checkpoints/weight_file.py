@@ -102,7 +102,8 @@ def look_into(data: bytes, name: str) -> dict[str, Any]:
 
 
 def expected_shapes(model: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """The weights that a model of this description has, and their shapes. Raises KeyError, TypeError, ValueError."""
+    """The weights that a model of this description has, and their shapes. Raises KeyError, TypeError, ValueError,
+    OverflowError."""
     width, context, layers = int(model["width"]), int(model["context"]), int(model["layers"])
     outputs = int(model["horizons"]) * QUANTITIES * len(LEVELS)
     if not (0 < width <= 8192 and 0 < context <= 65_536 and 0 < layers <= 1024 and 0 < outputs <= 1_000_000):
@@ -161,7 +162,7 @@ def _description(header: dict[str, Any], name: str) -> dict[str, Any]:
 def _require_shapes(model: Mapping[str, Any], description: Mapping[str, Any], name: str) -> None:
     try:
         expected = expected_shapes(description["model"])
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise BadFileError(f"{name} does not describe a model of this program ({error}).") from error
     found = {key: tuple(each["shape"]) for key, each in model.items()}
     if found != expected:

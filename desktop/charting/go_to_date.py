@@ -15,6 +15,9 @@ from desktop.plain_text import Label
 from desktop.translation import translate
 from desktop.window import MainWindow
 
+_FIRST_DAY, _LAST_DAY = QDate(1971, 1, 1), QDate(9998, 12, 31)
+"""In every zone and in UTC: Python's calendar ends with the year 9999."""
+
 
 class DateDialog(QDialog):
     """Asks for a moment, on the clock that the chart shows. It stays open over a date without candles."""
@@ -24,6 +27,7 @@ class DateDialog(QDialog):
         self.setWindowTitle(translate("Dialogs", "Go to date"))
         self._chart = chart
         self.edit = QDateTimeEdit(_in_view(chart))
+        self.edit.setDateRange(_FIRST_DAY, _LAST_DAY)
         self.edit.setDisplayFormat("yyyy-MM-dd HH:mm")
         self.edit.setCalendarPopup(True)
         self.edit.setAccessibleName(translate("Charting", "Date and time"))

@@ -150,6 +150,22 @@ def as_integers(given: Given) -> None:
     given.put_tensors({**tensors, name: tensors[name].to(torch.int32)})
 
 
+def on_the_card(name: str, value: object) -> Callable[[Given], object]:
+    def write(given: Given) -> None:
+        card = json.loads((given.folder / package.CARD).read_text())
+        (given.folder / package.CARD).write_text(json.dumps(card | {name: value}))
+
+    return write
+
+
+def as_described(name: str, value: object) -> Callable[[Given], object]:
+    def write(given: Given) -> None:
+        described = given.description()
+        given.put_tensors(given.tensors(), described | {"model": described["model"] | {name: value}})
+
+    return write
+
+
 REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
     "overlapping tensors": (lambda g: g.put(with_header(g.weights.read_bytes(), overlap)), "not a whole safetensors"),
     "a shape of terabytes": (lambda g: g.put(with_header(g.weights.read_bytes(), stretch)), "not a whole safetensors"),
@@ -166,12 +182,16 @@ REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
     "weights that are a folder": (lambda g: (g.weights.unlink(), g.weights.mkdir()), "no plain file"),
     "a pickle by another name": (lambda g: (g.folder / "optimizer.PKL").write_bytes(b"\x80\x04."), "pickle"),
     "a pickled array": (lambda g: (g.folder / "past.npy").write_bytes(b"\x93NUMPY"), "pickle"),
-    "a card that leads out": (
-        lambda g: (g.folder / package.CARD).write_text(
-            json.dumps(json.loads((g.folder / package.CARD).read_text()) | {"checkpoint_id": "../../../x"})
-        ),
-        "checkpoint_id",
-    ),
+    "a card that leads out": (on_the_card("checkpoint_id", "../../../x"), "checkpoint_id"),
+    "an interval of nothing": (on_the_card("interval", "0m"), "interval: "),
+    "an interval in Arabic digits": (on_the_card("interval", "٣m"), "interval: "),
+    "a loss without end": (on_the_card("loss", float("inf")), "loss: "),
+    "a step before the first": (on_the_card("step", -1), "step: "),
+    "a name of a megabyte": (on_the_card("name", "x" * 900_000), "name: "),
+    "a width without end": (as_described("width", float("inf")), "does not describe a model"),
+    "layers that are no number": (as_described("layers", float("nan")), "does not describe a model"),
+    "horizons of four thousand digits": (as_described("horizons", "9" * 5_000), "does not describe a model"),
+    "a width that is a list": (as_described("width", [64]), "does not describe a model"),
 }
 
 

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from core.clock import Clock
 from core.market.feeds.base import FeedState
 from core.market.feeds.bounded_answers import LARGEST_BYTES
 from core.market.feeds.exchange import probe
 from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, Answer
 from core.plain import LONGEST
+from tests.support.exchange.toxics import ClockSkew
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, Rig, an_exchange, watched
 
 pytestmark = pytest.mark.hostile
 
+YEAR_MS = 31_556_952_000
 LONGEST_SENTENCE = LONGEST + 300
 """What the exchange wrote, within words of ours."""
 
@@ -112,3 +116,46 @@ async def test_a_probe_of_it_gets_a_sentence() -> None:
         exchange.answer(400, body='{"code": -1, "msg": "' + "x" * 200_000 + '"}')
         sentence = await probe(MARKET, exchange.urls, 2.0, loop_time())
     assert sentence is not None and len(sentence) < LONGEST_SENTENCE
+
+
+@dataclass(frozen=True)
+class OffClock:
+    """A computer's clock that is set wrong."""
+
+    right: Clock
+    ahead_ms: int
+
+    def now_ms(self) -> int:
+        return self.right.now_ms() + self.ahead_ms
+
+    def monotonic_s(self) -> float:
+        return self.right.monotonic_s()
+
+    def sleep_s(self, seconds: float) -> None:
+        self.right.sleep_s(seconds)
+
+
+@pytest.mark.parametrize("years", [6_974, 10_000, -60])
+async def test_a_computer_in_the_year_9000_has_its_candles_all_the_same(tmp_path: Path, years: int) -> None:
+    async with watched(tmp_path, clock=OffClock(loop_time(), years * YEAR_MS)) as rig:
+        await rig.live(5)
+
+
+async def test_an_exchange_in_the_year_9000_is_not_believed(tmp_path: Path) -> None:
+    async with watched(tmp_path) as rig:
+        rig.exchange.toxics.append(ClockSkew(6_974 * YEAR_MS))
+        await rig.trouble("tells a time before 1970 or after 2100.")
+        rig.exchange.toxics.clear()
+        await rig.live(3)
+
+
+async def test_an_exchange_that_was_years_ahead_is_followed_back(tmp_path: Path) -> None:
+    """At first, and in the midst: no candle is left out for that its clock was wrong for a while."""
+    async with watched(tmp_path) as rig:
+        for _ in range(2):
+            rig.exchange.toxics.append(ClockSkew(20 * YEAR_MS))
+            rig.exchange.cut()
+            await rig.passed(20)
+            rig.exchange.toxics.clear()
+            rig.exchange.cut()
+            await rig.live(5)

@@ -19,9 +19,10 @@ from core.market.feeds.ccxt_objects import (
     timeframe_of,
 )
 from core.market.feeds.ccxt_tap import closed_times, guard_clients, says_it_ends, tap_candles, tap_trades, tells_close
-from core.market.feeds.trouble import Answer, VenueError, explain
+from core.market.feeds.trouble import BY_ITSELF, Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Kline, Refused, Updates
+from core.market.validate import LATEST_MS
 
 _MOST_ROWS = 1000
 _LISTED_ROWS = {"kraken": 720}
@@ -91,6 +92,8 @@ class CcxtVenue:
         told_ms = await self._ask(self._exchange.fetch_time())
         if not isinstance(told_ms, int):
             raise VenueError(f"{self.name} did not tell its time.", is_brief=True)
+        if not 0 < told_ms <= LATEST_MS:
+            raise VenueError(f"{self.name} tells a time before 1970 or after 2100. {BY_ITSELF}", is_of_venue=True)
         return told_ms
 
     async def candles(self, since_ms: int) -> list[Candle]:

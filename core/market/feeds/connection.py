@@ -110,6 +110,7 @@ class Connection:
     def place(self, catch_up: int) -> None:
         """Say where the ledger begins, where nothing was passed on yet: `catch_up` candles ago, or at the farthest."""
         forming_ms = self._server.forming_ms()
+        self._ledger.come_back(forming_ms)
         if not self._ledger.is_placed:
             self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
         if self.venue.listed_rows is not None:

@@ -83,6 +83,13 @@ class Ledger:
         if position_ms > self.position_ms:
             self.place(position_ms, is_known=False)
 
+    def come_back(self, forming_ms: int) -> None:
+        """From a place in the future, where nothing was passed on: the exchange's clock was wrong when it led there."""
+        if not self.is_placed or self.is_known or self.position_ms < forming_ms:
+            return
+        passed = [time_ms for time_ms in self._passed if time_ms < forming_ms]
+        self._position_ms, self._is_anchored = max(passed, default=None), bool(passed)
+
     def seed(self, known: Known) -> None:
         """Compare also what the subscriber has from an earlier time. Before anything is passed on."""
         passed: dict[int, Candle | None] = dict.fromkeys(known.missing_ms)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -198,3 +198,24 @@ def test_names_are_completed_where_they_fit(typed: str, offered: str, not_offere
 def test_nothing_is_offered_for_a_value() -> None:
     assert complete("skill > ", 8).words == ()
     assert complete('note = "a b', 11).words == ()
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("day", ["0001-01-01", "1969-12-31", "9999-12-31", "9999-12-31 23:59", '"9999-12-31T23:59"'])
+@pytest.mark.parametrize("zone", [None, UTC, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Niue")])
+def test_a_year_that_no_calendar_has_on_both_sides_is_refused(day: str, zone: tzinfo | None) -> None:
+    with pytest.raises(FilterError, match="Years run from 1971 to 9998 here"):
+        parse(f"when > {day}", Moment(NOW.now_ms, zone))
+
+
+@pytest.mark.parametrize("day", ["1971-01-01", "9998-12-31", "9998-12-31 23:59"])
+@pytest.mark.parametrize("zone", [None, UTC, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Niue")])
+def test_the_first_and_the_last_year_are_understood(day: str, zone: tzinfo | None) -> None:
+    found = parse(f"when > {day}", Moment(NOW.now_ms, zone))
+    assert isinstance(found, Compare) and isinstance(found.value, Span)
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("name", ["today", "yesterday", "this week", "last week", "this month", "last month"])
+def test_named_times_are_understood_in_the_year_9000(name: str) -> None:
+    assert parse(name, Moment(221_845_392_000_000, UTC)) is not None

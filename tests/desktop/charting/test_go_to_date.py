@@ -72,3 +72,16 @@ def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_chart_ben
     shown = bench.window.banner.shown
     assert shown is not None and "closed" in shown.text and "no candle on the chart" not in shown.text
     assert bench.window.findChildren(DateDialog) == []
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue"])
+@pytest.mark.parametrize("year", [1, 1752, 9999])
+def test_a_year_beyond_the_calendars_is_not_entered(bench: Bench, zone: str, year: int) -> None:
+    bench.chart.restyle(time_zone=ZoneInfo(zone))
+    dialog = DateDialog(bench.chart, bench.window)
+    dialog.open()
+    dialog.edit.setDateTime(QDateTime(QDate(year, 12, 31), QTime(23, 59)))
+    dialog.accept()
+    assert 1971 <= dialog.edit.date().year() <= 9998
+    dialog.close()
