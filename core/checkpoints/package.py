@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import reason_text
-from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, look_into, read_plain, read_whole
+from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, Watch, look_into, read_plain, read_whole
 from core.market.candle import Interval
 from core.storage.durable import write_durably
 
@@ -123,8 +123,11 @@ def export(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) 
     return target
 
 
-def read(folder: Path) -> Package:
-    """Check a folder that `export` wrote, or somebody says so. Raises BadFileError, with a sentence."""
+def read(folder: Path, watch: Watch = lambda done, total: None) -> Package:
+    """Check a folder that `export` wrote, or somebody says so. Raises BadFileError, with a sentence.
+
+    watch: as that of `weight_file.read_plain`, of the weights.
+    """
     names = _names(folder)
     for name in names:
         if Path(name).suffix.lower() in PICKLE_SUFFIXES:
@@ -135,7 +138,7 @@ def read(folder: Path) -> Package:
         if needed not in names:
             raise BadFileError(f"{folder.name} has no {needed}, so it is no exported checkpoint.")
     card = _card(folder / CARD)
-    weights = read_whole(folder / WEIGHTS, card.sha256)
+    weights = read_whole(folder / WEIGHTS, card.sha256, watch)
     if len(weights) != card.size_bytes:
         raise BadFileError(f"{WEIGHTS} is {len(weights):,} bytes long, its card says {card.size_bytes:,}.")
     description = look_into(weights, WEIGHTS)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import stat
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +32,23 @@ _FLOAT_KINDS = frozenset({*_FLOATS, "BF16"})
 _BFLOAT_EXPONENT = 0x7F80
 
 
+Watch = Callable[[int, int], None]
+PIECE_BYTES = 8 * 1024**2
+"""Read or written between two looks at whether it is still wanted."""
+
+
 class BadFileError(Exception):
     """A file is refused. The message is a sentence for the user, and names the file."""
 
 
-def read_whole(path: Path, sha256: str | None = None) -> bytes:
-    """The bytes of a weight file. Raises BadFileError where it cannot be read, is a pickle, or was altered."""
+def read_whole(path: Path, sha256: str | None = None, watch: Watch = lambda done, total: None) -> bytes:
+    """The bytes of a weight file. Raises BadFileError where it cannot be read, is a pickle, or was altered.
+
+    watch: as that of `read_plain`.
+    """
     if path.suffix.lower() in PICKLE_SUFFIXES:
         raise BadFileError(f"{path.name} may be a pickle; such files can run code and are never loaded.")
-    data = read_plain(path, LARGEST_BYTES, "checkpoint")
+    data = read_plain(path, LARGEST_BYTES, "checkpoint", watch)
     if data.startswith(_PICKLE_STARTS) and data[_HEADER_AT : _HEADER_AT + 1] != b"{":
         raise BadFileError(f"{path.name} is a pickle or a zip; such files can run code and are never loaded.")
     if sha256 is not None and hashlib.sha256(data).hexdigest() != sha256:
@@ -47,10 +56,11 @@ def read_whole(path: Path, sha256: str | None = None) -> bytes:
     return data
 
 
-def read_plain(path: Path, most_bytes: int, what: str) -> bytes:
+def read_plain(path: Path, most_bytes: int, what: str, watch: Watch = lambda done, total: None) -> bytes:
     """The bytes of a file that is one: no link out of its folder, no pipe that never ends. Raises BadFileError.
 
-    what: what the file is said to be, for the sentence.
+    what: what the file is said to be, for the sentence. watch: called now and then with the bytes read and to be read;
+    what it raises ends the reading.
     """
     try:
         found = path.lstat()
@@ -60,8 +70,13 @@ def read_plain(path: Path, most_bytes: int, what: str) -> bytes:
             raise BadFileError(f"{path.name} is no plain file, so it cannot be read.")
         if found.st_size > most_bytes:
             raise BadFileError(f"{path.name} is larger than any {what} can be.")
+        read = io.BytesIO()
         with path.open("rb") as file:
-            return file.read(most_bytes)
+            watch(0, found.st_size)
+            while read.tell() < most_bytes and (piece := file.read(min(PIECE_BYTES, most_bytes - read.tell()))):
+                read.write(piece)
+                watch(min(read.tell(), found.st_size), found.st_size)
+        return read.getvalue()  # no copy: the buffer and what it gives share their bytes
     except OSError as error:
         raise BadFileError(f"{path.name} cannot be read ({error.strerror or error}).") from error
 

@@ -16,7 +16,7 @@ def write_durably(path: Path, data: bytes) -> None:
     write_pieces_durably(path, (data,))
 
 
-def write_pieces_durably(path: Path, pieces: Iterable[bytes]) -> None:
+def write_pieces_durably(path: Path, pieces: Iterable[bytes | memoryview]) -> None:
     """The same for what is made while it is written. What making it raises is passed on; nothing is left behind."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".tmp")
     try:

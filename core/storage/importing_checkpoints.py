@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from core.checkpoints.package import Card, Package
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
+from core.checkpoints.weight_file import PIECE_BYTES, Watch
 from core.events import CheckpointInfo
 from core.market.candle import Interval, Market
 from core.storage.database import select, write
-from core.storage.durable import write_durably
+from core.storage.durable import write_pieces_durably
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.markets import add_market
@@ -23,11 +25,14 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 
-def take_in(db: Database, folder: DataFolder, package: Package, now_ms: int) -> CheckpointInfo:
-    """Store a package that was checked. Returns the new row.
+def take_in(
+    db: Database, folder: DataFolder, package: Package, now_ms: int, watch: Watch = lambda done, total: None
+) -> CheckpointInfo:
+    """Store a package that was checked. Returns the new row. Slow, so not for a thread that paints.
 
     Its run is one of its own: no trainer goes on with it, and no rule cleans it up. Raises StorageError, with nothing
-    stored, where it is here already or the disk refuses it.
+    stored, where it is here already or the disk refuses it. watch: called now and then with the bytes written and to
+    be written; what it raises is passed on, with nothing stored.
     """
     card = package.card
     run_id = card.run_id if is_imported(card.run_id) else f"{IMPORTED_RUN}{card.run_id}"
@@ -36,7 +41,7 @@ def take_in(db: Database, folder: DataFolder, package: Package, now_ms: int) -> 
     info = _info(card, run_id, folder.relative(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_durably(path, package.weights)
+        write_pieces_durably(path, _pieces(package.weights, watch))
     except OSError as error:
         raise StorageError(f"The checkpoint could not be stored ({error.strerror or error}).") from error
     try:
@@ -46,6 +51,13 @@ def take_in(db: Database, folder: DataFolder, package: Package, now_ms: int) -> 
         path.unlink(missing_ok=True)
         raise
     return info
+
+
+def _pieces(data: bytes, watch: Watch) -> Iterator[memoryview]:
+    view = memoryview(data)
+    for first in range(0, len(data), PIECE_BYTES):
+        watch(first, len(data))
+        yield view[first : first + PIECE_BYTES]
 
 
 def _refuse_twice(db: Database, run_id: str, card: Card) -> None:

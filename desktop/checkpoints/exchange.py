@@ -1,9 +1,10 @@
-"""Files of checkpoints: verified, given away, taken in. A thread reads and writes them, the window stores the rows."""
+"""Files of checkpoints: verified, exported, imported. A thread of the window's process does all of it."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ from PySide6.QtWidgets import QFileDialog
 
 from core.checkpoints import package, weight_file
 from core.checkpoints.catalog import Kept
-from core.checkpoints.package import Package
 from core.checkpoints.weight_file import BadFileError
 from core.clock import Clock
 from core.events import CheckpointInfo, JobProgress, Severity
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 FILES_JOB = _NOTICE = "checkpoint files"
 _ENDS_WITHIN_MS = 30_000
 _NAMED_AT_MOST = 3
+_PERCENT = 100
 
 Done = tuple[str, object]
 """A checkpoint's id or a folder's name, and what came of it."""
@@ -140,11 +141,29 @@ class CheckpointExchange(QObject):
 
     def import_from(self, place: Path) -> None:
         """Check the folder `place`, and take its checkpoint in."""
-        self._begin(
-            translate("Checkpoints", "Checking a checkpoint"),
-            [(place.name, partial(package.read, place))],
-            self._on_read,
-        )
+        tasks = [(place.name, partial(self._import, place))]
+        self._begin(translate("Checkpoints", "Importing a checkpoint"), tasks, self._on_imported)
+
+    def _import(self, place: Path) -> CheckpointInfo:
+        """On the thread of files. Raises BadFileError."""
+        from core.storage.database import open_database  # noqa: PLC0415 - after the first paint
+        from core.storage.importing_checkpoints import take_in  # noqa: PLC0415
+
+        try:
+            found = package.read(place, lambda done, total: self._watch(done, 2 * total))
+            with closing(open_database(self._folder.database)) as db:
+                now_ms = self._clock.now_ms()
+                watch = lambda done, total: self._watch(total + done, 2 * total)  # noqa: E731
+                return take_in(db, self._folder, found, now_ms, watch)
+        except StorageError as error:
+            raise BadFileError(str(error)) from error
+
+    def _watch(self, done: int, total: int) -> None:
+        """How far the file under way is. Raises BadFileError where it is no longer wanted."""
+        work = self._work
+        if work is None or work.isInterruptionRequested():
+            raise BadFileError(translate("Checkpoints", "It was cancelled."))
+        work.progressed.emit(_PERCENT * done // max(total, 1), _PERCENT)
 
     def _ask(self, title: str, on_folder: Callable[[Path], object]) -> QFileDialog:
         dialog = QFileDialog(self._window, title, str(self._place))
@@ -220,21 +239,14 @@ class CheckpointExchange(QObject):
             words = translate("Checkpoints", "{0} checkpoints went to {1}.")
             self._tell(words.format(format_count(len(folders)), Path(folders[0]).parent))
 
-    def _on_read(self, results: Sequence[Done]) -> None:
+    def _on_imported(self, results: Sequence[Done]) -> None:
         for _, result in results:
-            if isinstance(result, Package):
-                self._take_in(result)
+            if isinstance(result, CheckpointInfo):
+                self._show_imported(result)
             else:
                 self._tell(translate("Checkpoints", "{0} Nothing was imported.").format(result), is_bad=True)
 
-    def _take_in(self, found: Package) -> None:
-        from core.storage.importing_checkpoints import take_in  # noqa: PLC0415 - after the first paint
-
-        try:
-            info = take_in(self._database.db, self._folder, found, self._clock.now_ms())
-        except StorageError as error:
-            self._tell(str(error), is_bad=True)
-            return
+    def _show_imported(self, info: CheckpointInfo) -> None:
         self._window.source.reload()
         self._window.checkpoints.show_all_runs()
         self._window.checkpoints.reveal(info.checkpoint_id)
