@@ -25,7 +25,7 @@ from core.commands import (
     StepOnce,
 )
 from core.crashes import CrashLog, CrashReport
-from core.events import Severity, TrainerReady
+from core.events import JobProgress, Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.holds import VenueHolds
@@ -47,6 +47,7 @@ from desktop.commands.options import Context
 from desktop.commands.progress import TerminalProgress
 from desktop.crash_watch import CrashWatch
 from desktop.database import WindowDatabase
+from desktop.database_opening import CHECK_JOB, DatabaseOpener
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.file_reading import READING_JOB
@@ -75,6 +76,8 @@ from desktop.translation import translate
 from desktop.watch.watching import Watching
 from desktop.window import MainWindow
 
+_ENDS_WITHIN_MS = 60_000
+"""An older database may just be brought up to date."""
 _SHARE_OF_SCREEN = 0.92
 _LARGEST_FIRST_SIZE = (1920, 1080)
 _FELL_BACK = "feed"
@@ -137,6 +140,10 @@ class Application(QObject):
         self._connect_run()
         self.screens = ScreenKeeper(self)
         self._first_paint = FirstPaint(self.window, self)
+        self._opener = DatabaseOpener(context.folder, self._clock, self)
+        self._opener.progressed.connect(self._show_check)
+        self._opener.opened.connect(self._begin)
+        self._opener.failed.connect(self._on_not_opened)
 
     def _make_side_work(self) -> None:
         """What goes on beside the run, each on a thread, a process or a timer of its own."""
@@ -167,7 +174,7 @@ class Application(QObject):
         if self._context.is_safe_mode or not self._context.folder.layout.exists():
             self._take_first_size()
         self._tell_of_settings()
-        self._first_paint.happened.connect(self._begin)
+        self._first_paint.happened.connect(self._open_database)
         self._first_paint.happened.connect(self.machine.start)
         self.window.show()
         self.screens.bring_back()
@@ -198,6 +205,10 @@ class Application(QObject):
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
         self.jobs.begin_to_close()
+        self._opener.opened.disconnect()
+        self._opener.skip()
+        if not self._opener.wait(_ENDS_WITHIN_MS):
+            _log.error("The thread that checks the database did not end in time.")
         self.history_visits.close()
         self.screens.close()
         self.accuracy.close()
@@ -229,20 +240,37 @@ class Application(QObject):
         """The last thing: nothing may read or write after it."""
         self._database.close()
 
-    def open_database(self) -> None:
-        """The first thing after the first paint. Raises StorageError where there is no way to go on."""
-        notice = self._database.open()
-        if notice is not None:
-            self.window.tell(notice, Severity.WARNING, key="database")
+    def connect_database(self) -> None:
+        """Read and write one that was looked at already. Raises StorageError."""
+        self._database.connect()
 
     @Slot()
-    def _begin(self) -> None:
+    def _open_database(self) -> None:
+        """The first thing after the first paint. Until it is over nothing reads or writes the database: what was
+        written to a damaged one would be lost when its backup takes its place."""
+        self._opener.start()
+
+    @Slot(str)
+    def _on_not_opened(self, sentence: str) -> None:
+        self.window.tell(sentence, Severity.ERROR, key="database")
+        self.chart.set_empty_text(sentence)
+
+    @Slot(object)
+    def _show_check(self, progress: JobProgress) -> None:
+        self.state.apply(progress)
+        if not progress.is_over:
+            self.chart.set_empty_text(translate("Window", "Checking the database. Candles follow."))
+
+    @Slot(object)
+    def _begin(self, notice: str | None) -> None:
+        """The database is whole. notice: what became of a damaged one."""
         try:
-            self.open_database()
+            self.connect_database()
         except StorageError as error:
-            self.window.tell(str(error), Severity.ERROR, key="database")
-            self.chart.set_empty_text(str(error))
+            self._on_not_opened(str(error))
             return
+        if notice is not None:
+            self.window.tell(notice, Severity.WARNING, key="database")
         self.state.begin(None, last_run_id=self._last_run_id())
         self.backups.start()
         if self._context.is_first_start:
@@ -330,6 +358,8 @@ class Application(QObject):
         answer = self.jobs.answer_cancel
         goes_on = translate("Window", "Training was stopped with a checkpoint; Start goes on from there.")
         answer(JOB_ID, lambda _id: self.runs.stop_training(), goes_on)
+        skipped = translate("Window", "The check was left out; the next start does it.")
+        answer(CHECK_JOB, lambda _id: self._opener.skip(), skipped)
         answer(
             FILES_JOB,
             lambda _id: self.browser.exchange.cancel(),

@@ -34,6 +34,12 @@ class WindowDatabase:
         self._db = opened.db
         return opened.notice
 
+    def connect(self) -> None:
+        """Open one that was looked at and brought up to date already (`DatabaseOpener`). Raises StorageError."""
+        from core.storage.database import open_database  # noqa: PLC0415 - after the first paint
+
+        self._db = open_database(self._folder.database)
+
     @property
     def is_open(self) -> bool:
         return self._db is not None

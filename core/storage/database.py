@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 10_000
 START_AGAIN = "Close Ghostcandle and start it again: the newest verified backup then takes its place."
 _WAL_RETRY_S = 0.02
+_STEPS_BETWEEN_LOOKS = 20_000
+"""Of SQLite's machine: about a millisecond."""
 
 
 def open_database(
@@ -33,10 +36,12 @@ def open_database(
     quick_check: bool = False,
     is_thorough: bool = False,
     busy_timeout_ms: int = BUSY_TIMEOUT_MS,
+    is_cancelled: Callable[[], bool] | None = None,
 ) -> Database:
     """Open the file, creating it and bringing its schema up to date unless `readonly`.
 
-    quick_check: look through its pages before; is_thorough: and hold its indexes against its tables.
+    quick_check: look through its pages before; is_thorough: and hold its indexes against its tables. is_cancelled:
+    asked now and then meanwhile; once it says so, the rest of the check is left out.
 
     Raises StorageError (CorruptDatabaseError, NewerDatabaseError) with a sentence for the user.
     """
@@ -45,7 +50,7 @@ def open_database(
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
         try:
-            db = _prepare(connection, path, readonly, quick_check, is_thorough)
+            db = _prepare(connection, path, readonly, _Check(quick_check, is_thorough, is_cancelled))
             if not readonly:
                 _make_private(path)
             return db
@@ -121,14 +126,21 @@ def _make_private(path: Path) -> None:
         make_private(path.with_name(path.name + ending))
 
 
-def _prepare(
-    connection: sqlite3.Connection, path: Path, readonly: bool, quick_check: bool, is_thorough: bool
-) -> Database:
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """What `open_database` was asked to look at."""
+
+    is_quick: bool
+    is_thorough: bool
+    is_cancelled: Callable[[], bool] | None
+
+
+def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, check: _Check) -> Database:
     from sqlite_utils import Database  # noqa: PLC0415 - it imports pandas: 0.3 s, not before the first paint
 
     db = Database(connection, execute_plugins=False)
-    if quick_check or is_thorough:
-        _check(db, path, is_thorough)
+    if check.is_quick or check.is_thorough:
+        _check(db, path, check)
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")
     _refuse_newer_schema(db, path)
@@ -141,10 +153,10 @@ def _prepare(
     return db
 
 
-def _check(db: Database, path: Path, is_thorough: bool) -> None:
+def _check(db: Database, path: Path, check: _Check) -> None:
     """Before any statement of ours: whatever SQLite says against the file then is damage, or the machine's."""
     try:
-        fault = pages_of(db.conn, is_thorough)
+        fault = _pages_of(db.conn, check)
         if fault is None and is_foreign(db.conn):
             fault = "nothing in it tells which version wrote it"
         if fault is None and db.table_names():
@@ -155,6 +167,23 @@ def _check(db: Database, path: Path, is_thorough: bool) -> None:
         fault = str(error)
     if fault is not None:
         raise CorruptDatabaseError(f"The database {path} is damaged ({fault}).")
+
+
+def _pages_of(connection: sqlite3.Connection, check: _Check) -> str | None:
+    """As `soundness.pages_of`; None as well where the check was cancelled."""
+    is_cancelled = check.is_cancelled
+    if is_cancelled is not None:
+        if is_cancelled():
+            return None
+        connection.set_progress_handler(lambda: int(is_cancelled()), _STEPS_BETWEEN_LOOKS)
+    try:
+        return pages_of(connection, check.is_thorough)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        return None
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
 def _refuse_readonly_file(path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _WEIGHTS = "*.safetensors"
+_SMALL_BYTES, _PIECE_BYTES = 32 << 20, 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,20 @@ class Restored:
     """When the former database was last written to, where that was after the backup; else None."""
 
 
-def open_or_recover(folder: DataFolder, *, clock: Clock | None = None, quick_check: bool = True) -> OpenedDatabase:
+@dataclass(frozen=True, slots=True)
+class CheckWatch:
+    """on_progress: told bytes that were read, and of how many. is_cancelled: once True, what is left of the check is
+    left out: the next start does it."""
+
+    on_progress: Callable[[int, int], object]
+    is_cancelled: Callable[[], bool]
+
+
+def open_or_recover(
+    folder: DataFolder, *, clock: Clock | None = None, quick_check: bool = True, watch: CheckWatch | None = None
+) -> OpenedDatabase:
     """Open the folder's database. One that is damaged is moved to the quarantine; the newest verified backup takes its
-    place, or where there is none a new, empty database.
+    place, or where there is none a new, empty database. Slow where it is large, so not for a thread that paints.
 
     Only the owner of the data folder may call this, and before its process has any connection to the file: a file must
     not be moved from under another process, and looking into it by ourselves lets go of this process's locks.
@@ -54,10 +67,13 @@ def open_or_recover(folder: DataFolder, *, clock: Clock | None = None, quick_che
     """
     try:
         _refuse_missing(folder)
-        opened = OpenedDatabase(_opened(folder, quick_check), None)
+        if watch is not None:
+            _read_through(folder.database, watch)
+        opened = OpenedDatabase(_opened(folder, quick_check, watch), None)
     except CorruptDatabaseError as damage:
         opened = _recovered(folder, damage, (clock or SystemClock()).now_ms())
-    damage_answered(folder.backups)
+    if watch is None or not watch.is_cancelled():
+        damage_answered(folder.backups)
     return opened
 
 
@@ -131,11 +147,31 @@ def _refuse_missing(folder: DataFolder) -> None:
         raise CorruptDatabaseError(f"The database {folder.database} is gone.")
 
 
-def _opened(folder: DataFolder, quick_check: bool) -> Database:
+def _read_through(path: Path, watch: CheckWatch) -> None:
+    """Bring the file to memory in the order of the disk: the check, which goes through it in the order of its tables,
+    takes ten times as long on a file that is not there. Only while this process has no connection to it."""
+    try:
+        total, done = path.stat().st_size, 0
+        if total < _SMALL_BYTES:
+            return
+        with path.open("rb") as file:
+            while (piece := file.read(_PIECE_BYTES)) and not watch.is_cancelled():
+                done += len(piece)
+                watch.on_progress(done, total)
+    except OSError:
+        return  # SQLite will say what is wrong with it
+
+
+def _opened(folder: DataFolder, quick_check: bool, watch: CheckWatch | None = None) -> Database:
     """Raises CorruptDatabaseError for what cannot be the database that was written."""
     path = folder.database
     try:
-        db = open_database(path, quick_check=quick_check, is_thorough=damage_found(folder.backups))
+        db = open_database(
+            path,
+            quick_check=quick_check,
+            is_thorough=damage_found(folder.backups),
+            is_cancelled=None if watch is None else watch.is_cancelled,
+        )
     except UNREADABLE as error:
         raise StorageError(
             f"The database {path} could not be brought up to date ({error}); it was left as it is. "

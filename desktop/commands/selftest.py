@@ -132,7 +132,7 @@ def _paint(context: Context) -> str:
     application = Application(context, qt)
     try:
         application.window.resize(1280, 720)
-        application.open_database()
+        application.connect_database()
         application.window.show()
         application.show_market(_stored(context)[0].market)
         image = application.window.grab().toImage()

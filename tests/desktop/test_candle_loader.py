@@ -180,7 +180,7 @@ def run_window(qapp: QApplication, folder: DataFolder, story: Story) -> None:
         application = Application(context(folder.root), qapp)
         application.window.resize(1280, 720)
         application.window.show()
-        application.open_database()
+        application.connect_database()
         try:
             await story(application)
         finally:

@@ -1,0 +1,134 @@
+"""The database is looked at beside the window's thread, and a damaged one is answered as ever."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QThread
+from pytestqt.qtbot import QtBot
+
+from core.clock import SystemClock
+from core.events import JobProgress
+from core.storage import recovering
+from core.storage.backups import damage_found, make_backup
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.recovering import CheckWatch, open_or_recover
+from desktop.database_opening import CHECK_JOB, DatabaseOpener
+from tests.core.storage.samples import MARKET, candle
+
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    folder = DataFolder(tmp_path / "data")
+    folder.ensure()
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, [candle(number) for number in range(40_000)])
+    return folder
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Databases from 64 kB on count as large."""
+    monkeypatch.setattr(recovering, "_SMALL_BYTES", 1 << 16)
+    monkeypatch.setattr(recovering, "_PIECE_BYTES", 1 << 16)
+
+
+def opened(qtbot: QtBot, opener: DatabaseOpener) -> object:
+    with qtbot.waitSignal(opener.opened, timeout=PATIENCE_MS) as signal:
+        opener.start()
+    assert opener.wait(PATIENCE_MS)
+    return signal.args[0]
+
+
+def candles_in(folder: DataFolder) -> int:
+    with closing(open_database(folder.database, readonly=True)) as db:
+        return CandleStore(db).count(MARKET)
+
+
+def spoil(database: Path) -> None:
+    with database.open("rb+") as file:
+        file.seek(5 * 4096)
+        file.write(b"\xa5" * 4096)
+
+
+@pytest.mark.usefixtures("large")
+def test_it_looks_at_the_pages_on_its_own_thread_and_reports_how_far_it_is(
+    qtbot: QtBot, folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where: list[threading.Thread] = []
+    look = recovering.open_database
+
+    def looked(*arguments: object, **options: object) -> object:
+        where.append(threading.current_thread())
+        return look(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recovering, "open_database", looked)
+    opener, seen = DatabaseOpener(folder, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    assert opened(qtbot, opener) is None
+    assert where and threading.main_thread() not in where
+    assert QThread.currentThread() is not opener
+    assert seen[0].job_id == CHECK_JOB and 0 < seen[0].done < seen[0].total and seen[-1].is_over
+    assert candles_in(folder) == 40_000
+
+
+def test_a_small_database_is_opened_without_a_word(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "new")
+    folder.ensure()
+    opener, seen = DatabaseOpener(folder, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    assert opened(qtbot, opener) is None and seen == []
+
+
+@pytest.mark.usefixtures("large")
+def test_a_damaged_database_leads_to_its_backup_and_the_same_sentence(
+    qtbot: QtBot, folder: DataFolder, tmp_path: Path
+) -> None:
+    make_backup(folder, SystemClock(), keep=1)
+    spoil(folder.database)
+    twin = DataFolder(Path(shutil.copytree(folder.root, tmp_path / "twin")))
+    said = open_or_recover(twin)
+    said.db.close()
+    notice = opened(qtbot, DatabaseOpener(folder, SystemClock()))
+    assert isinstance(notice, str) and said.notice is not None
+    assert "damaged" in notice and "took its place" in notice
+    assert notice.split("(")[1].split(")")[0] == said.notice.split("(")[1].split(")")[0], "what is wrong with it"
+    assert candles_in(folder) == 40_000 and list(folder.quarantine.glob("*.sqlite3"))
+
+
+@pytest.mark.usefixtures("large")
+def test_what_cannot_be_opened_is_a_sentence(qtbot: QtBot, folder: DataFolder) -> None:
+    with closing(open_database(folder.database)) as db:
+        db.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('ghostcandle', 'later', '')"
+        )
+    opener = DatabaseOpener(folder, SystemClock())
+    with qtbot.waitSignal(opener.failed, timeout=PATIENCE_MS) as signal:
+        opener.start()
+    assert opener.wait(PATIENCE_MS)
+    assert "newer version" in str(signal.args[0])
+
+
+@pytest.mark.usefixtures("large")
+def test_a_check_that_is_skipped_leaves_the_rest_to_the_next_start(folder: DataFolder) -> None:
+    """Cancelled while pages are looked at: it opens, and what a backup had found is not forgotten."""
+    spoil(folder.database)
+    folder.backups.mkdir()
+    (folder.backups / "damage-found.txt").write_text("a page")
+    reads: list[int] = []
+    watch = CheckWatch(lambda done, total: reads.append(done), lambda: len(reads) > 3)
+    found = open_or_recover(folder, watch=watch)
+    found.db.close()
+    assert found.notice is None and len(reads) == 4
+    assert damage_found(folder.backups)
+    again = open_or_recover(folder)
+    again.db.close()
+    assert again.notice is not None and "damaged" in again.notice
