@@ -251,4 +251,34 @@ FAULTS = (
         "        torch.manual_seed(seed)\n",
         "        torch.random.seed()\n",
     ),
+    Fault(
+        "state-of-another-device",
+        "core/training/engine/noise.py",
+        "kind is None or kind == generator.device.type",
+        "kind is None or kind is not None",
+    ),
+    Fault(
+        "a-wreck-is-its-own-measure",
+        "core/training/doctor/divergence.py",
+        "if self.found is not None or (self._changed_at",
+        "if self.found is None and (self._changed_at",
+    ),
+    Fault(
+        "the-anchor-is-never-asked",
+        "core/training/doctor/divergence.py",
+        "limits = [_Limit(margin, margin)]",
+        "limits = [_Limit(1e9, margin)]",
+    ),
+    Fault(
+        "back-to-what-came-after",
+        "core/training/way_back.py",
+        "info.step <= sound_until",
+        "info.step >= sound_until",
+    ),
+    Fault(
+        "any-rate-is-taken",
+        "core/training/service.py",
+        "        if refused is not None:",
+        "        if False:",
+    ),
 )
