@@ -13,7 +13,7 @@ from core.events import EventBatch, Incident, TrainerEvent, TrainerFailed, Train
 from core.market.candle import Candle
 from core.settings import Settings
 from core.storage.candles import CandleStore
-from core.storage.database import open_database, select
+from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
@@ -59,18 +59,13 @@ def record_of(root: Path) -> Record:
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         runs = RunStore(db).list()
-        run_id = runs[0].run_id
-
-        def column(query: str) -> tuple[int, ...]:
-            return tuple(int(row[0]) for row in select(db, query, (run_id,)))
-
-        reader = RecordReader(db, run_id)
+        reader = RecordReader(db, runs[0].run_id)
         return Record(
             reader.forecasts_sha256(),
-            column("select origin_open_time_ms from forecasts where run_id = ? and horizon = 1 order by 1"),
-            column("select target_open_time_ms from scores where run_id = ? and horizon = 1 order by 1"),
+            tuple(reader.origins()[0].tolist()),
+            tuple(score.target_open_time_ms for score in reader.scores()),
             tuple((score.twin_loss, score.range_twin_loss) for score in reader.scores()),
-            column("select step from steps where run_id = ? order by 1"),
+            tuple(sorted(step.step for step in reader.steps())),
             len(runs),
         )
     finally:
@@ -87,10 +82,11 @@ def scores_of(root: Path) -> tuple[StoredScore, ...]:
 
 
 def stored_incidents(root: Path) -> list[str]:
-    """Their kinds, of the newest run in the folder."""
+    """Their kinds, of the newest run in the folder; of an episode as often as it happened."""
     db = open_database(DataFolder(root).database, readonly=True)
     try:
-        return [incident.kind for incident in RecordReader(db, RunStore(db).list()[0].run_id).incidents()]
+        incidents = RecordReader(db, RunStore(db).list()[0].run_id).incidents()
+        return [incident.kind for incident in incidents for _ in range(incident.count)]
     finally:
         db.close()
 

@@ -27,8 +27,8 @@ _CHANGE_COUNTS = 100
 _ABOVE_ANCHOR = 0.03
 _ABOVE_ANCHOR_ONCE_BETTER = 0.01
 _RISE = 0.05
-"""Logarithms of losses: 3, 1 and 5 %. 300 healthy steps of the simulated market reach -2 to -3 %, a rate of 0.03 leads
-to 5 to 30 % in ten steps, one of 1 to 1,500 % (docs/gradients.md)."""
+"""Logarithms of losses: 3, 1 and 5 %. 300 healthy steps of the simulated market reach -1 to -3 %, a rate of 0.03 leads
+to 19 % and more in ten steps (docs/gradients.md)."""
 _SPREADS_ABOVE_ANCHOR, _SPREADS_OF_A_RISE = 2.0, 3.0
 """A median of ten has an error of 0.4 spreads: five and seven of those."""
 _MAD_TO_SPREAD = 1.4826
