@@ -189,7 +189,8 @@ class LossSummary:
 
 @dataclass(frozen=True, slots=True)
 class AccuracySummary:
-    """One-step scores over the newest `window` scored candles of one group. Skill is 1 - loss / reference loss."""
+    """One-step scores of one group: skills and gain over all of the run's own candles, with intervals that hold at
+    every moment (`core.forecast.confidence`), the rest over the newest `window`. Skill is 1 - loss / reference loss."""
 
     group: str
     """Which forecasts these are, for people: ``live``, ``replayed``, ``simulated`` or ``caught up``."""
@@ -209,9 +210,12 @@ class AccuracySummary:
     model_weight: float | None
     """Share of the model in the shown combination (close, horizon 1)."""
     has_proven_edge: bool
-    """The close skill's whole interval lay above 0, with n >= 300, at the last two of the looks every 50 candles."""
+    """The close skill's whole interval, which holds however often it is looked at, lies above 0."""
     verdict: str
     """The same in words a user reads."""
+    model_gain: tuple[Estimate, Estimate, Estimate] | None = None
+    """What the model adds to the skill that the baselines have without it: close and range in equal parts, close,
+    range. None: of forecasts that are not the run's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +240,7 @@ class CheckpointInfo:
     reason: str
     """periodic, best, pause, restore, change (what was before a setting was changed), manual or exit"""
     skill: float | None
+    """Of the model alone, close and range in equal parts, against the reference (`core.training.checkpoint_score`)."""
     skill_low: float | None
     skill_high: float | None
     scored: int
@@ -257,6 +262,10 @@ class CheckpointInfo:
     """Where it was trained, for people; None: not stored."""
     settings_id: str | None = None
     """Which settings were in force, see `core.storage.setting_sets`; None: not stored."""
+    shown_skill: float | None = None
+    """Skill of the forecast that was shown, which is mixed of the model's and the baselines'; None: not stored."""
+    model_gain: float | None = None
+    """What the model added to that; None: not stored."""
     is_best: bool = False
     is_pinned: bool = False
     is_in_use: bool = False

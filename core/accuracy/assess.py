@@ -1,4 +1,5 @@
-"""From columns of scores to what they prove. The same arithmetic as `evaluate`, and a test says so."""
+"""From columns of scores to what they prove. The values are those of `evaluate`; the intervals hold at every moment,
+since this is looked at while the run is going on, and so they are wider than those of a single look."""
 
 from __future__ import annotations
 
@@ -17,9 +18,10 @@ from core.accuracy.findings import (
     Request,
 )
 from core.events import Estimate
+from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
 from core.forecast.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, gain, mean, rolling_shares, share_of, skill
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, rolling_shares
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
@@ -39,10 +41,10 @@ def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
     return HorizonSkill(
         horizon=horizon,
         n=len(losses),
-        close=skill(close.shown, close.reference, horizon),
-        range=skill(spread.shown, spread.reference, horizon),
-        model_gain_close=gain(close.shown, close.without, close.reference, horizon),
-        model_gain_range=gain(spread.shown, spread.without, spread.reference, horizon),
+        close=skill_sequence(close.shown, close.reference, horizon),
+        range=skill_sequence(spread.shown, spread.reference, horizon),
+        model_gain_close=gain_sequence(close.shown, close.without, close.reference, horizon),
+        model_gain_range=gain_sequence(spread.shown, spread.without, spread.reference, horizon),
     )
 
 
@@ -65,12 +67,12 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
         direction=hits,
         reverse_last=reverse_last,
         majority=majority,
-        coverage_50=share_of(columns["inside_50"][rows], request.horizon),
-        coverage_90=share_of(inside_90, request.horizon),
+        coverage_50=_share_of(columns["inside_50"][rows], request.horizon),
+        coverage_90=_share_of(inside_90, request.horizon),
         worst_500=worst,
         best_500=best,
         reliability=tuple(
-            mean(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
+            mean_sequence(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
         ),
         coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
@@ -113,11 +115,11 @@ def _quantity(of: _Losses, horizon: int) -> QuantityAccuracy:
     return QuantityAccuracy(
         n=of.shown.size,
         loss=float(of.shown.mean()) if of.shown.size else None,
-        skill=skill(of.shown, of.reference, horizon),
+        skill=skill_sequence(of.shown, of.reference, horizon),
         best_baseline=None if best is None else EXPERTS[best],
-        skill_vs_best=skill(of.shown, of.of(REFERENCE if best is None else best), horizon),
-        skill_without_model=skill(of.without, of.reference).value,
-        model_gain=gain(of.shown, of.without, of.reference, horizon),
+        skill_vs_best=skill_sequence(of.shown, of.of(REFERENCE if best is None else best), horizon),
+        skill_without_model=skill_sequence(of.without, of.reference).value,
+        model_gain=gain_sequence(of.shown, of.without, of.reference, horizon),
     )
 
 
@@ -149,6 +151,10 @@ def _mean_and_skill(lost: FloatArray | None, reference: FloatArray) -> tuple[flo
     return float(lost.mean()), 1.0 - float(lost.sum()) / total if total > 0.0 else None
 
 
+def _share_of(hits: NDArray[np.bool_], horizon: int) -> Estimate:
+    return mean_sequence(hits.astype(np.float64), horizon)
+
+
 def _extremes(inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
     windows = rolling_shares(inside, COVERAGE_WINDOW)
     return (float(windows.min()), float(windows.max())) if windows.size else (None, None)
@@ -171,9 +177,9 @@ def _directions(
     was_moving = before != 0.0
     frequent = 1.0 if (came > 0.0).sum() >= (came < 0.0).sum() else -1.0
     return (
-        share_of(columns["direction_hit"][moved] == 1, horizon),
-        share_of(came[was_moving] == -before[was_moving], horizon),
-        share_of(came == frequent, horizon),
+        _share_of(columns["direction_hit"][moved] == 1, horizon),
+        _share_of(came[was_moving] == -before[was_moving], horizon),
+        _share_of(came == frequent, horizon),
     )
 
 

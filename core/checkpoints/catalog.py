@@ -41,6 +41,8 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "skill": lambda kept: kept.info.skill,
     "skill_low": lambda kept: kept.info.skill_low,
     "skill_high": lambda kept: kept.info.skill_high,
+    "shown_skill": lambda kept: kept.info.shown_skill,
+    "model_gain": lambda kept: kept.info.model_gain,
     "scored": lambda kept: kept.info.scored,
     "loss": lambda kept: kept.info.loss,
     "coverage": lambda kept: kept.info.coverage,

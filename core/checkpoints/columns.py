@@ -43,6 +43,8 @@ COLUMNS = (
     Column("age", Kind.AGE),
     Column("reason", Kind.TEXT),
     Column("skill", Kind.SHARE, ("score",)),
+    Column("model_gain", Kind.SHARE, ("gain",)),
+    Column("shown_skill", Kind.SHARE, ("shown",)),
     Column("skill_low", Kind.SHARE),
     Column("skill_high", Kind.SHARE),
     Column("scored", Kind.NUMBER),

@@ -32,13 +32,14 @@ class SettingRow:
         return len({value for value in self.values if value is not None}) > 1
 
 
-_BETTER = {"skill": 1.0, "loss": -1.0, "direction": 1.0}
+_BETTER = {"skill": 1.0, "model_gain": 1.0, "loss": -1.0, "direction": 1.0}
 _RIGHT_COVERAGE = 0.9
 
 
 def compare(kept: Sequence[Kept]) -> list[Compared]:
     """The measured numbers, in the order in which they are shown."""
-    names = ("step", "skill", "skill_low", "skill_high", "scored", "loss", "coverage", "direction")
+    measures = ("skill", "skill_low", "skill_high", "model_gain", "shown_skill", "scored", "loss", "coverage")
+    names = ("step", *measures, "direction")
     return [_compared(name, [getattr(each.info, name) for each in kept]) for name in names]
 
 

@@ -63,6 +63,8 @@ class Card(BaseModel):
     name: _Words
     note: _Words
     tags: Annotated[list[Annotated[str, Field(pattern=r"^[^\s,]{1,60}$")]], Field(max_length=50)]
+    shown_skill: _Number = None
+    model_gain: _Number = None
     settings: dict[str, Any] | None
     sha256: _Sha256
     size_bytes: _Count
@@ -193,7 +195,9 @@ def _readme(kept: Kept, settings: dict[str, Any] | None) -> str:
         ("Checkpoint", info.checkpoint_id),
         ("Steps", f"{info.step:,}"),
         ("Why it was saved", reason_text(info.reason)),
-        ("Score", f"{percent(info.skill)}{interval}, over {info.scored:,} candles"),
+        ("Score of the model", f"{percent(info.skill)}{interval}, over {info.scored:,} candles"),
+        ("Skill of the shown forecast", percent(info.shown_skill)),
+        ("What the model adds to it", percent(info.model_gain)),
         ("Coverage of the 90 % band", percent(info.coverage)),
         ("Direction", percent(info.direction)),
         ("Training loss", number(info.loss)),

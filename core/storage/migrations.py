@@ -3,8 +3,8 @@
 Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations and chart_lines (without one, so do the commands that own
 the data folder); the trainer writes runs, steps, forecasts, conditions, scores (each with its details), drifts,
-checkpoints, setting_sets and incidents; either may be the first to name a market. What is imported is new to this
-folder: the window adds its run, its settings and its checkpoint, and no trainer goes on with such a run.
+evidence, checkpoints, setting_sets and incidents; either may be the first to name a market. What is imported is new to
+this folder: the window adds its run, its settings and its checkpoint, and no trainer goes on with such a run.
 """
 
 from __future__ import annotations
@@ -133,6 +133,20 @@ def incident_episodes(db: Database) -> None:
         db,
         "ALTER TABLE incidents ADD COLUMN last_at_ms INTEGER;"
         "ALTER TABLE incidents ADD COLUMN count INTEGER NOT NULL DEFAULT 1;",
+    )
+
+
+def evidence(db: Database) -> None:
+    """The blocks of losses that verdicts rest on (`core.storage.evidence`)."""
+    run_script(db, _EVIDENCE)
+
+
+def model_scores(db: Database) -> None:
+    """A checkpoint's score is its model's; what is shown, and what the model adds to it, are stored beside."""
+    run_script(
+        db,
+        "ALTER TABLE checkpoints ADD COLUMN shown_skill REAL; ALTER TABLE checkpoints ADD COLUMN model_gain REAL;"
+        "UPDATE checkpoints SET shown_skill = skill, skill = NULL, skill_low = NULL, skill_high = NULL;",
     )
 
 
@@ -491,6 +505,18 @@ DELETE FROM candles WHERE EXISTS (
 );
 """
 
+_EVIDENCE = """
+CREATE TABLE evidence (
+    run_id TEXT NOT NULL REFERENCES runs (run_id),
+    kind TEXT NOT NULL,
+    block INTEGER NOT NULL,
+    last_target_ms INTEGER NOT NULL,
+    sums BLOB NOT NULL,
+    checksum INTEGER NOT NULL,
+    PRIMARY KEY (run_id, kind, block)
+) STRICT, WITHOUT ROWID;
+"""
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -506,5 +532,7 @@ STEPS = (
     candles_set_aside,
     bounded_record,
     incident_episodes,
+    evidence,
+    model_scores,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -17,6 +17,7 @@ from core.events import DriftFound, ForecastMode, Incident, StepDone
 from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.blocks import BlockReader, ScoreBlock
 from core.storage.database import select, translated
+from core.storage.evidence import EvidenceBlock, read_evidence
 from core.storage.packed_scores import MODE_OF, MODES, to_score
 from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
 from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
@@ -110,11 +111,15 @@ class RecordReader:
         scores = self._to_scores(self._scores(horizon, -(2**63), _FOREVER).newest)
         return scores if newest is None else scores[max(0, len(scores) - newest) :]
 
+    def evidence(self, until_ms: int) -> list[EvidenceBlock]:
+        """The blocks of losses up to this target, of each kind in order."""
+        return read_evidence(self._db, self.run_id, until_ms)
+
     def newest_scores(self, until_ms: int, most: int) -> list[StoredScore]:
         """One candle ahead: of each mode the newest `most` up to this target (inclusive) that come after no gap,
-        ascending by target. Without what every expert lost."""
+        ascending by target."""
         first_ms = min((self._first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
-        return self._to_scores(self._blocks.scores(SCORES, first_ms, until_ms, with_losses=False).newest)
+        return self._to_scores(self._blocks.scores(SCORES, first_ms, until_ms, with_losses=True).newest)
 
     def scored_by_mode(self, until_ms: int) -> dict[tuple[ForecastMode, bool], int]:
         """How many targets up to this one (inclusive) were scored one candle ahead: by mode, and whether they come

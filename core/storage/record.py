@@ -14,6 +14,7 @@ from core.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError
+from core.storage.evidence import EVIDENCE_COLUMNS, EvidenceBlock, evidence_row
 from core.storage.gradients import pack_gradients
 from core.storage.packed_scores import MODES, NEWEST_FORM, pack_losses_of, pack_scores
 from core.storage.reader import RecordReader
@@ -124,6 +125,12 @@ class TrainingRecord:
         )
         if select(self._db, sql, (self._run, *origins))[0][0] != len(origins):
             raise sqlite3.IntegrityError("a score needs its forecast in the record")
+
+    def add_evidence(self, blocks: Iterable[EvidenceBlock]) -> None:
+        """Store blocks of losses; one that is there stays as it is."""
+        for block in blocks:
+            row = evidence_row(block)
+            self._add("evidence", EVIDENCE_COLUMNS, [row], ("run_id", "kind", "block"))
 
     def add_conditions(self, origin_open_time_ms: int, conditions: MarketConditions) -> int:
         """Like `add_forecasts`, for what the market was like where the forecasts of this candle were made."""

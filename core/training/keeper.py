@@ -22,6 +22,7 @@ from core.storage.record import TrainingRecord
 from core.storage.retention import checkpoints_to_delete, rules_of
 from core.storage.setting_sets import describe
 from core.storage.weights import CheckpointError, read_weights, write_weights
+from core.training.checkpoint_score import score_checkpoint
 from core.training.session import TrainingSession
 from core.training.snapshot import pack, require_finite_state, require_fit
 from core.training.twin import UNFINISHED_SNAPSHOTS
@@ -204,7 +205,8 @@ class CheckpointKeeper:
         return tensors, metadata
 
     def _write(self, session: TrainingSession, reason: str) -> CheckpointInfo:
-        skill = _finite(session.scores.checkpoint_skill())
+        scores = score_checkpoint(session.scores, session.history, session.engine, self._model.context)
+        skill = _finite(scores.model)
         direction, coverage = session.scores.checkpoint_hits()
         is_new_best = (
             session.ladder.is_sound
@@ -233,6 +235,8 @@ class CheckpointKeeper:
             skill=skill.value,
             skill_low=skill.low,
             skill_high=skill.high,
+            shown_skill=scores.shown,
+            model_gain=scores.gain,
             scored=skill.n,
             loss=session.losses.windowed,
             file=self._folder.relative(path),

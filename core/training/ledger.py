@@ -6,25 +6,27 @@ import math
 import statistics
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from core.events import AccuracySummary, Estimate, ForecastMode, LossSummary, Trend
-from core.forecast.score import FEWEST_FOR_AN_EDGE, mean, share, skill
+from core.forecast.confidence import FEWEST_FOR_A_PROOF, skill_sequence
+from core.forecast.quantities import FloatArray
+from core.forecast.score import mean, share, skill
+from core.storage.evidence import EvidenceBlock
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
-from core.training.online import ONLINE_WINDOW, OnlineLedger
+from core.training.evidence import RunEvidence, without_model
 
 SCORE_WINDOW = 1000
 CHECKPOINT_WINDOW = 300
 """A checkpoint's score is the skill over this many candles, so that no lucky candle is ever "best"."""
-LONGEST_WINDOW = max(SCORE_WINDOW + 100, ONLINE_WINDOW)
+LONGEST_WINDOW = SCORE_WINDOW
 """Of each mode, the newest scores that any window of a `ScoreLedger` looks at."""
 _FEWEST_FOR_CHECKPOINT = 100
 _USUAL_WINDOW = 200
 _LOSS_WINDOW = 50
-_DECIDED_EVERY = 50
-"""Scored candles between two looks at whether an edge is proven."""
 
 _GROUP_NAMES = {
     ForecastMode.LIVE: "live",
@@ -36,19 +38,26 @@ _GROUP_NAMES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class CheckpointScores:
+    """What is stored with a checkpoint, of close and range in equal parts. model: of the model alone, against the
+    reference; shown: of the forecast that was shown; gain: what the model added to that."""
+
+    model: Estimate
+    shown: float | None
+    gain: float | None
+
+
 class ScoreLedger:
     """One-step scores, the run's own apart from the others. Scores after a gap are in neither."""
 
     def __init__(self, own_mode: ForecastMode) -> None:
         self.own_mode = own_mode
-        self._own: deque[StoredScore] = deque(maxlen=SCORE_WINDOW + 2 * _DECIDED_EVERY)
-        """A window, and what the last two looks at the edge have seen beyond it."""
+        self._own: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._others: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._all: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._usual: deque[float] = deque(maxlen=_USUAL_WINDOW)
-        self._edge = _Edge()
-        self.online = OnlineLedger()
-        """The model beside its frozen twin."""
+        self.evidence = RunEvidence()
 
     def add(self, score: StoredScore, first_loss: float | None = None) -> None:
         """Take the next one-step score, in time order.
@@ -62,38 +71,32 @@ class ScoreLedger:
             self._others.append(score)
             return
         self._all.append(score)
-        self.online.add(score)
+        self.evidence.add_online(score)
         if score.mode is not self.own_mode:
             self._others.append(score)
             return
         self._own.append(score)
-        self._edge.scored(self._own)
+        self.evidence.add_own(score)
 
     def extend(
         self,
         scores: Iterable[StoredScore],
         first_loss: Callable[[StoredScore], float] | None = None,
-        own_before: int = 0,
     ) -> None:
-        """Take scores, each in its newest version. first_loss: asked for what was learned from (see `usual_loss`).
-
-        own_before: how many of the run's own came before those, and are not among them (see `LONGEST_WINDOW`)."""
-        self._edge.skip(own_before)
+        """Take scores, each in its newest version. first_loss: asked for what was learned from (see `usual_loss`)."""
         for score in scores:
             self.add(score, None if first_loss is None else first_loss(score))
 
     def replace(self, score: StoredScore) -> None:
         """Put a new version of a score in the place of the one before; it does not count again.
 
-        One that no window holds any more changes nothing.
+        One that no window holds any more changes nothing; nor does it change a full block of the evidence.
         """
         if score.horizon != 1 or score.after_gap:
             return
-        self.online.replace(score)
-        _put_in_place(self._all, score)
-        _put_in_place(self._others, score)
-        if _put_in_place(self._own, score):
-            self._edge.revised(self._own)
+        self.evidence.replace(score)
+        for scores in (self._all, self._others, self._own):
+            _put_in_place(scores, score)
 
     @property
     def usual_loss(self) -> float | None:
@@ -103,21 +106,24 @@ class ScoreLedger:
         """
         return statistics.median(self._usual) if self._usual else None
 
-    def checkpoint_skill(self) -> Estimate:
-        """Skill over the newest window, close and range in equal parts; all None while there are too few scores."""
+    def newest(self, most: int) -> list[StoredScore]:
+        """The newest one-step scores of forecasts that prove something, at most so many of a window."""
+        return list(self._all)[-most:]
+
+    def checkpoint_scores(self) -> CheckpointScores:
+        """Over the newest window; None while there are too few scores."""
         newest = list(self._all)[-CHECKPOINT_WINDOW:]
         if len(newest) < _FEWEST_FOR_CHECKPOINT:
-            return Estimate(None, None, None, len(newest))
-        close, close_reference = _columns(newest, "loss", "reference_loss")
-        spread, spread_reference = _columns(newest, "range_loss", "range_reference_loss")
-        close_unit, spread_unit = close_reference.mean(), spread_reference.mean()
-        if close_unit <= 0.0 or spread_unit <= 0.0:
-            return Estimate(None, None, None, len(newest))
-        combined = close / close_unit + spread / spread_unit
-        return skill(combined, close_reference / close_unit + spread_reference / spread_unit)
+            nothing = Estimate(None, None, None, len(newest))
+            return CheckpointScores(nothing, None, None)
+        reference = _columns(newest, "reference_loss", "range_reference_loss")
+        shown, model = _columns(newest, "loss", "range_loss"), _columns(newest, "model_loss", "range_model_loss")
+        without = [without_model(score) for score in newest]
+        gain = None if None in without else model_gain(shown, list(np.array(without, dtype=np.float64).T), reference)
+        return CheckpointScores(skill_of_both(model, reference), skill_of_both(shown, reference).value, gain)
 
     def checkpoint_hits(self) -> tuple[Estimate, Estimate]:
-        """Direction and 90 % coverage over the candles of `checkpoint_skill`."""
+        """Direction and 90 % coverage over the candles of `checkpoint_scores`."""
         newest = list(self._all)[-CHECKPOINT_WINDOW:]
         if len(newest) < _FEWEST_FOR_CHECKPOINT:
             return Estimate(None, None, None, 0), Estimate(None, None, None, len(newest))
@@ -125,16 +131,20 @@ class ScoreLedger:
         return share(sum(hits), len(hits)), share(sum(score.inside_90 for score in newest), len(newest))
 
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
-        """The headline."""
+        """The headline: skills and gain over all of the run's own, the rest over the newest window."""
+        (_, close, spread), gains = self.evidence.skills(), self.evidence.model_gains()
         group = _GROUP_NAMES[self.own_mode]
-        return _summary(list(self._own)[-SCORE_WINDOW:], group, scored, live_scored, model_weight, self._edge.is_proven)
+        return _summary(list(self._own), group, scored, live_scored, model_weight, (close, spread), gains)
 
     def other_summary(self, scored: int, live_scored: int) -> AccuracySummary | None:
         """Scores of forecasts that are not the run's own, or None where there are none."""
         if not self._others:
             return None
-        group = _GROUP_NAMES[self._others[-1].mode]
-        return _summary(list(self._others), group, scored, live_scored, None, is_proven=False)
+        group, others = _GROUP_NAMES[self._others[-1].mode], list(self._others)
+        names = ("loss", "reference_loss", "range_loss", "range_reference_loss")
+        close, reference, spread, range_reference = _columns(others, *names)
+        skills = skill_sequence(close, reference), skill_sequence(spread, range_reference)
+        return _summary(others, group, scored, live_scored, None, skills, None)
 
 
 def take_scores(
@@ -145,54 +155,18 @@ def take_scores(
     first_loss: Callable[[StoredScore], float] | None = None,
 ) -> None:
     """Bring a new ledger to where it would be with all scores up to this target (inclusive), reading no more than its
-    windows hold. Raises StorageError."""
-    scores = reader.newest_scores(until_ms, LONGEST_WINDOW)
-    taken = sum(score.mode is own_mode and not score.after_gap for score in scores)
-    own = reader.scored_by_mode(until_ms).get((own_mode, False), 0)
-    ledger.extend(scores, first_loss, own_before=max(0, own - taken))
+    windows and its evidence need. Raises StorageError."""
+    blocks, scores = reader.evidence(until_ms), reader.newest_scores(until_ms, LONGEST_WINDOW)
+    ledger.evidence.take(blocks)
+    if _leaves_a_hole(blocks, scores):  # a record from before there were blocks, or damaged ones
+        ledger.evidence.extend(reader.scores(), own_mode, until_ms)
+    ledger.extend(scores, first_loss)
 
 
-class _Edge:
-    """Whether an edge counts as proven.
-
-    Asked with each candle, an interval near zero would say yes and no in turn, and yes too often: so it is asked every
-    so many candles; two yeses in a row make a proof, one no ends it.
-    """
-
-    def __init__(self) -> None:
-        self._scored = 0
-        self._was_above = False
-        self.is_proven = False
-
-    def skip(self, scored: int) -> None:
-        """So many scores came that no window holds any more."""
-        self._scored += scored
-
-    def scored(self, own: deque[StoredScore]) -> None:
-        """A score of the run's own came; `own` holds the newest of them."""
-        self._scored += 1
-        if self._scored % _DECIDED_EVERY:
-            return
-        is_above = _is_above(list(own))
-        self.is_proven = is_above and self._was_above
-        self._was_above = is_above
-
-    def revised(self, own: deque[StoredScore]) -> None:
-        """One of the scores has another version: the last two looks are taken again, as they would have been."""
-        since = self._scored % _DECIDED_EVERY
-        scores = list(own)
-        self._was_above = _is_above(scores[: len(scores) - since])
-        self.is_proven = self._was_above and _is_above(scores[: max(0, len(scores) - since - _DECIDED_EVERY)])
-
-
-def _is_above(scores: Sequence[StoredScore]) -> bool:
-    """Whether the whole interval of the close skill lies above zero, over the newest window."""
-    newest = scores[-SCORE_WINDOW:]
-    if len(newest) < FEWEST_FOR_AN_EDGE:
-        return False
-    loss, reference_loss = _columns(newest, "loss", "reference_loss")
-    close = skill(loss, reference_loss)
-    return close.low is not None and close.low > 0.0
+def _leaves_a_hole(blocks: Sequence[EvidenceBlock], scores: Sequence[StoredScore]) -> bool:
+    """Whether scores may lie between the newest block and the oldest score that was read."""
+    last = max((block.last_target_ms for block in blocks), default=-1)
+    return len(scores) >= LONGEST_WINDOW and scores[0].target_open_time_ms > last
 
 
 def _put_in_place(scores: deque[StoredScore], score: StoredScore) -> bool:
@@ -266,7 +240,26 @@ class LossLedger:
         return Trend.IMPROVING if change < 0.0 else Trend.WORSENING
 
 
-def _columns(scores: Sequence[StoredScore], *names: str) -> list[np.ndarray]:
+def skill_of_both(losses: Sequence[FloatArray], reference: Sequence[FloatArray]) -> Estimate:
+    """The skill of close and range in equal parts: losses of each [n], in time order."""
+    units = [each.mean() for each in reference]
+    if min(units) <= 0.0:
+        return Estimate(None, None, None, len(reference[0]))
+    both, both_reference = (
+        sum(each / unit for each, unit in zip(pair, units, strict=True)) for pair in (losses, reference)
+    )
+    return skill(np.asarray(both), np.asarray(both_reference))
+
+
+def model_gain(
+    shown: Sequence[FloatArray], without: Sequence[FloatArray], reference: Sequence[FloatArray]
+) -> float | None:
+    """What the model adds to the skill of close and range in equal parts: losses of each [n]."""
+    with_model, without_it = skill_of_both(shown, reference).value, skill_of_both(without, reference).value
+    return None if with_model is None or without_it is None else with_model - without_it
+
+
+def _columns(scores: Sequence[StoredScore], *names: str) -> list[FloatArray]:
     return [np.array([getattr(score, name) for score in scores], dtype=np.float64) for name in names]
 
 
@@ -276,15 +269,14 @@ def _summary(
     scored: int,
     live_scored: int,
     model_weight: float | None,
-    is_proven: bool,
+    skills: tuple[Estimate, Estimate],
+    gains: tuple[Estimate, Estimate, Estimate] | None,
 ) -> AccuracySummary:
     n = len(scores)
     directions = [score.direction_hit for score in scores if score.direction_hit is not None]
-    loss, reference_loss = _columns(scores, "loss", "reference_loss")
-    range_loss, range_reference_loss = _columns(scores, "range_loss", "range_reference_loss")
     overlaps, reference_overlaps = _columns(scores, "overlap", "reference_overlap")
     accuracy = mean(overlaps)
-    close = skill(loss, reference_loss)
+    close, spread = skills
     return AccuracySummary(
         group=group,
         window=SCORE_WINDOW,
@@ -296,22 +288,22 @@ def _summary(
         coverage_50=share(sum(score.inside_50 for score in scores), n),
         coverage_90=share(sum(score.inside_90 for score in scores), n),
         skill_close=close,
-        skill_range=skill(range_loss, range_reference_loss),
+        skill_range=spread,
         model_weight=model_weight,
-        has_proven_edge=is_proven,
-        verdict=_verdict(close, n, is_proven),
+        has_proven_edge=gains is not None and close.low is not None and close.low > 0.0,
+        verdict=_verdict(close),
+        model_gain=gains,
     )
 
 
-def _verdict(close: Estimate, n: int, proven: bool) -> str:
-    if close.value is None or close.low is None or close.high is None:
+def _verdict(close: Estimate) -> str:
+    n = close.n
+    if close.value is None:
         return f"Too early to tell: {n:,} scored candles."
-    if proven:
-        return f"Better than “no change”: the interval of the close skill has stayed above zero, on {n:,} candles."
-    if n < FEWEST_FOR_AN_EDGE:
-        return f"No proven edge yet: {n:,} of the {FEWEST_FOR_AN_EDGE} scored candles that a proof needs."
+    if close.low is None or close.high is None:
+        return f"No proven edge yet: {n:,} of the {FEWEST_FOR_A_PROOF} scored candles that a proof needs."
+    if close.low > 0.0:
+        return f"Better than “no change”: the interval of the close skill lies above zero, on {n:,} candles."
     if close.high < 0.0:
         return f"Worse than “no change”: the interval of the close skill lies below zero, on {n:,} candles."
-    if close.low > 0.0:
-        return f"No proven edge yet: the interval of the close skill is above zero, but only lately, on {n:,} candles."
     return f"No proven edge: the interval of the close skill includes zero, on {n:,} candles."

@@ -131,7 +131,7 @@ class TrainingSession:
         """What learning since the twin was frozen was worth; None where no twin is kept."""
         if not self.twin.age:
             return None
-        return self.scores.online.summary(self.twin.known_for(self.history.observed), self.twin.age)
+        return self.scores.evidence.online_gain(self.twin.known_for(self.history.observed), self.twin.age)
 
     def take_over(self, checkpoint_id: str, learned_until_ms: int) -> None:
         """The model now has the weights of this checkpoint, which has learned from candles up to that moment.
@@ -424,6 +424,7 @@ class TrainingSession:
         with self._record.write():
             new_scores = self._record.add_scores(one_step)
             self._record.add_scores(further)
+            self._record.add_evidence(self.scores.evidence.take_new())
             if drift is not None and self._record.add_drift(drift):  # not again where it was gone through before
                 self._incidents.append(drift_incident(drift))
             self._add_step(step)

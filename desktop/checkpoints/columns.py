@@ -177,6 +177,23 @@ COLUMNS = (
         "+1.0 % (−10.5 to 10.4)",
     ),
     Column(
+        "model_gain",
+        QT_TRANSLATE_NOOP("Checkpoints", "Model adds"),
+        QT_TRANSLATE_NOOP("Checkpoints", "What the model added to the skill of the ghosts, over the same candles"),
+        lambda k: format_percent(k.info.model_gain, 2, signed=True),
+        "+10.00 %",
+    ),
+    Column(
+        "shown_skill",
+        QT_TRANSLATE_NOOP("Checkpoints", "Shown"),
+        QT_TRANSLATE_NOOP(
+            "Checkpoints",
+            "Skill of the ghosts, which are mixed of the model's forecast and simpler ones, over the same candles",
+        ),
+        lambda k: format_percent(k.info.shown_skill, 1, signed=True),
+        "+10.0 %",
+    ),
+    Column(
         "evaluated",
         QT_TRANSLATE_NOOP("Checkpoints", "Evaluated"),
         EVALUATION_MEANING,
@@ -328,7 +345,8 @@ BY_NAME = {column.name: column for column in COLUMNS}
 PLACE = {column.name: place for place, column in enumerate(COLUMNS)}
 MOST_FIRST = frozenset(
     {
-        *("marks", "step", "candle", "when", "skill", "coverage", "direction", "size"),
+        *("marks", "step", "candle", "when", "skill", "model_gain", "shown_skill", "coverage", "direction"),
+        "size",
         *("pinned", "best", "known_good", "verified"),
     }
 )

@@ -38,10 +38,12 @@ from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHED_STEPS = 25
-_SHARES = frozenset({"skill", "skill_low", "skill_high", "coverage", "direction"})
+_SHARES = frozenset({"skill", "skill_low", "skill_high", "shown_skill", "model_gain", "coverage", "direction"})
 _TITLES = {
     "step": QT_TRANSLATE_NOOP("Checkpoints", "Step"),
     "skill": QT_TRANSLATE_NOOP("Checkpoints", "Score"),
+    "model_gain": QT_TRANSLATE_NOOP("Checkpoints", "Model adds"),
+    "shown_skill": QT_TRANSLATE_NOOP("Checkpoints", "Skill of the shown forecast"),
     "scored": QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
     "loss": QT_TRANSLATE_NOOP("Checkpoints", "Training loss"),
     "coverage": QT_TRANSLATE_NOOP("Checkpoints", "Coverage of the 90 % band"),

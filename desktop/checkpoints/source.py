@@ -383,8 +383,10 @@ def _lost_text(count: int) -> str:
 
 SCORE_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "Score: the mean of the close skill and the range skill over the newest 300 candles that had been scored when it "
-    "was saved, with its 95 % interval. It compares checkpoints; it is not the close skill of the Accuracy panel.\n"
+    "Score: the skill of the model alone, close and range in equal parts, over the newest 300 candles that had been "
+    "scored when it was saved, with its 95 % interval; or over the newest 100 with the weights as saved, where that is "
+    "lower. It compares checkpoints; it is not the skill of the ghosts, which are mixed of the model's forecast and "
+    "simpler ones.\n"
     "0 % is no better than the reference, “no change”.",
 )
 

@@ -5,9 +5,9 @@ import pytest
 
 from core.accuracy.assess import MOST_POINTS, assess, skill_at
 from core.accuracy.findings import Request
+from core.forecast.confidence import gain_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS
 from core.forecast.quantities import Quantity
-from core.forecast.score import gain, skill
 from core.storage.scored import ScoredRows
 from tests.core.accuracy.rigs import MINUTE_MS, filled, origins, scored
 
@@ -32,8 +32,8 @@ def test_the_table_says_what_skill_and_gain_say_of_the_same_losses() -> None:
     reference = everyone[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
     row = skill_at(columns, counts, 1)
     assert row.n == 600
-    assert row.range == skill(rows.range_loss[200:], reference)
-    assert row.model_gain_range == gain(rows.range_loss[200:], everyone[:, 0, Quantity.RANGE], reference)
+    assert row.range == skill_sequence(rows.range_loss[200:], reference)
+    assert row.model_gain_range == gain_sequence(rows.range_loss[200:], everyone[:, 0, Quantity.RANGE], reference)
 
 
 def test_an_expert_that_is_silent_has_no_loss() -> None:

@@ -34,6 +34,7 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError, read_weights, verify_weights, write_weights
+from core.training.ledger import CheckpointScores
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 
@@ -87,7 +88,9 @@ def test_a_skill_that_is_not_finite_is_never_best_nor_stored(
     session = session_after(tmp_path, 91)  # no best yet
     rigs.feed(session, CANDLES[91:92])
     scores = session._session.scores
-    monkeypatch.setattr(scores, "checkpoint_skill", lambda: Estimate(value, value, value, 100))
+    monkeypatch.setattr(
+        scores, "checkpoint_scores", lambda: CheckpointScores(Estimate(value, value, value, 100), None, None)
+    )
     (asked,) = saved(session.handle(SaveCheckpoint()))
     monkeypatch.undo()
     assert not asked.is_best and (asked.skill, asked.skill_low, asked.skill_high) == (None, None, None)

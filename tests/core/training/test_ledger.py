@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import ForecastMode, Trend
+from core.forecast.confidence import BLOCK
 from core.storage.database import open_database
 from core.storage.packed_scores import as_stored
 from core.storage.records import StoredScore
@@ -35,7 +36,7 @@ def test_seven_hits_of_seven_are_not_an_accuracy() -> None:
     assert "Too early" in summary.verdict
 
 
-@pytest.mark.parametrize(("n", "factor", "proven"), [(1000, 0.9, True), (1000, 1.0, False), (200, 0.9, False)])
+@pytest.mark.parametrize(("n", "factor", "proven"), [(1000, 0.9, True), (1000, 1.0, False), (700, 0.9, False)])
 def test_an_edge_needs_its_whole_interval_above_zero_and_enough_candles(n: int, factor: float, proven: bool) -> None:
     ledger = ScoreLedger(ForecastMode.LIVE)
     ledger.extend(scores(n, factor))
@@ -74,25 +75,6 @@ def test_trend(slope: float, trend: Trend) -> None:
     assert losses.summary().trend is trend
 
 
-def test_an_edge_is_not_gained_and_lost_from_candle_to_candle() -> None:
-    """Around zero the interval's end goes to and fro; the verdict is looked at every 50 candles, and twice."""
-    generator = np.random.default_rng(1)
-    ledger = ScoreLedger(ForecastMode.LIVE)
-    changes, before = 0, False
-    for number in range(3000):
-        advantage = 0.02 if number < 1500 else -0.01
-        loss = 1.0 - advantage + 0.2 * float(generator.normal())
-        ledger.add(dataclasses.replace(SCORE, target_open_time_ms=number, loss=loss, reference_loss=1.0))
-        if number % 10 != 9:
-            continue
-        now = ledger.own_summary(number, number, None).has_proven_edge
-        changes += now is not before
-        if now is not before:
-            assert (number + 1) % 50 == 0
-        before = now
-    assert changes <= 4 and not before
-
-
 def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -> None:
     generator = np.random.default_rng(2)
     ledger = LossLedger()
@@ -113,19 +95,23 @@ def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -
 def test_a_replaced_score_leaves_what_the_final_scores_would_have_made(
     n: int, seed: int, changed: list[tuple[int, float]]
 ) -> None:
-    """Edge, windows and checkpoint skill are those of a ledger that was given the newest versions at once."""
+    """Windows and checkpoint scores are those of a ledger that was given the newest versions at once; full blocks of
+    evidence stay as they came."""
     first = scores(n, 0.97, seed)
     final = list(first)
-    ledger, oracle = ScoreLedger(ForecastMode.LIVE), ScoreLedger(ForecastMode.LIVE)
+    ledger, oracle, as_it_came = (ScoreLedger(ForecastMode.LIVE) for _ in range(3))
     ledger.extend(first)
     for index, factor in changed:
         if index >= n:
             continue
-        final[index] = dataclasses.replace(final[index], loss=final[index].loss * factor, version=2)
+        final[index] = dataclasses.replace(final[index], loss=final[index].loss * factor, overlap=factor, version=2)
         ledger.replace(final[index])
     oracle.extend(final, first_loss=lambda score: first[score.target_open_time_ms].loss)
-    assert ledger.own_summary(n, n, None) == oracle.own_summary(n, n, None)
-    assert ledger.checkpoint_skill() == oracle.checkpoint_skill()
+    as_it_came.extend([*first[: n // BLOCK * BLOCK], *final[n // BLOCK * BLOCK :]])
+    found, expected = ledger.own_summary(n, n, None), oracle.own_summary(n, n, None)
+    assert found.candle_accuracy == expected.candle_accuracy
+    assert found.skill_close == as_it_came.own_summary(n, n, None).skill_close
+    assert ledger.checkpoint_scores() == oracle.checkpoint_scores()
     assert ledger.usual_loss == oracle.usual_loss == np.median([score.loss for score in first[-200:]])
 
 
@@ -174,6 +160,6 @@ def test_a_ledger_from_the_record_is_the_one_that_saw_every_score(tmp_path: Path
             whole.add(newest[target], given_[target].loss)
     assert found.own_summary(1, 1, None) == whole.own_summary(1, 1, None)
     assert found.other_summary(1, 1) == whole.other_summary(1, 1)
-    assert found.checkpoint_skill() == whole.checkpoint_skill() and found.usual_loss == whole.usual_loss
-    assert found.online.summary(1, 0) == whole.online.summary(1, 0)
+    assert found.checkpoint_scores() == whole.checkpoint_scores() and found.usual_loss == whole.usual_loss
+    assert found.evidence.online_gain(1, 0) == whole.evidence.online_gain(1, 0)
     assert len(read) <= min(until + 1, 6_000)

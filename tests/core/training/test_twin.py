@@ -7,14 +7,12 @@ import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from core.commands import SetPaused
-from core.events import ForecastMode
 from core.forecast.experts import unpack_losses
 from core.forecast.quantities import Quantity
 from core.settings import OnlineSettings
@@ -23,7 +21,7 @@ from core.storage.folder import DataFolder
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
 from core.training.evaluation import evaluate_run
-from core.training.online import ONLINE_WINDOW, OnlineLedger, gains
+from core.training.online import gains
 from core.training.opening import build_engine
 from core.training.snapshot import pack, unpack_all
 from core.training.twin import FrozenTwin
@@ -156,8 +154,8 @@ def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, se
     service = session_after(tmp_path / "late", 61)
     late = service.status().online
     service.close()
-    assert late is not None and late.gain.value is not None and late.gain.low is not None and late.gain.high is not None
-    assert late.gain.low <= late.gain.value <= late.gain.high and late.age >= AGE
+    assert late is not None and late.gain.value is not None and late.age >= AGE
+    assert late.gain.low is None and late.gain.high is None, "too few blocks for what holds at every moment"
     scores = [score for score in scores_of(tmp_path / "late") if score.twin_loss is not None]
     assert late.close.n == len(scores)
     spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
@@ -177,31 +175,6 @@ def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, session_after: Ses
     assert close["online_gain_ci95"][0] <= spared <= close["online_gain_ci95"][1]
     assert found["horizons"]["3"]["range"]["online_gain"] is not None
     json.dumps(found, allow_nan=False)
-
-
-def score(target: int, **changes: Any) -> StoredScore:
-    told = StoredScore(0, 1, target, ForecastMode.REPLAY, False, *[1.0] * 6, True, True, True, 0.5, 0.5, 0)
-    return replace(told, **{"twin_loss": 2.0, "range_twin_loss": 2.0, **changes})
-
-
-def test_scores_without_a_twin_or_across_a_hole_do_not_count_and_old_ones_leave() -> None:
-    ledger = OnlineLedger()
-    for target in range(ONLINE_WINDOW + 50):
-        ledger.add(score(target))
-    ledger.add(score(-1, twin_loss=None))
-    ledger.add(score(-2, after_gap=True))
-    found = ledger.summary(AGE, AGE)
-    assert found.gain.n == ONLINE_WINDOW and found.gain.value == pytest.approx(0.5)
-
-
-def test_a_corrected_candle_counts_no_more() -> None:
-    ledger = OnlineLedger()
-    for target in range(50):
-        ledger.add(score(target, model_loss=9.0 if target == 40 else 1.0))
-    worse = ledger.summary(AGE, AGE).close.value
-    ledger.replace(score(40, version=2, twin_loss=None, range_twin_loss=None))
-    found = ledger.summary(AGE, AGE)
-    assert worse is not None and worse < 0.5 and found.close.value == pytest.approx(0.5) and found.close.n == 49
 
 
 def test_a_gain_that_is_there_is_found_and_one_that_is_not_is_not_claimed() -> None:

@@ -1,0 +1,76 @@
+"""Intervals that hold at every moment: whoever keeps looking until one leaves zero out is wrong in 5 % at most.
+
+An ordinary 95 % interval holds for one look. Asked again with every candle, it leaves out the truth sooner or later: of
+losses of equal expectation an edge was claimed at some time in half of the runs. These are asymptotic confidence
+sequences (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence
+sequences, 2024, theorem 2.2: Robbins' normal mixture), as Choe and Ramdas (Comparing sequential forecasters, 2021) use
+confidence sequences to compare forecasts: of the mean so far, whatever it does from candle to candle. Losses of
+neighbouring candles are alike, so what is averaged are blocks of 50 candles.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from core.events import Estimate
+from core.forecast.quantities import FloatArray
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+
+BLOCK = 50
+"""Candles in a block."""
+FEWEST_BLOCKS = 15
+"""Before so many, the deviation of the blocks is known too badly for what holds in the limit."""
+FEWEST_FOR_A_PROOF = BLOCK * FEWEST_BLOCKS
+_ALPHA = 0.05
+_TIGHTEST_AT = 40
+"""Blocks after which the interval is tightest for their number: 2,000 candles."""
+_RHO_SQUARED = (-2.0 * math.log(_ALPHA) + math.log(-2.0 * math.log(_ALPHA)) + 1.0) / _TIGHTEST_AT
+
+
+def ratio_sequence(parts: FloatArray, wholes: FloatArray, value: float | None, n: int) -> Estimate:
+    """The ratio of two sums with its confidence sequence.
+
+    parts, wholes: of each full block, in time order: [B] each. value: the ratio over all n candles, also those that are
+    in no full block yet; None, or too few candles, gives no estimate.
+    """
+    if value is None or n < FEWEST_FOR_AN_ESTIMATE:
+        return Estimate(None, None, None, n)
+    blocks = parts.shape[0]
+    whole = float(wholes.mean()) if blocks else 0.0
+    if blocks < FEWEST_BLOCKS or whole <= 0.0:
+        return Estimate(value, None, None, n)
+    centre = float(parts.sum() / wholes.sum())
+    error = float((parts - centre * wholes).std(ddof=1)) / whole
+    margin = error * _width(blocks)
+    return Estimate(value, min(centre - margin, value), max(centre + margin, value), n)
+
+
+def _width(blocks: int) -> float:
+    """Half the interval's width in standard deviations of a block."""
+    scaled = blocks * _RHO_SQUARED
+    return math.sqrt(2.0 * (scaled + 1.0) / (blocks * scaled) * math.log(math.sqrt(scaled + 1.0) / _ALPHA))
+
+
+def skill_sequence(loss: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
+    """1 - sum of losses / sum of the reference's: [n] each, in time order, of forecasts of `horizon` candles."""
+    return _of_candles(reference - loss, reference, horizon)
+
+
+def gain_sequence(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: int = 1) -> Estimate:
+    """The skill of `loss` minus that of `without`: [n] each, in time order, of forecasts of `horizon` candles."""
+    return _of_candles(without - loss, reference, horizon)
+
+
+def mean_sequence(values: FloatArray, horizon: int = 1) -> Estimate:
+    """The mean of values [n], in time order, of forecasts of `horizon` candles."""
+    return _of_candles(values, np.ones_like(values), horizon)
+
+
+def _of_candles(parts: FloatArray, wholes: FloatArray, horizon: int) -> Estimate:
+    n, total = parts.shape[0], float(wholes.sum())
+    length = max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others
+    full = n // length * length
+    blocks, whole_blocks = (each[:full].reshape(-1, length).sum(axis=1) for each in (parts, wholes))
+    return ratio_sequence(blocks, whole_blocks, float(parts.sum()) / total if total > 0.0 else None, n)

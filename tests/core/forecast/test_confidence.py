@@ -1,0 +1,84 @@
+"""Intervals that hold at every moment: over simulated weeks without an edge, and where there is one."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+
+from core.events import Estimate
+from core.forecast.confidence import BLOCK, FEWEST_FOR_A_PROOF, mean_sequence, ratio_sequence, skill_sequence
+from core.forecast.quantities import LEVELS, FloatArray
+from core.forecast.score import pinball, skill
+
+WEEKS, MINUTES = 200, 7 * 24 * 60
+NORMAL = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
+
+
+def weeks(memory: float, advantage: float = 0.0, seed: int = 1) -> tuple[FloatArray, FloatArray]:
+    """Losses of a forecast and of a reference over simulated weeks of one-minute candles: [week, minute] each.
+
+    Returns are GARCH with fat tails, so volatility is clustered. Both forecasts know it but for an error of their own,
+    which has the same distribution and this memory: neither is better, but by `advantage`, which takes of one's error.
+    """
+    print(f"seed {seed}")
+    generator = np.random.default_rng(seed)
+    variance, returns, errors = np.ones(WEEKS), np.empty((MINUTES, WEEKS)), np.zeros((2, WEEKS))
+    widths = np.empty((2, MINUTES, WEEKS))
+    shocks = generator.standard_t(5, (MINUTES, WEEKS)) / np.sqrt(5.0 / 3.0)
+    noise = generator.normal(0.0, 0.25 * np.sqrt(1.0 - memory**2), (MINUTES, 2, WEEKS))
+    for minute in range(MINUTES):
+        returns[minute] = np.sqrt(variance) * shocks[minute]
+        errors = memory * errors + noise[minute]
+        widths[:, minute] = np.sqrt(variance) * np.exp(errors * np.array([[1.0 - advantage], [1.0]]))
+        variance = np.minimum(0.02 + 0.1 * returns[minute] ** 2 + 0.88 * variance, 200.0)
+    ours, reference = (pinball(returns, each[..., None] * NORMAL).T for each in widths)
+    return ours, reference
+
+
+def claims(ours: FloatArray, reference: FloatArray) -> tuple[int, int]:
+    """In how many weeks an edge is claimed at any time, and in how many anything is, with a look at each full block."""
+    above = either = 0
+    for loss, other in zip(ours, reference, strict=True):
+        full = len(loss) // BLOCK * BLOCK
+        parts, wholes = (each[:full].reshape(-1, BLOCK).sum(axis=1) for each in (other - loss, other))
+        looks = [look_at(parts[:count], wholes[:count]) for count in range(1, len(parts) + 1)]
+        is_above = any(look.low is not None and look.low > 0.0 for look in looks)
+        above += is_above
+        either += is_above or any(look.high is not None and look.high < 0.0 for look in looks)
+    return above, either
+
+
+def look_at(parts: FloatArray, wholes: FloatArray) -> Estimate:
+    return ratio_sequence(parts, wholes, float(parts.sum() / wholes.sum()), len(parts) * BLOCK)
+
+
+@pytest.mark.parametrize("memory", [0.0, 0.9])
+def test_looking_all_week_makes_no_edge_where_there_is_none(memory: float) -> None:
+    above, either = claims(*weeks(memory))
+    assert above <= 0.05 * WEEKS and either <= 0.05 * WEEKS + 3, (above, either)
+
+
+def test_an_interval_of_one_look_would_claim_edges_that_are_not_there() -> None:
+    """Why: the block bootstrap's interval, asked every 500 candles of the newest 1,000."""
+    ours, reference = weeks(0.0)
+    claimed = 0
+    for loss, other in zip(ours[:40], reference[:40], strict=True):
+        looks = [skill(loss[end - 1_000 : end], other[end - 1_000 : end]) for end in range(1_000, MINUTES, 500)]
+        claimed += any((look.low or 0.0) > 0.0 for look in looks)
+    assert claimed >= 8
+
+
+def test_an_edge_that_is_there_is_found_and_stays() -> None:
+    ours, reference = weeks(0.9, advantage=0.7)
+    last = [skill_sequence(*pair) for pair in zip(ours, reference, strict=True)]
+    assert all(look.low is not None and look.low > 0.0 for look in last)
+    assert all(look.value is not None and look.low is not None and look.low <= look.value for look in last)
+
+
+@pytest.mark.parametrize("n", [0, 29, 30, FEWEST_FOR_A_PROOF - 1, FEWEST_FOR_A_PROOF])
+def test_numbers_come_before_proofs(n: int) -> None:
+    found = mean_sequence(np.random.default_rng(n).random(n))
+    assert found.n == n and (found.value is None) == (n < 30)
+    assert (found.low is None) == (n < FEWEST_FOR_A_PROOF)
