@@ -67,9 +67,21 @@ FAULTS = (
     ),
     Fault(
         "one-lucky-look-proves-an-edge",
-        "core/training/ledger.py",
-        "is_above and self._was_above",
-        "is_above or self._was_above",
+        "core/forecast/confidence.py",
+        "math.log(math.sqrt(scaled + 1.0) / _ALPHA))",
+        "math.log(math.sqrt(scaled + 1.0)))",
+    ),
+    Fault(
+        "evidence-counted-twice",
+        "core/training/evidence.py",
+        "target_open_time_ms <= self._taken_until_ms",
+        "target_open_time_ms < 0",
+    ),
+    Fault(
+        "wrecked-weights-keep-an-old-score",
+        "core/training/checkpoint_score.py",
+        "now.value >= known",
+        "now.value < known",
     ),
     Fault(
         "model-remembered-in-another-row",
