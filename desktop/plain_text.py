@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
 
 from core.plain import plain
 
-LONGEST_TEXT = 1_000
+LONGEST_TEXT = 600
 """Characters of a label or a painted sentence: longer than any text of ours, short enough to be laid out at once."""
 _LONGEST_TOOLTIP = 4_000
 _ONE_LINE = 80

@@ -75,7 +75,10 @@ def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
 
     style = style or TimeStyle()
     if pd.api.types.is_datetime64_any_dtype(column):
-        return _of_moments(column, style)
+        try:
+            return _of_moments(column, style)
+        except pd.errors.OutOfBoundsDatetime as error:
+            raise TimeColumnError("a time lies thousands of years outside of the calendar") from error
     numeric = pd.to_numeric(column, errors="coerce")
     if numeric.notna().mean() > 0.5:
         return _of_numbers(column, numeric, style)

@@ -37,6 +37,7 @@ from desktop.tables import dress_rows
 from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
+_LONGEST_TITLE = 60
 _SMOOTHED_STEPS = 25
 _SHARES = frozenset({"skill", "skill_low", "skill_high", "shown_skill", "model_gain", "coverage", "direction"})
 _TITLES = {
@@ -234,7 +235,8 @@ class CompareDialog(QDialog):
 
 
 def _title(kept: Kept) -> str:
-    return plain(kept.info.name) or translate("Checkpoints", "Step {0}").format(format_count(kept.info.step))
+    name = plain(kept.info.name, _LONGEST_TITLE)
+    return name or translate("Checkpoints", "Step {0}").format(format_count(kept.info.step))
 
 
 def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:

@@ -7,10 +7,14 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from core.events import JobProgress
+from core.plain import plain
 from desktop.formatting import format_count, format_duration
 from desktop.icons import tabular
 from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
+
+_LONGEST_TITLE = 60
+"""Characters: the feed's sentence stands beside it."""
 
 
 class JobBar(QWidget):
@@ -43,7 +47,7 @@ class JobBar(QWidget):
             return
         job = jobs[0]
         more = translate("Jobs", " (and {0} more)").format(len(jobs) - 1) if len(jobs) > 1 else ""
-        self._title.setText(job.title + more)
+        self._title.setText(plain(job.title, _LONGEST_TITLE) + more)
         # A range of 0 to 0 is Qt's way to say that the length is not known.
         self._progress.setRange(0, max(job.total, 0))
         self._progress.setValue(min(job.done, job.total))

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from core.crashes import CrashReport
 from core.events import CheckpointInfo, Incident, JobProgress, Severity
 from core.market.feeds.base import FeedState, FeedStatus
+from core.plain import LONGEST
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.compare_dialog import CompareDialog
@@ -109,7 +110,7 @@ def test_nothing_in_the_window_takes_it_for_html(bench: Bench) -> None:
 def test_the_cells_of_the_browser_show_the_name_and_cut_the_long_one(bench: Bench) -> None:
     panel = browser(bench)
     shown = {str(panel.model.index(row, PLACE["name"]).data()) for row in range(panel.model.rowCount())}
-    assert NAME in shown and max(map(len, shown)) == 300
+    assert NAME in shown and max(map(len, shown)) == LONGEST
 
 
 def test_hovering_a_row_shows_the_name_as_text(bench: Bench, qtbot: QtBot) -> None:
@@ -155,7 +156,7 @@ def test_a_legend_and_a_curves_label_take_no_markup_and_no_template(bench: Bench
 def test_a_message_about_jobs_shows_their_titles_as_text(bench: Bench) -> None:
     box = MessageBox(bench.window)
     box.setText(LONG)
-    assert box.textFormat() is Qt.TextFormat.PlainText and len(box.text()) <= 1_000
+    assert box.textFormat() is Qt.TextFormat.PlainText and len(box.text()) <= LONGEST_TEXT
 
 
 def test_an_error_of_200_kb_is_painted_on_an_empty_chart(make_bench: MakeBench) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from core.market.history.errors import CandleFileError
 from core.market.history.table import is_number
+from core.plain import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,6 +43,7 @@ _TIMES = {"K": 1e3, "M": 1e6, "B": 1e9}
 _KRAKENS_COLUMNS = 8
 """Time, open, high, low, close, average, volume, count: as Kraken answers a request."""
 _AVERAGE = 5
+_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ class Roles:
 
 def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
     """Look at a table's first part. Raises CandleFileError with what was looked for and what is there."""
+    _refuse_odd_columns(path, table)
     if all(isinstance(name, int) for name in table.columns):
         return _by_place(path, table, allows_trades)
     by_name = {_plain(name): name for name in reversed(table.columns)}
@@ -71,6 +74,18 @@ def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
             return Roles(True, time, (by_name[price], by_name[amount]), ids, symbol)
     prices = [_find(path, by_name, (*_spellings(name), *_OTHER_NAMES.get(name, ())), name) for name in PRICE_NAMES]
     return Roles(False, _time(path, table, by_name), (*prices, _volume(table, by_name)), None, symbol)
+
+
+def _refuse_odd_columns(path: Path, table: pd.DataFrame) -> None:
+    """Arrow's files may have no column that a table can hold, or several of one name."""
+    if not len(table.columns):
+        raise CandleFileError(f"{path.name} has no column of numbers, texts or times, so it holds no candles.")
+    again = table.columns[table.columns.duplicated()]
+    if len(again):
+        raise CandleFileError(
+            f"{path.name} has several columns named '{plain(str(again[0]), _LONGEST_NAME)}', so it is not known which "
+            "is meant. Rename or remove all but one."
+        )
 
 
 def time_column(table: pd.DataFrame, roles: Roles) -> pd.Series:
@@ -168,7 +183,7 @@ def _find(path: Path, by_name: Mapping[str, object], wanted: tuple[str, ...], wh
         return by_name[found]
     there = ", ".join(reversed(tuple(by_name)))
     raise CandleFileError(
-        f"{path.name} has no column for {what}. Looked for {', '.join(wanted)} in its header; it has {there}."
+        f"{path.name} has no column for {what}. Looked for {', '.join(wanted)} in its header; it has {plain(there)}."
     )
 
 
