@@ -70,13 +70,14 @@ class _Limit:
 class DivergenceWatch:
     """Owns the excesses of one run's newest steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, best: float | None = None) -> None:
+        """best: the lowest level of the run, where it was another model that reached it."""
         self.found: Divergence | None = None
         """As of the newest step; None while the model is sound, or too little is known."""
         self._recent: deque[_Measured] = deque(maxlen=RECENT)
         self._settled: deque[float] = deque(maxlen=_SETTLED)
         self._sound_until: int | None = None
-        self._best: float | None = None
+        self._best = best
         self._before: float | None = None
         self._changed_at: int | None = None
 
@@ -99,6 +100,10 @@ class DivergenceWatch:
             self._changed_at = self._recent[-1].step
         while self._recent:
             self._settle(self._recent.popleft())
+
+    def of_other_model(self) -> DivergenceWatch:
+        """For the one that was restored in the place of this one. Of what was, only the best of the run counts."""
+        return DivergenceWatch(self._best)
 
     @property
     def _level(self) -> float:

@@ -78,7 +78,7 @@ class GradientDoctor:
         self._window.clear()
         self._start.forget_updates()
         if is_other_model:
-            self._divergence = DivergenceWatch()
+            self._divergence = self._divergence.of_other_model()
         else:
             self._divergence.changed()
 

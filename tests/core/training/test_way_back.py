@@ -14,6 +14,7 @@ from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
 from core.events import CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
 from core.settings import CheckpointSettings, Settings
 from core.training.service import TrainingService
+from core.training.summary import summarise
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
@@ -170,4 +171,6 @@ def test_a_diverged_run_makes_one_incident_and_its_spikes_one_row(tmp_path: Path
     stored = session._record.reader.incidents()
     assert [one for one in stored if one.kind == "loss spike"] == [spikes[-1]]
     assert any(isinstance(event, StepDone) for event in events)
+    told = [one for one in summarise(session._db, session._run)["incidents"] if one["kind"] == "loss spike"]
+    assert [(one["count"], one["at_ms"] <= one["last_at_ms"]) for one in told] == [(len(spikes), True)]
     session.close()

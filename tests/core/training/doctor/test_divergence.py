@@ -97,6 +97,24 @@ def test_the_best_of_the_run_makes_it_stricter() -> None:
     assert first(watch_of([*noisy(-0.2, 100, 0.003), *noisy(0.02, 50, 0.003)])[1]) is not None
 
 
+def test_a_restored_model_is_held_against_its_anchor_and_the_best_of_the_run() -> None:
+    for learned, is_named in ((-0.2, True), (-0.005, False)):
+        watch, _ = watch_of(noisy(learned, 100, 0.003))
+        watch = watch.of_other_model()
+        for number, excess in enumerate(noisy(0.02, 20, 0.003, seed=1), 101):
+            watch.observe(beside(number, excess))
+        assert (watch.found is not None) is is_named
+        assert watch.found is None or (watch.found.sound_until, watch.found.changed_at) == (None, None)
+
+
+def test_a_restored_model_that_has_learned_less_is_not_named() -> None:
+    watch, _ = watch_of(noisy(-0.5, 100))
+    watch = watch.of_other_model()
+    for number, excess in enumerate(noisy(0.0, 60, 0.003), 101):
+        watch.observe(beside(number, excess))
+        assert watch.found is None
+
+
 def test_it_is_over_when_the_model_is_sound_again() -> None:
     _, found = watch_of([*noisy(-0.02, 60), *noisy(0.3, 30), *noisy(-0.02, 30)], changes=[60])
     assert found[69] is not None and found[-1] is None
