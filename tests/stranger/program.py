@@ -107,6 +107,12 @@ def title() -> str:
     return main_window().windowTitle()
 
 
+def has_ghosts_of_the_model() -> bool:
+    """Those of the simple rules are there while the trainer still learns from stored candles."""
+    model = chart().model
+    return bool(model.ghosts()) and model.forecast is not None and not model.forecast.is_by_simple_rules
+
+
 def chart() -> ChartWidget:
     """What it shows may be read; what it does is for the hands."""
     found = main_window().findChild(ChartWidget)

@@ -18,7 +18,7 @@ from desktop import worker
 from desktop.commands.options import Context
 from tests.stranger import eyes
 from tests.stranger.hands import Hands
-from tests.stranger.program import chart, play
+from tests.stranger.program import has_ghosts_of_the_model, play
 from tests.stranger.test_first_day import QUICK
 from tests.support import faulty_trainer
 from tests.support.faulty_trainer import Fault, FaultKind
@@ -50,7 +50,7 @@ async def read_why(hands: Hands) -> None:
     await hands.picture("26-something-happened")
     await hands.click("Show incidents")
     await hands.read("not finite", "What was done", "What it cost")
-    await hands.until(lambda: bool(chart().model.ghosts()), "training again", patience_s=120.0)
+    await hands.until(has_ghosts_of_the_model, "training again", patience_s=120.0)
     await hands.picture("27-the-newest-incident")
     row = next(spot for spot in eyes.spots() if "Incidents" in spot.places and "in a row" in spot.text)
     await hands.click_on(row)

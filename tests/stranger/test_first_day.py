@@ -18,7 +18,7 @@ from core.storage.folder import DataFolder
 from desktop.commands.options import Context
 from tests.stranger import eyes
 from tests.stranger.hands import RIGHT, Hands
-from tests.stranger.program import chart, play, title, words_of_chart
+from tests.stranger.program import chart, has_ghosts_of_the_model, play, title, words_of_chart
 from tests.support.exchange.clock import wall_ms
 from tests.support.loopback_exchange import loopback_thread
 from tests.support.market_hall import MarketHall, priced_tape
@@ -92,7 +92,7 @@ async def change_symbol(hands: Hands) -> None:
     await hands.click("Watch", within="Choose market")
     await hands.until(lambda: "ETH/USDT" in title(), "the other market")
     await hands.until(lambda: not chart().model.is_empty and "ETH/USDT" in chart().model.title, "its candles")
-    await hands.until(lambda: bool(chart().model.ghosts()), "the model's candles", patience_s=180.0)
+    await hands.until(has_ghosts_of_the_model, "the model's candles", patience_s=180.0)
     await hands.picture("04-another-symbol")
 
 
@@ -142,7 +142,7 @@ async def second_day(hands: Hands, alert: str) -> None:
     await hands.until(lambda: "ETH/USDT" in title(), "the market of the first day")
     await hands.read("Live")
     assert "Welcome" not in eyes.words_on_screen()
-    await hands.until(lambda: bool(chart().model.ghosts()), "the forecast", patience_s=120.0)
+    await hands.until(has_ghosts_of_the_model, "the forecast", patience_s=120.0)
     assert "EMA 20" in words_of_chart() and alert in words_of_chart()
     assert chart().palette().window().color().lightness() < 100
     await hands.picture("13-the-second-start")

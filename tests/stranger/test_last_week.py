@@ -21,7 +21,7 @@ from desktop.panels.banner import Banner
 from tests.stranger import eyes
 from tests.stranger.hands import CONTROL, Hands
 from tests.stranger.last_week import end_of_last_week_ms, go_through
-from tests.stranger.program import chart, main_window, play
+from tests.stranger.program import has_ghosts_of_the_model, main_window, play
 from tests.stranger.test_first_day import QUICK
 from tests.support.exchange.clock import wall_ms
 from tests.support.loopback_exchange import loopback_thread
@@ -64,7 +64,7 @@ def test_the_best_checkpoint_of_last_week_is_found_compared_restored_and_given_a
 
 async def with_my_checkpoints(hands: Hands, gift: Path) -> None:
     await hands.read("Live")
-    await hands.until(lambda: bool(chart().model.ghosts()), "the forecast after the catching up", patience_s=180.0)
+    await hands.until(has_ghosts_of_the_model, "the forecast after the catching up", patience_s=180.0)
     best = await find_the_best_of_last_week(hands)
     await compare_with_todays(hands, best)
     await restore(hands, best)

@@ -110,7 +110,7 @@ async def _until(condition: object, timeout_s: float = 600.0) -> None:
 
 async def _ghosts(application: Application) -> None:
     """A busy machine's trainer may be behind the replay, and then there are none."""
-    await _until(lambda: bool(application.chart.model.ghosts()))
+    await _until(lambda: _has_ghosts_of_the_model(application))
 
 
 async def _one(application: Application, theme: str, size: tuple[int, int], folder: Path) -> None:
@@ -323,6 +323,11 @@ async def _tools(application: Application, folder: Path) -> None:
     await asyncio.sleep(0.8)
     await _ghosts(application)
     assert chart.grab().save(str(folder / "chart-tools-dark.png"))
+
+
+def _has_ghosts_of_the_model(application: Application) -> bool:
+    model = application.chart.model
+    return bool(model.ghosts()) and model.forecast is not None and not model.forecast.is_by_simple_rules
 
 
 if __name__ == "__main__":
