@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
 from core.clock import Clock
-from core.market.feeds.base import FeedState
+from core.market.feeds.base import FeedState, RejectedMessage
 from core.market.feeds.bounded_answers import LARGEST_BYTES
 from core.market.feeds.exchange import probe
 from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, Answer
 from core.plain import LONGEST
-from tests.support.exchange.toxics import ClockSkew
+from tests.support.exchange.toxics import ClockSkew, Message, MessageToxic
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, Rig, an_exchange, watched
 
@@ -159,3 +159,46 @@ async def test_an_exchange_that_was_years_ahead_is_followed_back(tmp_path: Path)
             rig.exchange.toxics.clear()
             rig.exchange.cut()
             await rig.live(5)
+
+
+@dataclass(slots=True)
+class Instead(MessageToxic):
+    """This is sent in the place of every message."""
+
+    raw: str = ""
+
+    def take(self, message: Message) -> list[Message]:
+        self.done += 1
+        return [replace(message, raw=self.raw)]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "[" * 100_000,
+        '{"e": ' + "[" * 50_000 + "]" * 50_000 + "}",
+        "[1, 2, 3]",
+        "null",
+        "",
+        "\x00",
+        '{"e": "kline", "E": 1e999, "s": "BTCUSDT", "k": {"t": 1e999, "o": "1e999"}}',
+        '{"e": "trade", "E": -1, "s": "BTCUSDT", "t": 1e999, "p": "NaN", "q": "-1", "T": 1e999}',
+        '{"e": "trade", "s": "BTCUSDT", "t": {"a": 1}, "p": [], "q": null, "T": "x"}',
+        '{"error": {"code": 1e999, "msg": "' + "<b>" * 60_000 + '"}}',
+        "x" * 12_000_000,
+    ],
+    ids=range(11),
+)
+async def test_what_is_no_message_is_got_over(tmp_path: Path, raw: str) -> None:
+    async with watched(tmp_path) as rig:
+        await rig.live(2)
+        toxic = Instead()
+        toxic.raw = raw
+        rig.exchange.toxics.append(toxic)
+        await rig.passed(6)
+        assert toxic.done
+        rig.venue.heal()
+        await rig.live(3)
+        assert max(len(each.sentence) for each in rig.heard.statuses) < LONGEST_SENTENCE
+        told = [each for each in rig.heard.told if isinstance(each, RejectedMessage)]
+        assert max((len(each.raw) for each in told), default=0) <= 2_000

@@ -1,0 +1,91 @@
+"""What comes from outside is data: nothing in the program runs it, and nothing reads a form that could."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core.checkpoints.expression import Every, FilterError, Moment, Some, Words, parse
+
+pytestmark = pytest.mark.hostile
+
+ROOT = Path(__file__).resolve().parents[2]
+RUNS_CODE = frozenset({"eval", "exec", "compile", "__import__"})
+UNPICKLES = frozenset({"torch.load", "pickle.load", "pickle.loads", "joblib.load", "pd.read_pickle", "yaml.load"})
+RUNS_A_SHELL = frozenset({"os.system", "os.popen", "subprocess.getoutput"})
+
+
+def _faults(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom) and "pickle" in ast.unparse(node).split():
+            yield f"{node.lineno}: pickle"
+        if not isinstance(node, ast.Call):
+            continue
+        name = ast.unparse(node.func)
+        if name in RUNS_CODE | UNPICKLES | RUNS_A_SHELL:
+            yield f"{node.lineno}: {name}"
+        for keyword in node.keywords:
+            if keyword.arg in ("shell", "allow_pickle") and not _is_false(keyword.value):
+                yield f"{node.lineno}: {keyword.arg}"
+
+
+def _is_false(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
+
+
+def test_no_line_of_the_program_runs_or_unpickles_what_it_reads() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{fault}"
+        for package in ("core", "desktop", "models", "resources")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for fault in _faults(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "eval(x)",
+        "torch.load(path)",
+        "import pickle",
+        "from pickle import loads",
+        "subprocess.run(x, shell=True)",
+        "np.load(x, allow_pickle=y)",
+        "os.system(x)",
+    ],
+)
+def test_the_look_finds_what_it_should(source: str) -> None:
+    assert list(_faults(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "__import__('os').system('touch /tmp/x')",
+        "step > (lambda: 1)()",
+        "name = '' or 1=1; DROP TABLE checkpoints",
+        'name contains "\'; DELETE FROM runs; --"',
+        "step > 1e999",
+        "step > " + "9" * 1_900,
+        "(" * 41 + "best" + ")" * 41,
+        "not " * 500 + "best",
+        "note contains " + '"' + "a" * 1_900 + '"',
+        "{0.__class__.__mro__}",
+        "%s%s%s%n",
+        "best and " * 200 + "best",
+        "\x00 = \ud800",
+    ],
+)
+def test_a_filter_is_a_tree_of_comparisons_or_a_sentence(typed: str) -> None:
+    try:
+        found = parse(typed, Moment(1_795_234_567_000))
+    except FilterError as error:
+        assert str(error).endswith((".", "columns")) or ". There are: " in str(error)
+        return
+    assert (
+        found is None or isinstance(found, Words | Every | Some) or hasattr(found, "column") or hasattr(found, "part")
+    )
