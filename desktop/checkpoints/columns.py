@@ -28,6 +28,7 @@ _REASONS = frozenset(
         QT_TRANSLATE_NOOP("Checkpoints", "On exit"),
         QT_TRANSLATE_NOOP("Checkpoints", "By hand"),
         QT_TRANSLATE_NOOP("Checkpoints", "After a restore"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Before a change"),
         QT_TRANSLATE_NOOP("Checkpoints", "Imported"),
     }
 )
