@@ -188,6 +188,11 @@ class RecordReader:
         """Opening times of the first and the last target that was scored at this horizon; None before there is one."""
         return read_span(self._db, self.run_id, horizon)
 
+    def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
+        """Step and id of each that is kept, ascending."""
+        sql = "SELECT step, checkpoint_id FROM checkpoints WHERE run_id = ? AND is_deleted = 0 ORDER BY step, sequence"
+        return tuple((int(step), str(id_)) for step, id_ in self._select(sql))
+
     def counts(self) -> Counts:
         """How much there is. It counts rows, so call it now and then, not with every candle."""
         with translated(self._db):

@@ -52,6 +52,7 @@ class Hindsight(QObject):
         state.ready.connect(self._on_ready)
         state.scored.connect(self._on_scored)
         state.forecast_changed.connect(self._on_forecast)
+        state.checkpoints_changed.connect(self._past.forget_kept)
         self._chart.series_changed.connect(self._show_layers)
 
     def _change(self, **changes: object) -> None:

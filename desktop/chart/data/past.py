@@ -95,6 +95,8 @@ class PastForecast:
     inside_90: bool
     direction_hit: bool | None
     after_gap: bool
+    kept: tuple[int, str] | None = None
+    """Step and id of the checkpoint nearest to it that is kept: its own where that is. None: none is, or not known."""
 
     @property
     def error(self) -> float:

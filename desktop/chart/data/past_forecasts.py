@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -28,7 +28,7 @@ _BlockKey = tuple[int, int]
 
 
 class PastReader(Protocol):
-    """Where blocks come from. Both raise StorageError."""
+    """Where blocks come from. All methods raise StorageError."""
 
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
         """The scored forecasts whose targets open in first_ms..stop_ms - 1."""
@@ -36,6 +36,10 @@ class PastReader(Protocol):
 
     def scored_span(self, horizon: int) -> tuple[int, int] | None:
         """First and last target that was scored."""
+        ...
+
+    def kept_checkpoints(self) -> Sequence[tuple[int, str]]:
+        """Step and id of each that is kept, ascending."""
         ...
 
 
@@ -81,6 +85,9 @@ class PastForecasts:
         self._reader: PastReader | None = None
         self._names = Names()
         self._makers: OrderedDict[int, ForecastMade] = OrderedDict()
+        self._kept: Sequence[tuple[int, str]] | None = None
+        """Checkpoints, by step; None: not read yet, or not any more."""
+        self._wants_kept = False
         self.forget()
 
     def forget(self) -> None:
@@ -99,7 +106,12 @@ class PastForecasts:
         self._reader, self._interval_ms = reader, interval_ms
         self._names = Names()
         self._makers.clear()
+        self.forget_kept()
         self.forget()
+
+    def forget_kept(self) -> None:
+        """Checkpoints were saved or deleted: which are kept is read again when somebody asks."""
+        self._kept = None
 
     @property
     def horizon(self) -> int:
@@ -119,7 +131,7 @@ class PastForecasts:
     @property
     def is_waiting(self) -> bool:
         """Whether `load_next` has something to do."""
-        return self._reader is not None and (self._wants_span or bool(self._wanted))
+        return self._reader is not None and (self._wants_span or self._wants_kept or bool(self._wanted))
 
     def set_horizon(self, horizon: int) -> None:
         """Show the forecasts made so many candles before their target, 1 or more."""
@@ -180,7 +192,8 @@ class PastForecasts:
         row = block[slot]
         if not row["is_known"]:
             return None
-        return past.to_forecast(row, self._horizon, float(series.close[index]), self._names)
+        forecast = past.to_forecast(row, self._horizon, float(series.close[index]), self._names)
+        return replace(forecast, kept=self._nearest_kept(forecast))
 
     def is_of(self, series: CandleSeries) -> bool:
         """Whether forecasts are for candles of this length."""
@@ -193,6 +206,9 @@ class PastForecasts:
         if self._wants_span:
             self._spans[self._horizon] = self._reader.scored_span(self._horizon)
             self._wants_span = False
+        elif self._wants_kept:
+            self._kept = self._reader.kept_checkpoints()
+            self._wants_kept = False
         elif self._wanted:
             key = self._wanted.pop(0)
             self._keep(key, self._read(self._reader, key))
@@ -244,11 +260,24 @@ class PastForecasts:
         error = (series.close[first + here] / known["close"] - 1.0) * 100.0
         return PastView((first + here).astype(np.float64), known, error, is_complete=not missing)
 
+    def _nearest_kept(self, forecast: PastForecast) -> tuple[int, str] | None:
+        """Step and id: its own checkpoint where that is kept, else the one of the nearest step. None: none is, or that
+        is not known yet."""
+        if self._kept is None and self._reader is not None and not self._wants_kept:
+            self._wants_kept = True
+            self.on_wanted()
+        if not self._kept or forecast.step is None:
+            return None
+        step = forecast.step
+        own = [each for each in self._kept if each[1] == forecast.checkpoint_id]
+        return own[0] if own else min(self._kept, key=lambda each: abs(each[0] - step))
+
     def _has_span(self, first_ms: int, last_ms: int) -> bool:
         """Whether scores reach into these times; asks for how far they reach where that is not known."""
         if self._horizon not in self._spans:
             if self._reader is not None and not self._wants_span:
                 self._wants_span = True
+                self._wants_kept = self._kept is None
                 self.on_wanted()
             return False
         span = self._spans[self._horizon]

@@ -30,6 +30,7 @@ def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities 
         (translate("Chart", "Made"), _made_text(forecast, frame), palette.text),
         (translate("Chart", "After step"), _step_text(forecast), palette.text),
         (translate("Chart", "Last checkpoint then"), _checkpoint_text(forecast), palette.text),
+        *_nearest_kept(forecast, palette),
     ]
     title = translate("Chart", "Forecast made {0}").format(candles_before(forecast.horizon))
     rows: list[Row] = [(Span(title, palette.text, bold=True),)]
@@ -82,7 +83,20 @@ def _checkpoint_text(forecast: PastForecast) -> str:
         return formatting.MISSING
     if forecast.checkpoint_id is None:
         return translate("Chart", "none yet")
-    return forecast.checkpoint_id.rsplit("-", 1)[-1]
+    return _short(forecast.checkpoint_id)
+
+
+def _nearest_kept(forecast: PastForecast, palette: Palette) -> tuple[tuple[str, str, QColor], ...]:
+    """Where its own is not kept: which one to open instead."""
+    if forecast.kept is None or forecast.kept[1] == forecast.checkpoint_id:
+        return ()
+    step, checkpoint_id = forecast.kept
+    words = translate("Chart", "{0}, step {1}").format(_short(checkpoint_id), formatting.format_count(step))
+    return ((translate("Chart", "Nearest checkpoint kept"), words, palette.text),)
+
+
+def _short(checkpoint_id: str) -> str:
+    return checkpoint_id.rsplit("-", 1)[-1]
 
 
 def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:

@@ -195,6 +195,9 @@ def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_char
         def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> object:
             raise StorageError("The database is locked.")
 
+        def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
+            return ()
+
         def scored_span(self, horizon: int) -> tuple[int, int] | None:
             self.reads += 1
             raise StorageError("The database is locked by another program.")

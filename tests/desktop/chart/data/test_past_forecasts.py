@@ -17,8 +17,9 @@ from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredScore
 from core.training.issued import from_rows
-from desktop.chart.data.past import LATER_MODES, MODES
+from desktop.chart.data.past import LATER_MODES, MODES, PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts, PastView
+from tests.core.storage.samples import checkpoint
 from tests.desktop.chart.past_support import (
     HORIZONS,
     event_of,
@@ -83,7 +84,7 @@ def compare(view: PastView, expected: dict[int, dict[str, object]], *, is_whole:
         wanted = expected[index]
         assert tuple(row[name] for name in ("open", "high", "low", "close")) == pytest.approx(wanted["prices"])
         assert tuple(row[name] for name in ("low_90", "low_50", "high_50", "high_90")) == pytest.approx(wanted["bands"])
-        assert error == pytest.approx(wanted["error"], abs=1e-9)
+        assert error == pytest.approx(wanted["error"], abs=1e-7)  # what is drawn is kept as float32
         assert (row["inside_50"], row["inside_90"], row["after_gap"]) == wanted["flags"]
         assert (int(row["hit"]), MODES[row["mode"]]) == (wanted["hit"], wanted["mode"])
 
@@ -212,6 +213,9 @@ class Counted:
         self.blocks += 1
         return self.reader.past_forecasts(horizon, first_ms, stop_ms, most)
 
+    def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
+        return self.reader.kept_checkpoints()
+
     def scored_span(self, horizon: int) -> tuple[int, int] | None:
         self.spans += 1
         return self.reader.scored_span(horizon)
@@ -293,3 +297,34 @@ def test_the_cache_is_bounded(record: RecordReader) -> None:
     for first in range(0, 140, 4):
         _read_all(past, SERIES, first, first + 8)
         assert len(past._blocks) <= 3
+
+
+def test_a_past_forecast_names_its_checkpoint_or_the_nearest_that_is_kept(tmp_path: Path) -> None:
+    with open_recorded(tmp_path, SERIES) as (_db, record):
+        run_id, past = record.reader.run_id, PastForecasts(block=16)
+        past.begin(record.reader, MINUTE_MS)
+        _read_all(past, SERIES, 0, len(SERIES))
+
+        def at(index: int) -> PastForecast:
+            """The target whose forecast was made at a candle, once all that it asks for was read."""
+            past.at(SERIES, index)
+            while past.load_next():
+                pass
+            found = past.at(SERIES, index)
+            assert found is not None
+            return found
+
+        assert at(41).kept is None, "none is kept"
+        step, own = at(41).step, at(41).checkpoint_id
+        assert step is not None and own is not None
+        saved = [replace(checkpoint(run_id, number), step=step + number - 20) for number in (1, 15, 30)]
+        with record.write():
+            for info in (*saved, replace(checkpoint(run_id, 90), checkpoint_id=own, step=step - 3)):
+                record.add_checkpoint(info)
+        assert at(41).kept is None, "it is not read again before somebody says that checkpoints changed"
+        past.forget_kept()
+        assert at(41).kept == (step - 3, own)
+        with record.write():
+            record.mark_deleted([own])
+        past.forget_kept()
+        assert at(41).kept == (step - 5, f"{run_id}-15")

@@ -15,8 +15,10 @@ from core.market.candle import Interval
 from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.chart.data.holes import KnownHoles
+from desktop.chart.data.past import PastForecast
 from desktop.chart.drawing.text import box_size
 from desktop.chart.labels.countdown import Countdown
+from desktop.chart.labels.past import past_rows
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -271,6 +273,28 @@ def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: Show
     assert chart.overlay.tooltip is not None
     told = texts(chart.overlay.tooltip.rows)
     assert f"After step {formatting.MISSING}" in told and f"Last checkpoint then {formatting.MISSING}" in told
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ((1_230, "20201201-120000-abcd-00001230-c0ffee"), None),
+        ((1_200, "20201201-120000-abcd-00001200-facade"), "Nearest checkpoint kept facade, step 1,200"),
+        (None, None),
+    ],
+)
+def test_where_that_checkpoint_was_deleted_the_nearest_that_is_kept_is_named(
+    show_chart: ShowChart, kept: tuple[int, str] | None, said: str | None
+) -> None:
+    frame = show_chart(random_series(100)).frame
+    bands = {"band_50": (99.0, 101.0), "band_90": (98.0, 102.0)}
+    forecast = PastForecast(
+        1, 0, ForecastMode.LIVE, 1, 1_234, "20201201-120000-abcd-00001230-c0ffee", 100.0, **bands, actual_close=100.0,
+        inside_50=True, inside_90=True, direction_hit=True, after_gap=False, kept=kept,
+    )  # fmt: skip
+    told = texts(tuple(past_rows(forecast, frame)))
+    assert "Last checkpoint then c0ffee" in told
+    assert ("Nearest checkpoint" in told) == (said is not None) and (said is None or said in told)
 
 
 def test_the_tooltip_follows_the_horizon(show_chart: ShowChart) -> None:
