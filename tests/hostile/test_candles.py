@@ -8,6 +8,7 @@ import tempfile
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -192,10 +193,10 @@ def fails_at(monkeypatch: pytest.MonkeyPatch, open_times_ms: set[int]) -> None:
     """A fault in the arithmetic that these candles meet, in whichever run."""
     take = TrainingSession._train
 
-    def train(session: TrainingSession, reference: np.ndarray) -> object:
+    def train(session: TrainingSession, *inputs: Any) -> object:
         if session.position_ms in open_times_ms:
             raise OverflowError("math range error")
-        return take(session, reference)
+        return take(session, *inputs)
 
     monkeypatch.setattr(TrainingSession, "_train", train)
 
