@@ -25,7 +25,7 @@ from core.commands import (
     StepOnce,
 )
 from core.crashes import CrashLog, CrashReport
-from core.events import JobProgress, Severity, TrainerReady
+from core.events import CANDLE_SET_ASIDE, EventBatch, Incident, JobProgress, Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.holds import VenueHolds
@@ -339,6 +339,7 @@ class Application(QObject):
         runs.feed_event.connect(self._on_feed_event)
         self._connect_feed_record()
         runs.batch.connect(state.apply)
+        runs.batch.connect(self._take_holes)
         runs.training_begins.connect(state.trainer_starts)
         runs.training_over.connect(state.trainer_is_over)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_FELL_BACK))
@@ -385,6 +386,12 @@ class Application(QObject):
             self._open_market()
         else:
             self.runs.start_training(self.window.settings)
+
+    def _take_holes(self, batch: EventBatch) -> None:
+        """A candle that was set aside is a hole on the chart too."""
+        kinds = {event.kind for event in batch.events if isinstance(event, Incident)}
+        if CANDLE_SET_ASIDE in kinds and self._market is not None:
+            self.charting.candles.reload(self._market)
 
     def _on_opening(self, _market: MarketSettings) -> None:
         """What was said of a former try holds no more."""

@@ -15,6 +15,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from PySide6.QtWidgets import QApplication
 
 from core.commands import SaveCheckpoint
 from core.events import CANDLE_SET_ASIDE, ForecastMade, Incident, TrainerFailed, TrainerReady
@@ -37,10 +38,12 @@ from core.storage.folder import DataFolder
 from core.storage.weights import read_weights, write_weights
 from core.training.session import TrainingSession
 from core.training.snapshot import pack
+from desktop.app import Application
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.core.training.conftest import one_thread as one_thread
 from tests.core.training.conftest import session_after as session_after
+from tests.desktop.whole_window import context, run_window, step_of, until
 from tests.support.candles import MARKET, MINUTE
 from tests.support.driven import Driven, record_of, store_candles
 
@@ -296,3 +299,30 @@ def spoil_newest(root: Path, run_id: str, part: str) -> None:
         with db.conn:
             sql = "UPDATE checkpoints SET sha256 = ? WHERE checkpoint_id = ?"
             db.conn.execute(sql, (written.sha256, newest.checkpoint_id))
+
+
+def test_what_is_set_aside_is_a_hole_on_the_chart_too(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad: set[int] = set()
+    fails_at(monkeypatch, bad)
+
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 3, "training")
+        series = application.series
+        assert series is not None
+        bad.add(int(series.open_time_ms[-1]) + series.interval.duration_ms * 2)
+        (time_ms,) = bad
+        await until(lambda: told(application, CANDLE_SET_ASIDE), "the incident")
+        await until(lambda: is_hole(application, time_ms), "the hole")
+
+    run_window(qapp, context(tmp_path), story)
+
+
+def told(application: Application, kind: str) -> bool:
+    return any(incident.kind == kind for incident in application.state.incidents)
+
+
+def is_hole(application: Application, time_ms: int) -> bool:
+    times = [] if application.series is None else application.series.open_time_ms.tolist()
+    return bool(times) and times[-1] > time_ms and time_ms not in times
