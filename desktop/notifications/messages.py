@@ -5,7 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
+from core.plain import plain
+
 _SHOWN_MS = 15_000
+
+
+def in_a_bubble(text: str) -> str:
+    """Desktops on Linux read markup in a message's text, others show it; an angle of another form is none anywhere."""
+    return plain(text).replace("<", "‹")
 
 
 class DesktopMessages(QObject):
@@ -29,7 +36,7 @@ class DesktopMessages(QObject):
         QApplication.alert(self._window)
         tray = self._shown_tray()
         if tray is not None:
-            tray.showMessage(title, text, self._window.windowIcon(), _SHOWN_MS)
+            tray.showMessage(plain(title), in_a_bubble(text), self._window.windowIcon(), _SHOWN_MS)
 
     def sound(self) -> None:
         """Make the system's alert sound: which one, and how loud, the desktop decides."""

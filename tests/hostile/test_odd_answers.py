@@ -192,8 +192,7 @@ class Instead(MessageToxic):
 async def test_what_is_no_message_is_got_over(tmp_path: Path, raw: str) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
-        toxic = Instead()
-        toxic.raw = raw
+        toxic = Instead(raw)
         rig.exchange.toxics.append(toxic)
         await rig.passed(6)
         assert toxic.done

@@ -23,6 +23,7 @@ from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_note
 from desktop.finder.finder import Finder
+from desktop.notifications.messages import in_a_bubble
 from desktop.panels.banner import Notice
 from desktop.plain_text import LONGEST_TEXT, MessageBox
 from tests.desktop import scenario
@@ -172,3 +173,8 @@ def test_an_error_of_200_kb_is_painted_on_an_empty_chart(make_bench: MakeBench) 
     fill(bench)
     bench.chart.set_note(sentence)
     assert not bench.chart.grab().isNull()
+
+
+def test_a_bubble_of_the_desktop_has_no_markup() -> None:
+    assert in_a_bubble(NAME) == "‹img src='/dev/zero'>"
+    assert len(in_a_bubble(LONG)) == LONGEST
