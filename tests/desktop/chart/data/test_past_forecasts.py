@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from core.market.series import CandleSeries
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
-from core.storage.records import StoredScore
 from core.training.issued import from_rows
 from desktop.chart.data.past import LATER_MODES, MODES, PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts, PastView
@@ -143,16 +142,18 @@ class Watching:
         close = before.close * factor
         candle = replace(before, close=close, high=max(before.high, close), low=min(before.low, close))
         self.shown.add(candle)
+        again, events = [], []
         for former in scores_of(SERIES, index):
             origin = SERIES.index_at(former.origin_open_time_ms)
             assert origin is not None
-            made, version = issued(SERIES[origin]), self._versions(former) + 1
-            with self.record.write():
-                self.record.add_scores([replace(score_of(made, former.horizon, candle), version=version)])
-            self.past.add(replace(event_of(made, former.horizon, candle, run_id), version=version))
-
-    def _versions(self, score: StoredScore) -> int:
-        return len(self.record.reader.score_versions(score.target_open_time_ms, horizon=score.horizon))
+            version = self.record.reader.newest_version(former.target_open_time_ms, former.horizon) + 1
+            again.append(replace(score_of(issued(SERIES[origin]), former.horizon, candle), version=version))
+            event = event_of(issued(SERIES[origin]), former.horizon, candle, run_id)
+            events.append(replace(event, version=version))
+        with self.record.write():
+            self.record.add_scores(again)
+        for event in events:
+            self.past.add(event)
 
     def expected(self, first: int, stop: int) -> dict[int, dict[str, object]]:
         return brute_force(self.record.reader, self.shown, self.horizon, first, stop)
@@ -240,7 +241,8 @@ def test_a_view_wider_than_the_cache_shows_nothing_and_says_so(record: RecordRea
     past = PastForecasts(block=8, most_blocks=4)
     past.begin(record, MINUTE_MS)
     past.view(SERIES, 0, len(SERIES))
-    past.load_next()
+    while past.load_next():  # how far scores reach, and which checkpoints are kept
+        pass
     view = past.view(SERIES, 0, len(SERIES))
     assert view.is_too_wide and not len(view) and not past.is_waiting
     _read_all(past, SERIES, 60, 80)
