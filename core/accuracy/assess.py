@@ -1,5 +1,6 @@
-"""From columns of scores to what they prove. The values are those of `evaluate`; the intervals hold at every moment,
-since this is looked at while the run is going on, and so they are wider than those of a single look."""
+"""From columns of scores to what they prove. The values are those of `evaluate`. The intervals that a verdict rests on,
+of skills, gains and direction, hold at every moment, since this is looked at while the run is going on; so they are wider
+than those of a single look."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from core.events import Estimate
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
 from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
 from core.forecast.quantities import MEDIAN, FloatArray, Quantity
-from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, rolling_shares
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_shares, share_of
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
@@ -67,12 +68,12 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
         direction=hits,
         reverse_last=reverse_last,
         majority=majority,
-        coverage_50=_share_of(columns["inside_50"][rows], request.horizon),
-        coverage_90=_share_of(inside_90, request.horizon),
+        coverage_50=share_of(columns["inside_50"][rows], request.horizon),
+        coverage_90=share_of(inside_90, request.horizon),
         worst_500=worst,
         best_500=best,
         reliability=tuple(
-            mean_sequence(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
+            mean(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
         ),
         coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
@@ -151,7 +152,7 @@ def _mean_and_skill(lost: FloatArray | None, reference: FloatArray) -> tuple[flo
     return float(lost.mean()), 1.0 - float(lost.sum()) / total if total > 0.0 else None
 
 
-def _share_of(hits: NDArray[np.bool_], horizon: int) -> Estimate:
+def _share_sequence(hits: NDArray[np.bool_], horizon: int) -> Estimate:
     return mean_sequence(hits.astype(np.float64), horizon)
 
 
@@ -177,9 +178,9 @@ def _directions(
     was_moving = before != 0.0
     frequent = 1.0 if (came > 0.0).sum() >= (came < 0.0).sum() else -1.0
     return (
-        _share_of(columns["direction_hit"][moved] == 1, horizon),
-        _share_of(came[was_moving] == -before[was_moving], horizon),
-        _share_of(came == frequent, horizon),
+        _share_sequence(columns["direction_hit"][moved] == 1, horizon),
+        _share_sequence(came[was_moving] == -before[was_moving], horizon),
+        _share_sequence(came == frequent, horizon),
     )
 
 

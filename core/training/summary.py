@@ -69,6 +69,8 @@ def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
             "range": _estimate(summary.skill_range),
             "proven": summary.has_proven_edge,
             "verdict": summary.verdict,
+            "model_gain": None if summary.model_gain is None else _estimate(summary.model_gain[0]),
+            "online_gain": _estimate(ledger.evidence.online_gain(0, 0).gain),
         },
     }
 

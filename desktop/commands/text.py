@@ -39,6 +39,8 @@ def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("Skill, close", _share(skill["close"], digits=2)),
         ("Skill, range", _share(skill["range"], digits=2)),
         ("Verdict", skill["verdict"]),
+        ("The model adds", _share(skill["model_gain"], digits=2)),
+        ("Learning was worth", _share(skill["online_gain"], digits=2)),
         (
             "Checkpoints",
             f"{saved['kept']} kept of {saved['saved']}; best: {named}",

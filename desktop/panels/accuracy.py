@@ -9,6 +9,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
 
 from core.events import AccuracySummary, Estimate, ExpertShares
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import MISSING, format_count, format_duration, format_percent
 from desktop.icons import icon, tabular
@@ -19,15 +20,14 @@ from desktop.panels.accuracy_terms import (
     INTERVAL_MEANING,
     SHARE_MEANING,
     TERMS,
-    VERDICT_MEANING,
     Kind,
     Term,
     measured,
 )
 from desktop.panels.accuracy_words import span
+from desktop.panels.answers import AnswerLine, Answers, Found, answers_of
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.interval_bar import IntervalBar
-from desktop.panels.online_gain import OnlineGainLine
 from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
@@ -37,11 +37,6 @@ from desktop.translation import QT_TRANSLATE_NOOP, translate
 _LIVE = "live"
 _NOW = QT_TRANSLATE_NOOP("Panels", "Now")
 """The tab that the trainer tells of with each candle."""
-_WHERE = {
-    "replayed": QT_TRANSLATE_NOOP("Panels", "{0} in replay"),
-    "simulated": QT_TRANSLATE_NOOP("Panels", "{0} in simulation"),
-}
-"""Where a verdict that is no proof was found."""
 _HEADERS = (
     ("", ""),
     (_NOW, ""),
@@ -125,7 +120,7 @@ class AccuracyPanel(Panel):
         self._headers: list[Label] = []
         self._rows = self._build_table()
         self._count, self._share = Label(), Label()
-        self._online = OnlineGainLine()
+        self._model, self._learning = AnswerLine(), AnswerLine()
         self.apart = QToolButton()
         """Shows the scores that are kept apart instead of the run's own."""
         self._footer = QWidget()
@@ -172,7 +167,8 @@ class AccuracyPanel(Panel):
             part.setVisible(has_scores)
         if status is None or own is None or not has_scores:
             self.apart.hide()
-            self._online.show_gain(None)
+            for line in (self._model, self._learning):
+                line.hide()
             return
         apart = status.accuracy_apart
         self._offer_apart(own, apart)
@@ -180,17 +176,15 @@ class AccuracyPanel(Panel):
             self._show_apart(apart)
             shown = apart
         else:
-            self._show_verdict(own, apart)
+            self._show_answers(own, apart, answers_of(own, status.online))
             shown = own
         for row, (estimate, against) in zip(self._rows, measured(shown), strict=True):
             row.show(estimate, against, shown.group == _LIVE)
         self._show_footer(own, shown)
-        self._online.show_gain(status.online)
 
     def apply_palette(self, palette: Palette) -> None:
         for row in self._rows:
             row.apply_palette(palette)
-        self._online.apply_palette(palette)
         for label in (*self._headers, self._reason, self._count, self._share, self._empty):
             colour_text(label, palette.muted_text)
         self.details.apply_palette(palette)
@@ -210,9 +204,7 @@ class AccuracyPanel(Panel):
     def _build_layout(self) -> QWidget:
         self._verdict.setWordWrap(True)
         self._verdict.setFont(tabular(self.font(), scale=1.15, bold=True))
-        self._verdict.setToolTip(paragraphs(translate("Panels", VERDICT_MEANING)))
         self._reason.setWordWrap(True)
-        self._reason.setToolTip(paragraphs(translate("Panels", VERDICT_MEANING)))
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)
         self.apart.hide()  # it has no text before there are scores to choose from
@@ -232,7 +224,7 @@ class AccuracyPanel(Panel):
         layout.setContentsMargins(0, 1, 0, 0)
         layout.setSpacing(3)
         layout.addLayout(top)
-        for part in (self._reason, self._table, self._online, self._footer):
+        for part in (self._reason, self._model, self._learning, self._table, self._footer):
             layout.addWidget(part)
         layout.addStretch(1)
         return page
@@ -265,21 +257,27 @@ class AccuracyPanel(Panel):
         )
         self.apart.setToolTip(paragraphs(meaning.format(kind_word(other.group), kind_word(shown.group))))
 
-    def _show_verdict(self, own: AccuracySummary, apart: AccuracySummary | None) -> None:
-        palette = self.palette_now
-        is_proof = own.has_proven_edge and own.group == _LIVE  # in a replay the future lies in the file
-        # The trainer's sentence is "verdict: reason."; the verdict is what is read from afar.
-        headline, _colon, reason = own.verdict.partition(": ")
+    def _show_answers(self, own: AccuracySummary, apart: AccuracySummary | None, answers: Answers) -> None:
+        palette, ghosts = self.palette_now, answers.ghosts
         if own.skill_close.value is None:
             reason = self._when_numbers_come(own, apart)
-        elif own.group in _WHERE:
-            headline = translate("Panels", _WHERE[own.group]).format(headline)
-        self._put_verdict(headline, _with_capital(reason), palette.good if is_proof else palette.text)
-        name = "check-circle-outline" if is_proof else "scale-balance"
-        self._verdict_icon.setPixmap(icon(name, palette.good if is_proof else palette.text).pixmap(18, 18))
+        elif ghosts.found is Found.EARLY:
+            of = translate("Panels", "A proof takes {0} candles ({1} so far).")
+            reason = of.format(FEWEST_FOR_A_PROOF, format_count(own.skill_close.n))
+        else:
+            reason = ""
+        colour = answers.colour(ghosts, palette)
+        self._put_verdict(ghosts.text, _with_capital(reason), colour)
+        self._verdict.setToolTip(paragraphs(ghosts.meaning))
+        name = "check-circle-outline" if ghosts.found is Found.YES else "scale-balance"
+        self._verdict_icon.setPixmap(icon(name, colour).pixmap(18, 18))
+        for line, answer in ((self._model, answers.model), (self._learning, answers.learning)):
+            line.show_answer(answer, palette.text if answer is None else answers.colour(answer, palette))
 
     def _show_apart(self, apart: AccuracySummary) -> None:
         palette = self.palette_now
+        for line in (self._model, self._learning):
+            line.hide()
         headline = translate("Panels", "{0} candles, scored apart").format(_with_capital(kind_word(apart.group)))
         reason = translate(
             "Panels", "Made from the past alone, but after their candles had closed: good to know, and no proof."
@@ -290,6 +288,7 @@ class AccuracyPanel(Panel):
     def _put_verdict(self, headline: str, reason: str, colour: QColor) -> None:
         set_text(self._verdict, headline)
         set_text(self._reason, reason)
+        self._reason.setVisible(bool(reason))
         colour_text(self._verdict, colour)
 
     def _when_numbers_come(self, own: AccuracySummary, apart: AccuracySummary | None) -> str:

@@ -10,6 +10,7 @@ _KINDS = {
     "replayed": QT_TRANSLATE_NOOP("Panels", "replayed"),
     "simulated": QT_TRANSLATE_NOOP("Panels", "simulated"),
     "caught up": QT_TRANSLATE_NOOP("Panels", "caught-up"),
+    "seen before": QT_TRANSLATE_NOOP("Panels", "seen-before"),
 }
 _EXPERTS = {
     "what is shown": QT_TRANSLATE_NOOP("Panels", "what is shown"),

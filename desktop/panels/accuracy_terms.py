@@ -104,17 +104,11 @@ TERMS = (
     ),
 )
 
-VERDICT_MEANING = QT_TRANSLATE_NOOP(
-    "Panels",
-    "“No change” is the reference: the last price, with the spread that prices had lately. An edge over it is called "
-    "proven when the whole 95 % interval of the close skill lay above 0 at two looks in a row, 50 candles apart, with "
-    "at least 300 candles scored. Only live forecasts count as a proof.\n"
-    "“No proven edge” is the normal answer on a liquid market.",
-)
 INTERVAL_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
     "Were the same market to be watched again and again, intervals like this one would hold the true value 95 times "
-    "in 100. While it holds what the value is measured against, nothing is proven.",
+    "in 100. While it holds what the value is measured against, nothing is proven. Those of the skills hold however "
+    "often you look, over all of the run's own candles; the others are of one look at the newest ones.",
 )
 SHARE_MEANING = QT_TRANSLATE_NOOP(
     "Panels",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.events import Estimate
-from core.forecast.score import FEWEST_FOR_AN_EDGE, FEWEST_FOR_AN_ESTIMATE
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import MISSING, format_count, format_number
 from desktop.translation import translate
 
@@ -42,33 +43,31 @@ def not_yet(n: int) -> str:
 
 
 def proof(estimate: Estimate, above: str, below: str, neither: str, against: float = 0.0) -> str:
-    """What an interval proves: that it lies on one side, on enough candles; or nothing."""
-    if estimate.low is None or estimate.high is None:
+    """What an interval proves that holds at every moment: that it lies on one side; or nothing."""
+    if estimate.value is None:
         return translate("Panels", "not yet")
+    if estimate.low is None or estimate.high is None:
+        # As short as the others: columns are narrow.
+        return translate("Panels", "no proof: n < {0}").format(FEWEST_FOR_A_PROOF)
     if estimate.low <= against <= estimate.high:
         return neither
-    if estimate.n < FEWEST_FOR_AN_EDGE:
-        # As short as the others: columns are narrow.
-        return translate("Panels", "no proof: n < {0}").format(FEWEST_FOR_AN_EDGE)
     return above if estimate.low > against else below
 
 
 def proof_in_full(estimate: Estimate, name: str, against: float = 0.0) -> str:
     """The same as a sentence. name: in the user's language."""
-    if estimate.low is None or estimate.high is None:
+    if estimate.value is None:
         return not_yet(estimate.n)
     side = f"{format_number(100.0 * against, 0)} %" if against else "0"
     n = format_count(estimate.n)
+    if estimate.low is None or estimate.high is None:
+        early = translate("Panels", "{0} is not proven: n = {1} of the {2} that a proof needs.")
+        return early.format(name, n, FEWEST_FOR_A_PROOF)
     if estimate.low <= against <= estimate.high:
         return translate("Panels", "{0} is not proven: the interval includes {1} (n = {2}).").format(name, side, n)
-    is_above = estimate.low > against
-    if estimate.n < FEWEST_FOR_AN_EDGE:
-        above = translate("Panels", "{0} is not proven: the interval lies above {1}, but n = {2} of {3}.")
-        below = translate("Panels", "{0} is not proven: the interval lies below {1}, but n = {2} of {3}.")
-        return (above if is_above else below).format(name, side, n, FEWEST_FOR_AN_EDGE)
     above = translate("Panels", "{0}: the interval lies above {1} (n = {2}).")
     below = translate("Panels", "{0}: the interval lies below {1} (n = {2}).")
-    return (above if is_above else below).format(name, side, n)
+    return (above if estimate.low > against else below).format(name, side, n)
 
 
 def ahead(horizon: int) -> str:

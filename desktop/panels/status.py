@@ -1,6 +1,8 @@
-"""The status bar: the feed's state, and the run in five words."""
+"""The status bar: the feed's state, and the run in a few words."""
 
 from __future__ import annotations
+
+from itertools import zip_longest
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
@@ -9,10 +11,11 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 from core.events import TrainerState
 from core.market.feeds.base import FeedState
 from core.training.catch_up import JOB_ID
-from desktop.formatting import MISSING, format_count, format_number, format_percent
+from desktop.formatting import MISSING, format_count, format_number
 from desktop.icons import tabular
 from desktop.jobs.bar import JobBar
-from desktop.panels.base import Panel, set_text
+from desktop.panels.answers import Answers, answers_of
+from desktop.panels.base import Panel, colour_text, set_text
 from desktop.panels.feed_words import in_one_line, state_colour
 from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
@@ -37,11 +40,6 @@ _SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAI
 _IDLE_AFTER_MS = 10_000
 _NEXT_CANDLES = 2
 _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
-_SKILL_MEANING = QT_TRANSLATE_NOOP(
-    "Panels",
-    "How much smaller the loss of the forecast closes is than that of “no change”, with its 95 % interval, over the "
-    "scores that count for this run. 0 % is no better. The Accuracy panel has it too, with all else.",
-)
 
 
 class Dot(QWidget):
@@ -112,14 +110,15 @@ def elided_by_words(text: str, metrics: QFontMetrics, width: int) -> str:
 
 
 class StatusPanel(Panel):
-    """Feed, trainer, step, loss, skill, device, and the work under way."""
+    """Feed, trainer, step, loss, the answers to three questions, device, and the work under way."""
 
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
         self._dot = Dot()
         self.feed = ElidedLabel()
-        self.trainer, self.step, self.loss, self.skill, self.device = (Label() for _ in range(5))
+        self.trainer, self.step, self.loss, self.device = (Label() for _ in range(4))
+        self.answers = tuple(Label() for _ in range(3))
         self.jobs = JobBar()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 0, 4, 0)
@@ -127,13 +126,12 @@ class StatusPanel(Panel):
         layout.addWidget(self._dot)
         layout.addWidget(self.feed, 1)
         layout.addWidget(self.jobs)
-        for label in (self.trainer, self.step, self.loss, self.skill, self.device):
-            label.setFont(tabular(self.font()))
-            line = Divider(theme)
-            layout.addWidget(line)
-            layout.addWidget(label)
+        for labels in ((self.trainer,), (self.step,), (self.loss,), self.answers, (self.device,)):
+            layout.addWidget(Divider(theme))
+            for label in labels:
+                label.setFont(tabular(self.font()))
+                layout.addWidget(label)
         self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
-        self.skill.setToolTip(paragraphs(translate("Panels", _SKILL_MEANING)))
         self.device.setToolTip(translate("Panels", "Where the training runs"))
         signals = (state.feed_changed, state.status_changed, state.jobs_changed, state.run_changed)
         for signal in signals:
@@ -155,10 +153,21 @@ class StatusPanel(Panel):
             self.loss,
             translate("Panels", "Loss {0}").format(format_number(None if status is None else status.loss.current, 4)),
         )
-        set_text(self.skill, translate("Panels", "Close skill {0}").format(self._skill()))
+        self._show_answers(None if status is None else answers_of(status.accuracy, status.online))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else MISSING
         set_text(self.device, device)
+
+    def _show_answers(self, answers: Answers | None) -> None:
+        """Each in a word with its sign; the tooltip has the sentence."""
+        found = () if answers is None else answers.all()
+        for label, answer in zip_longest(self.answers, found):
+            label.setVisible(answer is not None)
+            if answers is not None and answer is not None:
+                set_text(label, f"{answer.name} {answer.found.value}")
+                label.setToolTip(paragraphs(f"{answer.text}.\n{answer.meaning}"))
+                label.setAccessibleName(answer.text)
+                colour_text(label, answers.colour(answer, self.palette_now))
 
     def _refresh_feed(self) -> None:
         feed, palette = self._state.feed, self.palette_now
@@ -201,14 +210,3 @@ class StatusPanel(Panel):
         if forecast is None or len(forecast.ghosts) < _NEXT_CANDLES:
             return False
         return self._state.clock.now_ms() < forecast.ghosts[1].open_time_ms
-
-    def _skill(self) -> str:
-        status = self._state.status
-        if status is None or status.accuracy.skill_close.value is None:
-            return MISSING
-        skill = status.accuracy.skill_close
-        value = format_percent(skill.value, 1, signed=True)
-        if skill.low is None or skill.high is None:
-            return value
-        low, high = (format_number(each * 100, 1) for each in (skill.low, skill.high))
-        return translate("Panels", "{0} ({1} to {2})").format(value, low, high)

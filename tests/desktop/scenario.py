@@ -167,6 +167,7 @@ def accuracy(**changes: object) -> AccuracySummary:
         model_weight=0.64,
         has_proven_edge=False,
         verdict="No proven edge: the interval includes zero, on 1000 candles.",
+        model_gain=(Estimate(0.003, -0.002, 0.008, 1_000), *[Estimate(0.001, -0.004, 0.006, 1_000)] * 2),
     )
     return replace(summary, **changes)  # type: ignore[arg-type]
 

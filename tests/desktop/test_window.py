@@ -225,17 +225,19 @@ def test_no_number_is_called_skill_without_saying_which(qtbot: QtBot, bench: Ben
     assert not [text for text in texts if text.startswith("Skill")]
 
 
-def test_the_status_bar_repeats_feed_step_loss_skill_and_device(qtbot: QtBot, bench: Bench) -> None:
+def test_the_status_bar_repeats_feed_step_loss_answers_and_device(qtbot: QtBot, bench: Bench) -> None:
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     status = bench.window.status
-    shown = [label.text() for label in (status.feed, status.trainer, status.step, status.loss, status.skill)]
+    shown = [label.text() for label in (status.feed, status.trainer, status.step, status.loss, *status.answers)]
     assert shown == [
         "Live: Binance, BTC/USDT 1m, newest trade just now.",
         "Training",
         "Step 12,340",
         "Loss 0.3127",
-        "Close skill +1.1 % (−0.4 to 2.6)",
+        "Ghosts –",
+        "Model –",
+        "Learning ✓",
     ]
     assert status.device.text() == "CPU, 1 thread"
 

@@ -42,7 +42,11 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
 ) -> None:
     state.apply(scenario.status())
     panel.refresh()
-    assert words(panel)[0] == "No proven edge"
+    assert words(panel)[:3] == [
+        "Ghosts are not proven better than “no change”: +1.1 % (−0.4 to 2.6)",
+        "–  36 % simple rules: the model adds nothing yet",
+        "✓  Learning helps: +0.8 % (0.2 to 1.4)",
+    ]
     assert row(panel, "Direction") == ["Direction", "52.3 %", "49.1 to 55.5", "50 %", "948"]
     assert row(panel, "Candle accuracy") == ["Candle accuracy", "43.7 %", "42.1 to 45.3", "41.9 %", "1,000"]
     assert row(panel, "90 % band") == ["90 % band", "89.3 %", "87.2 to 91.1", "90 %", "1,000"]
@@ -129,8 +133,8 @@ def test_a_replay_is_no_proof_however_good(panel: AccuracyPanel, state: RunState
     )
     state.apply(scenario.status(accuracy=replayed))
     panel.refresh()
-    assert words(panel)[0] == "Better than “no change” in replay"
-    assert panel._verdict.palette().windowText().color() == theme.palette.text
+    assert words(panel)[0] == "Ghosts beat “no change” in replay: +5.0 % (3.0 to 7.0)"
+    assert panel._verdict.palette().windowText().color() == theme.palette.accent
     assert panel._rows[4]._colour(sure, 0.0, is_live=False) is None
 
 
@@ -141,12 +145,7 @@ def test_tooltips_are_broken_into_lines(panel: AccuracyPanel, state: RunState) -
         assert len(widget.toolTip()) < 80 or Qt.mightBeRichText(widget.toolTip()), widget.toolTip()
 
 
-def test_a_proof_is_coloured_and_the_lack_of_one_is_not(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:
-    state.apply(scenario.status())
+def test_a_run_that_keeps_no_reference_model_says_nothing_of_learning(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status(online=None))
     panel.refresh()
-    plain = panel._verdict.palette().windowText().color()
-    proof = scenario.accuracy(has_proven_edge=True, verdict="An edge over the reference: it holds.")
-    state.apply(scenario.status(accuracy=proof))
-    panel.refresh()
-    assert plain == theme.palette.text
-    assert panel._verdict.palette().windowText().color() == theme.palette.good
+    assert not any("earning" in text for text in words(panel))

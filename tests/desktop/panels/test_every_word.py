@@ -23,9 +23,9 @@ from core.training.ledger import _GROUP_NAMES
 from desktop.panels import accuracy_names
 from desktop.panels.accuracy_details import PAGES, AccuracyDetails
 from desktop.panels.accuracy_experts import ExpertsPage
+from desktop.panels.answers import AnswerLine, answers_of
 from desktop.panels.feed import FeedPanel
 from desktop.panels.feed_words import state_within, state_word
-from desktop.panels.online_gain import OnlineGainLine
 from desktop.panels.watchlist import WatchlistPanel
 from desktop.panels.watchlist_adder import INTERVALS, VENUES
 from desktop.state import RunState
@@ -120,17 +120,19 @@ def _is_translated(text: str) -> bool:
         (Estimate(0.0082, 0.0021, 0.0143, 4_000), 2_312),
         (Estimate(-0.0082, -0.0143, -0.0021, 4_000), 2_312),
         (Estimate(0.0012, -0.0021, 0.0043, 900), 2_312),
-        (Estimate(0.05, 0.04, 0.06, 120), 2_312),
+        (Estimate(0.05, None, None, 120), 2_312),
         (Estimate(None, None, None, 0), 1_200),
         (Estimate(None, None, None, 12), 2_312),
     ],
     ids=["helps", "harms", "unproven", "few", "too young", "not yet"],
 )
-def test_what_learning_was_worth_is_translated(gain: Estimate, age: int, qtbot: QtBot) -> None:
-    line = OnlineGainLine()
-    qtbot.addWidget(line)
-    line.show_gain(scenario.online_gain(gain=gain, age=age))
-    assert line.text() and not left_english(line)
+def test_the_three_answers_are_translated(gain: Estimate, age: int, qtbot: QtBot, theme: Theme) -> None:
+    own = scenario.accuracy(skill_close=gain, model_gain=(gain, gain, gain))
+    for answer in answers_of(own, scenario.online_gain(gain=gain, age=age)).all():
+        line = AnswerLine()
+        qtbot.addWidget(line)
+        line.show_answer(answer, theme.palette.text)
+        assert line.text() and not left_english(line)
 
 
 @pytest.mark.parametrize("fill", [feed_scenario.eventful, feed_scenario.refused])

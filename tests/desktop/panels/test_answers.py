@@ -1,0 +1,94 @@
+"""Three questions, three answers: in words, and in a colour that never says more than was proven."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from core.events import AccuracySummary, Estimate
+from desktop.panels.accuracy import AccuracyPanel
+from desktop.panels.answers import Answers, Found, answers_of, found_in
+from desktop.panels.status import StatusPanel
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+N = 4_000
+ABOVE, AROUND, BELOW = (Estimate(value, value - 0.01, value + 0.01, N) for value in (0.02, 0.0, -0.02))
+EARLY, NOTHING = Estimate(0.02, None, None, 200), Estimate(None, None, None, 3)
+ESTIMATES = {Found.YES: ABOVE, Found.OPEN: AROUND, Found.NO: BELOW, Found.EARLY: EARLY}
+
+
+def run(skill: Estimate, gain: Estimate, group: str = "live") -> AccuracySummary:
+    return scenario.accuracy(group=group, skill_close=skill, model_gain=(gain, gain, gain), model_weight=0.03)
+
+
+def answers(skill: Estimate, gain: Estimate, learning: Estimate = AROUND, group: str = "live") -> Answers:
+    return answers_of(run(skill, gain, group), scenario.online_gain(gain=learning))
+
+
+def test_an_edge_of_the_simple_rules_alone_says_so_and_is_not_green(theme: Theme) -> None:
+    found = answers(ABOVE, AROUND)
+    assert found.ghosts.text == "Ghosts beat “no change”: +2.0 % (1.0 to 3.0)"
+    assert found.model.text == "97 % simple rules: the model adds nothing yet"
+    assert found.colour(found.ghosts, theme.palette) != theme.palette.good
+    assert found.colour(found.model, theme.palette) == theme.palette.text
+
+
+@pytest.mark.parametrize("ghosts", Found)
+@pytest.mark.parametrize("model", Found)
+@pytest.mark.parametrize("group", ["live", "replayed", "simulated"])
+def test_the_headline_is_green_only_for_a_live_edge_that_the_model_has_a_proven_part_in(
+    theme: Theme, ghosts: Found, model: Found, group: str
+) -> None:
+    found = answers(ESTIMATES[ghosts], ESTIMATES[model], group=group)
+    is_green = found.colour(found.ghosts, theme.palette) == theme.palette.good
+    assert is_green == (ghosts is Found.YES and model is Found.YES and group == "live")
+    assert (found.ghosts.found, found.model.found) == (ghosts, model)
+
+
+@pytest.mark.parametrize(
+    ("learning", "text"),
+    [
+        (ABOVE, "Learning helps: +2.0 % (1.0 to 3.0)"),
+        (BELOW, "Learning does harm: −2.0 % (−3.0 to −1.0)"),
+        (AROUND, "Learning is not proven to help: 0.0 % (−1.0 to 1.0)"),
+        (EARLY, "Too early to tell whether learning helps: 200 of 750 candles"),
+    ],
+)
+def test_what_learning_was_worth(learning: Estimate, text: str) -> None:
+    found = answers(ABOVE, ABOVE, learning).learning
+    assert found is not None and found.text == text
+
+
+def test_before_the_copy_is_old_enough_its_age_is_said() -> None:
+    found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=NOTHING, age=1_200)).learning
+    assert found is not None and "1,200 of 2,000 candles" in found.text
+
+
+numbers = st.floats(-0.5, 0.5)
+
+
+@given(numbers, numbers, numbers)
+def test_an_answer_is_given_only_where_the_whole_interval_gives_it(a: float, b: float, c: float) -> None:
+    low, value, high = sorted((a, b, c))
+    found = found_in(Estimate(value, low, high, N))
+    assert (found is Found.YES) == (low > 0.0)
+    assert (found is Found.NO) == (high < 0.0 and low <= 0.0)
+
+
+def test_status_bar_and_panel_say_the_same_in_the_same_colours(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    bar, panel = StatusPanel(state, theme), AccuracyPanel(state, theme)
+    shown_panel(qtbot, panel)
+    qtbot.addWidget(bar)
+    state.apply(scenario.status(accuracy=run(ABOVE, ABOVE), online=scenario.online_gain(gain=BELOW)))
+    for each in (bar, panel):
+        each.refresh()
+    assert [label.text() for label in bar.answers] == ["Ghosts ✓", "Model ✓", "Learning ✗"]
+    lines = (panel._verdict, panel._model, panel._learning)
+    for label, line in zip(bar.answers, lines, strict=True):
+        assert label.palette().windowText().color() == line.palette().windowText().color()
+        assert label.accessibleName() in line.text()
