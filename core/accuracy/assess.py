@@ -1,6 +1,6 @@
 """From columns of scores to what they prove. The values are those of `evaluate`. The intervals that a verdict rests on,
-of skills, gains and direction, hold at every moment, since this is looked at while the run is going on; so they are wider
-than those of a single look."""
+of skills, gains and direction, hold at every moment, since this is looked at while the run is going on; so they are
+wider than those of a single look."""
 
 from __future__ import annotations
 
