@@ -22,10 +22,6 @@ BREAKER = "breaker"
 """The kind of the incident that says that trainers ended too often: training is paused until it is started again."""
 DRIFT = "drift"
 """The kind of the incident that tells of a `DriftFound`."""
-REPEATING = frozenset(
-    {"loss spike", "step skipped", "bad batch", "out of memory", "forecast failed", "checkpoint not written"}
-)
-"""The kinds of the incidents that may come with each step: those of one episode are one row with a count."""
 PAUSES = frozenset({"rollbacks used up", "step failed again"})
 """The kinds of the incidents with which the trainer paused by itself: `Resume` goes on."""
 
@@ -300,14 +296,11 @@ class CheckpointForecast:
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Something went wrong: what happened, what was done, what it cost. All three are sentences for a user.
-
-    One that was repeated is its whole episode: the sentences are those of the newest time.
-    """
+    """Something went wrong: what happened, what was done, what it cost. All three are sentences for a user. One that
+    was repeated is its whole episode, which began at `at_ms`, in the words of the newest time."""
 
     run_id: str | None
     at_ms: int
-    """Of the first time."""
     severity: Severity
     kind: str
     what_happened: str

@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from core.accuracy.findings import RunAccuracy
 from core.clock import Clock
 from core.diagnosis import Diagnosis
+from core.episodes import REPEATING
 from core.events import (
-    REPEATING,
     CheckpointForecast,
     CheckpointsChanged,
     DriftFound,

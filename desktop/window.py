@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
-from core.diagnosis import SettingChange, WayBack
+from core.diagnosis import SettingChange
 from core.events import Severity, TrainerState
 from core.logs.book import LogBook
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Market
@@ -53,6 +53,7 @@ from desktop.resources import docs_folder
 from desktop.state import RunState
 from desktop.theme import Mode, Palette, Theme
 from desktop.translation import translate
+from desktop.way_back import take_way_back
 
 _THEME_ACTIONS: dict[Mode, ActionId] = {
     "system": ActionId.THEME_SYSTEM,
@@ -141,7 +142,7 @@ class MainWindow(QMainWindow):
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
             on_use_gpu=lambda: self.device_requested.emit("cuda"),
             on_resume=lambda: self.pause_requested.emit(False),
-            on_way_back=self.take_way_back,
+            on_way_back=lambda way: take_way_back(self, way),
             parent=self,
         )
         self._show_settings()
@@ -294,7 +295,7 @@ class MainWindow(QMainWindow):
         self.inputs.duty_changed.connect(self._on_duty)
         self.inputs.refused.connect(lambda sentence: self.tell(sentence, Severity.WARNING, key=_REFUSED))
         self.gradients.change_requested.connect(self._on_change)
-        self.gradients.way_back_requested.connect(self.take_way_back)
+        self.gradients.way_back_requested.connect(lambda way: take_way_back(self, way))
         self.best_checkpoint.restore_requested.connect(self.preview_requested)
         self.checkpoints.restore_requested.connect(self.preview_requested)
         self.checkpoints.arranged.connect(lambda browser: self._store(replace(self._settings, browser=browser)))
@@ -388,19 +389,6 @@ class MainWindow(QMainWindow):
     def _on_change(self, change: SettingChange) -> None:
         """The gradient doctor's advice was taken, or taken back."""
         self.change_settings(with_change(self._settings, change))
-
-    def take_way_back(self, way: WayBack) -> None:
-        """Take back what a diverged model was led to by, and restore the checkpoint from before it."""
-        settings = self._settings
-        for change in way.changes:
-            settings = with_change(settings, change)
-        self._store(settings)
-        self._show_settings()
-        for change in way.changes:  # also where the settings agree already and the trainer does not
-            signal = self.learning_rate_changed if change.name == "learning_rate" else self.clip_norm_changed
-            signal.emit(change.value)
-        if way.checkpoint_id is not None:
-            self.restore_requested.emit(way.checkpoint_id)
 
     def _on_market(self, market: MarketSettings) -> None:
         self._store(replace(self._settings, market=market))

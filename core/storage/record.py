@@ -9,7 +9,8 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from core.events import REPEATING, CheckpointInfo, DriftFound, Incident, StepDone
+from core.episodes import REPEATING
+from core.events import CheckpointInfo, DriftFound, Incident, StepDone
 from core.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write

@@ -31,7 +31,6 @@ from core.commands import (
 )
 from core.diagnosis import Diagnosis, Disease
 from core.events import (
-    RESTORED,
     CheckpointInfo,
     CheckpointsChanged,
     ForecastMode,
@@ -51,6 +50,7 @@ from core.storage.folder import DataFolder
 from core.storage.record import Fenced
 from core.storage.setting_sets import settings_of
 from core.storage.weights import CheckpointError
+from core.training import checkpoint_mishaps
 from core.training.adjusting import refusal_of
 from core.training.corrections import Corrections
 from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
@@ -248,17 +248,7 @@ class TrainingService:
         )
 
     def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
-        self._opening_incidents.append(
-            self._incident(
-                Mishap(
-                    Severity.ERROR,
-                    "checkpoint refused",
-                    sentence,
-                    "The checkpoint before it is used instead.",
-                    f"Training since step {info.step} is done again; no forecast and no score is lost.",
-                )
-            )
-        )
+        self._opening_incidents.append(self._incident(checkpoint_mishaps.refused(sentence, info.step)))
 
     def _observe(self, command: ObserveCandle) -> tuple[TrainerEvent, ...]:
         if not self._session.is_paused:
@@ -382,17 +372,7 @@ class TrainingService:
         try:
             changed = self._keeper.save(self._session, reason)
         except CheckpointError as error:
-            return (
-                self._incident(
-                    Mishap(
-                        Severity.ERROR,
-                        "checkpoint not written",
-                        str(error),
-                        "The checkpoints before it stay; the next one is tried in its turn.",
-                        "Should the program end before then, the steps since the last checkpoint are done again.",
-                    )
-                ),
-            )
+            return (self._incident(checkpoint_mishaps.not_written(str(error))),)
         return () if changed is None else (changed,)
 
     def _restore(self, checkpoint_id: str) -> Sequence[TrainerEvent]:
@@ -401,24 +381,10 @@ class TrainingService:
             learned_until_ms = self._keeper.learned_until_ms(checkpoint_id, metadata)
             unpack_learned(self._session, tensors, metadata)
         except CheckpointError as error:
-            return (
-                self._incident(
-                    Mishap(
-                        Severity.WARNING, "restore refused", str(error), "The model in use stays in use.", "Nothing."
-                    )
-                ),
-            )
+            return (self._incident(checkpoint_mishaps.restore_refused(str(error))),)
         self._session.take_over(checkpoint_id, learned_until_ms)
         verdict = self._health.forget(is_other_model=True)
-        done = self._incident(
-            Mishap(
-                Severity.INFO,
-                RESTORED,
-                f"The model was taken back to the checkpoint of step {metadata['step']}, as asked.",
-                "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
-                "What was learned since then.",
-            )
-        )
+        done = self._incident(checkpoint_mishaps.restored(metadata["step"]))
         return done, verdict, *self._save("restore")
 
     def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:

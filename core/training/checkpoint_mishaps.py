@@ -1,0 +1,40 @@
+"""What is said of checkpoints that were refused, not written, or gone back to."""
+
+from __future__ import annotations
+
+from core.events import RESTORED, Severity
+from core.training.recovery.mishap import Mishap
+
+
+def refused(sentence: str, step: int) -> Mishap:
+    return Mishap(
+        Severity.ERROR,
+        "checkpoint refused",
+        sentence,
+        "The checkpoint before it is used instead.",
+        f"Training since step {step} is done again; no forecast and no score is lost.",
+    )
+
+
+def not_written(sentence: str) -> Mishap:
+    return Mishap(
+        Severity.ERROR,
+        "checkpoint not written",
+        sentence,
+        "The checkpoints before it stay; the next one is tried in its turn.",
+        "Should the program end before then, the steps since the last checkpoint are done again.",
+    )
+
+
+def restore_refused(sentence: str) -> Mishap:
+    return Mishap(Severity.WARNING, "restore refused", sentence, "The model in use stays in use.", "Nothing.")
+
+
+def restored(step: int) -> Mishap:
+    return Mishap(
+        Severity.INFO,
+        RESTORED,
+        f"The model was taken back to the checkpoint of step {step}, as asked.",
+        "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
+        "What was learned since then.",
+    )
