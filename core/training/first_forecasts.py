@@ -18,8 +18,8 @@ from core.market.candle import Candle
 from core.storage.candles import CandleStore
 from core.training.spec import SessionSpec
 
-_CANDLES = 600
-"""Looked back on: half a second's work, and far more than the rules' averages and quantiles need to settle."""
+_CANDLES = 400
+"""Looked back on: a third of a second's work, and far more than the rules' averages need to settle."""
 _FEWEST_CANDLES = 30
 _FEWEST_BEHIND = 20
 """Fewer candles are taken by the trainer before anybody has looked."""
