@@ -117,4 +117,4 @@ def _print_table(known: tuple[Backup, ...]) -> None:
         record = backup.record
         size = f"{record.size_bytes / 1e6:.1f} MB"
         table.add_row(backup.name, moment(record.made_at_ms), size, f"{backup.rows:,}", f"{len(record.checkpoints)}")
-    Console().print(table if known else "No backup yet.")
+    Console(markup=False).print(table if known else "No backup yet.")

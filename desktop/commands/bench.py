@@ -179,7 +179,7 @@ def _print(measured: dict[str, Any]) -> None:
         times = (f"{case['step_ms']['median']:.2f}", f"{case['bare_step_ms']['median']:.2f}")
         clip = f"{100.0 * case['clip_share_of_step']:.2f} %"
         table.add_row(name, *times, f"{ratio['median']:.3f}", f"{ratio['p95']:.3f}", clip)
-    console = Console()
+    console = Console(markup=False)
     console.print(table)
     if measured["cuda_graph"] is not None:
         console.print(graph_sentence(measured["cuda_graph"]), highlight=False)

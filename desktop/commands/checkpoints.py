@@ -98,7 +98,7 @@ def _print_table(known: list[CheckpointInfo]) -> None:
         table.add_column(title, justify="right" if title in ("Step", "Skill", "Loss", "Size") else "left")
     for info in known:
         table.add_row(*_cells(info))
-    Console().print(table if known else "No checkpoint yet.")
+    Console(markup=False).print(table if known else "No checkpoint yet.")
 
 
 def _cells(info: CheckpointInfo) -> tuple[Any, ...]:

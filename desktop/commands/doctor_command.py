@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from desktop.commands.doctor import State, collect
 from desktop.commands.options import common_options, data_folder, print_json
@@ -30,7 +31,7 @@ def doctor(as_json: bool, data_dir: Path | None, seed: int | None, device: str |
         table = Table(box=None, pad_edge=False, show_header=False)
         for finding in findings:
             style = _STYLES[finding.state]
-            table.add_row(f"[{style}]{finding.state.value}[/]", finding.name, finding.what, finding.advice)
-        Console().print(table)
+            table.add_row(Text(finding.state.value, style=style), finding.name, finding.what, finding.advice)
+        Console(markup=False).print(table)
     if not ok:
         raise SystemExit(1)

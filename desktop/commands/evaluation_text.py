@@ -14,7 +14,7 @@ from core.report import words
 
 def print_evaluation(summary: dict[str, Any]) -> None:
     """A few short tables on stdout. summary: what --json prints."""
-    console = Console()
+    console = Console(markup=False)
     console.print(Text(words.heading(summary)))
     console.print(Text(words.circumstances(summary)))
     if words.beginning(summary):

@@ -10,6 +10,7 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from core.clock import SystemClock
 from core.events import EventBatch, JobProgress
@@ -20,6 +21,7 @@ from core.market.history.moments import moment_text
 from core.market.history.naming import WantedMarket, symbol_of, venue_of
 from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
 from core.market.time_zones import find
+from core.plain import plain
 from core.storage.candles import CandleStore
 from core.storage.folder import DataFolder
 from desktop.commands.history_desk import HistoryDesk, history_desk, stored_candles
@@ -157,13 +159,19 @@ def _zone(name: str) -> tzinfo:
 
 
 def _print(results: list[dict[str, Any]], is_dry_run: bool, replaces: bool) -> None:
-    console = Console()
+    console = Console(markup=False)
     for told in results:
-        table = Table(show_header=False, box=None, pad_edge=False, title=told["file"], title_justify="left")
+        table = Table(
+            show_header=False,
+            box=None,
+            pad_edge=False,
+            title=Text(plain(told["file"]), style="table.title"),
+            title_justify="left",
+        )
         table.add_column(style="bold")
         table.add_column()
         for name, text in _rows(told, is_dry_run, replaces):
-            table.add_row(name, text)
+            table.add_row(name, plain(text))
         console.print(table)
 
 

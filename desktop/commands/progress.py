@@ -10,7 +10,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from core.events import EventBatch, Incident, JobProgress, TrainerReady, TrainerStatus
 from core.market.feeds.base import FeedStatus
+from core.plain import plain
 from desktop.commands.watched import ProgressLines
+
+_LONGEST_SENTENCE = 600
 
 
 class TerminalProgress:
@@ -22,8 +25,13 @@ class TerminalProgress:
         self._lines = lines
         self._is_evaluation = is_evaluation
         is_shown = is_shown and lines is None
-        self._console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        self._console = Console(stderr=True, markup=False)
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
         self._progress = Progress(*columns, console=self._console, disable=not is_shown, transient=True)
         self._tasks: dict[str, TaskID] = {}
         self._lock = threading.Lock()
@@ -43,7 +51,7 @@ class TerminalProgress:
         if self._lines is not None:
             self._lines.say(sentence)
         elif not self._progress.disable:
-            self._console.print(sentence, highlight=False)
+            self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False)
 
     def take_feed(self, status: FeedStatus) -> None:
         """A change of the feed's state."""

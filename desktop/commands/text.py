@@ -15,7 +15,7 @@ def print_summary(summary: dict[str, Any]) -> None:
     table.add_column()
     for name, text in summary_rows(summary):
         table.add_row(name, text)
-    Console().print(table)
+    Console(markup=False).print(table)
 
 
 def summary_rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -56,7 +56,7 @@ def print_pretraining(account: dict[str, Any]) -> None:
     table.add_column()
     for name, text in pretraining_rows(account):
         table.add_row(name, text)
-    Console().print(table)
+    Console(markup=False).print(table)
 
 
 def pretraining_rows(account: dict[str, Any]) -> list[tuple[str, str]]:

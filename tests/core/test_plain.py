@@ -20,3 +20,7 @@ def test_what_is_long_is_cut_and_says_so() -> None:
 
 def test_half_a_character_does_not_come_through() -> None:
     assert plain("a candle \ud83d") == "a candle ?"
+
+
+def test_what_commands_a_terminal_or_turns_a_line_round_is_left_out() -> None:
+    assert plain("\x1b[2Jred\x07\u202egnp.exe\r\n\tnext") == "[2Jredgnp.exe\n\tnext"

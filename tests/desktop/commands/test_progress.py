@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.events import EventBatch, JobProgress, TrainerReady
+from core.market.feeds.base import FeedState, FeedStatus
 from desktop.commands.progress import TerminalProgress
 
 
@@ -43,3 +44,17 @@ def test_where_training_begins_is_said_on_stderr(capsys: pytest.CaptureFixture[s
         progress.take_batch(EventBatch((TrainerReady("run", "CPU", step, 0, None, None, 1),)))
     shown = capsys.readouterr()
     assert "CPU" in shown.err and words in shown.err and shown.out == ""
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("words", ["[/nothing]", "[red]", "[link=file:///dev/zero]x[/link]", "\x1b[2J\x1b]0;title\x07"])
+def test_what_an_exchange_says_is_no_markup_and_no_command_in_a_terminal(
+    capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    with TerminalProgress(is_shown=True) as progress:
+        progress.take_feed(FeedStatus(FeedState.FAILED, f"Loopback refused the request: {words}.", 0))
+        progress.take_batch(EventBatch((JobProgress("import", words, 1, 4),)))
+    shown = capsys.readouterr().err
+    assert "refused the request: " in shown and "\x1b[2J" not in shown and "\x1b]0" not in shown
+    if words.isprintable():
+        assert words in shown
