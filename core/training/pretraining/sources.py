@@ -27,12 +27,12 @@ class Source:
     cut: int
 
     @property
-    def learned(self) -> tuple[Candle, ...]:
+    def learned(self) -> Sequence[Candle]:
         """Those that training may see, as inputs and as targets."""
         return self.file.candles[: self.cut]
 
     @property
-    def held_back(self) -> tuple[Candle, ...]:
+    def held_back(self) -> Sequence[Candle]:
         return self.file.candles[self.cut :]
 
 
