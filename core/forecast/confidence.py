@@ -68,6 +68,18 @@ def mean_sequence(values: FloatArray, horizon: int = 1) -> Estimate:
     return _of_candles(values, np.ones_like(values), horizon)
 
 
+def proven_after(loss: FloatArray, against: FloatArray, reference: FloatArray) -> int | None:
+    """After how many candles, looked at whenever a block was full, the gain of `loss` on `against` was first proven;
+    None: never. [n] each, in time order, one candle ahead."""
+    full = loss.shape[0] // BLOCK * BLOCK
+    parts, wholes = (each[:full].reshape(-1, BLOCK).sum(axis=1) for each in (against - loss, reference))
+    for blocks in range(FEWEST_BLOCKS, len(parts) + 1):
+        found = ratio_sequence(parts[:blocks], wholes[:blocks], float(parts[:blocks].sum()), blocks * BLOCK)
+        if found.low is not None and found.low > 0.0:
+            return blocks * BLOCK
+    return None
+
+
 def _of_candles(parts: FloatArray, wholes: FloatArray, horizon: int) -> Estimate:
     n, total = parts.shape[0], float(wholes.sum())
     length = max(BLOCK, 4 * horizon)  # forecasts of h candles overlap with h - 1 others

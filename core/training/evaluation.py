@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from core.events import Estimate
+from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.quantities import FloatArray, Quantity
 from core.forecast.score import (
@@ -44,12 +45,30 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
         "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
         "after_gap": _after_gap(judged(reader, run, 1, from_ms, after_gap=True), len(first.scores)),
         "online": _online(first, run),
+        "anytime": _anytime(judged(reader, run, 1, 0)),
         "drifts": _drifts(reader),
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
         "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.lost_by(REFERENCE, Quantity.CLOSE)),
         "candles_per_s": _rate(made_at_ms),
     }
+
+
+def _anytime(own: Judged) -> dict[str, Any]:
+    """What the panel would have said of all of the run's own forecasts, one candle ahead, and since when: verdicts that
+    hold at every moment."""
+    found: dict[str, Any] = {"n": len(own.scores)}
+    for name, quantity in JUDGED_QUANTITIES.items():
+        shown, without = own.shown(quantity), own.lost_without_model(quantity)
+        reference = own.lost_by(REFERENCE, quantity)
+        for key, against in (("skill", reference), ("model_gain", without)):
+            estimate = gain_sequence(shown, against, reference)
+            found[f"{name}_{key}"] = {
+                "value": estimate.value,
+                "ci95": _interval(estimate),
+                "proven_after": proven_after(shown, against, reference),
+            }
+    return found
 
 
 def _pinball(those: Judged, horizon: int) -> dict[str, Any]:
