@@ -32,7 +32,7 @@ from core.storage.backup_record import (
     sha256_of,
     write_record,
 )
-from core.storage.database import START_AGAIN, decode
+from core.storage.database import START_AGAIN, decode, give_back_room
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
@@ -187,6 +187,7 @@ def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int
             copy.execute("PRAGMA journal_mode = DELETE")  # in one file, without a log beside it
             if _mended(folder, copy, lambda: go_on(0, 0, 0)):
                 rows = _counted(copy)
+            give_back_room(copy)
         _sync(target)
         steps = _verified(folder, source, target, rows)
         kept = tuple(_kept_checkpoints(folder, source, target.parent / CHECKPOINTS))

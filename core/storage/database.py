@@ -5,6 +5,7 @@ A connection belongs to the thread that opened it; whoever opens one closes it.
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import time
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 BUSY_TIMEOUT_MS = 10_000
 START_AGAIN = "Close Ghostcandle and start it again: the newest verified backup then takes its place."
 _WAL_RETRY_S = 0.02
+_log = logging.getLogger("ghostcandle")
 _STEPS_BETWEEN_LOOKS = 20_000
 """Of SQLite's machine: about a millisecond."""
 
@@ -219,6 +221,20 @@ def _migrate(db: Database) -> None:
     if steps.pending(db):
         with write(db):  # another process may have been first: `apply` looks again, now under the lock
             steps.apply(db)
+        give_back_room(db.conn)
+
+
+def give_back_room(connection: sqlite3.Connection) -> None:
+    """Make the file smaller where more than a quarter of it is empty. It needs as much room again for a while; where
+    there is not so much, the empty pages stay, and are used first."""
+    empty, pages = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count")
+    )
+    if 4 * empty > pages:
+        try:
+            connection.execute("VACUUM")
+        except sqlite3.Error as error:
+            _log.warning("%d empty pages stay in the database (%s).", empty, error)
 
 
 def _refuse_newer_schema(db: Database, path: Path) -> None:

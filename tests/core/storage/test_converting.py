@@ -87,6 +87,7 @@ def test_all_of_an_old_record_is_read_back(tmp_path: Path) -> None:
         assert reader.steps() == steps(run_id)
         assert reader.damaged == {}
         assert pages_of(db.conn, is_thorough=True) is None
+        assert db.execute("PRAGMA freelist_count").fetchone() == (0,), "the file is made smaller again"
         names = db.table_names()
         assert not [name for name in names if name.endswith("_before")]
         with closing(in_new_database(tmp_path / "new.sqlite3")._db) as new:

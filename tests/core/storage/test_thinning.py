@@ -9,6 +9,9 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
+from core.clock import ManualClock
+from core.storage.backup_record import list_backups
+from core.storage.backups import make_backup
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.packed_forecasts import pack_drawn, unpack_drawn
@@ -153,3 +156,17 @@ def test_a_forecast_is_a_row_and_a_thinned_candle_is_small(folder: DataFolder) -
         pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
         assert pages * 4096 / 2_000 < 1_600
         assert record.reader.counts().forecasts == 2_000 * HORIZONS
+
+
+def test_a_backup_of_a_thinned_record_is_small_and_the_former_one_is_not_called_fuller(
+    folder: DataFolder, db: Database
+) -> None:
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES + CANDLES))
+    first = make_backup(folder, ManualClock(1_764_417_600_000), keep=1)
+    db.conn.execute("DELETE FROM forecast_details")  # as if the days had been set to fewer
+    write_detailed(record, [DAY_CANDLES + CANDLES])
+    second = make_backup(folder, ManualClock(1_764_421_200_000), keep=1)
+    assert second.record.size_bytes < folder.database.stat().st_size / 2
+    assert sum(first.record.rows.values()) > sum(second.record.rows.values()) and first.rows < second.rows
+    assert list_backups(folder.backups) == (second,)
