@@ -142,7 +142,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, check: 
 
     db = Database(connection, execute_plugins=False)
     if check.is_quick or check.is_thorough:
-        _check(db, path, check)
+        _check(db, path, check, readonly)
     db.execute("PRAGMA foreign_keys = ON")
     db.execute("PRAGMA synchronous = NORMAL")
     _refuse_newer_schema(db, path)
@@ -155,10 +155,19 @@ def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, check: 
     return db
 
 
-def _check(db: Database, path: Path, check: _Check) -> None:
+def _with_new_indexes(connection: sqlite3.Connection, fault: str) -> str | None:
+    """All tables are whole: indexes are made of them again. What is wrong then; None where nothing is."""
+    _log.warning("An index of the database was damaged (%s); all are made again.", fault)
+    connection.execute("REINDEX")
+    return pages_of(connection, is_thorough=True)
+
+
+def _check(db: Database, path: Path, check: _Check, readonly: bool) -> None:
     """Before any statement of ours: whatever SQLite says against the file then is damage, or the machine's."""
     try:
         fault = _pages_of(db.conn, check)
+        if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
+            fault = _with_new_indexes(db.conn, fault)
         if fault is None and is_foreign(db.conn):
             fault = "nothing in it tells which version wrote it"
         if fault is None and db.table_names():
