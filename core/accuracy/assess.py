@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.accuracy.columns import Origins, ScoreColumns
 from core.accuracy.findings import (
     Curve,
+    DrawnAccuracy,
     ExpertLoss,
     HorizonAccuracy,
     HorizonSkill,
@@ -23,11 +24,14 @@ from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequenc
 from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
 from core.forecast.quantities import MEDIAN, FloatArray, Quantity
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_shares, share_of
+from core.storage.records import SHOWN_LOSSES
 
 ERROR_WINDOW = 100
 MOST_POINTS = 400
 SHOWN = "what is shown"
-_NAMES = {Quantity.CLOSE: "loss", Quantity.RANGE: "range_loss"}
+_FULLY = (Quantity.CLOSE, Quantity.RANGE)
+"""The quantities that everything is said of."""
+_ALSO_DRAWN = (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK, Quantity.VOLUME)
 _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 _WITHOUT_MODEL = 0
 _BASELINES = tuple(expert for expert in range(len(EXPERTS)) if expert != MODEL)
@@ -38,7 +42,7 @@ Rows = NDArray[np.bool_]
 def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
     """One row of the table of horizons. rows: which of the columns' scores count."""
     losses = columns.losses[rows]
-    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _NAMES)
+    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
     return HorizonSkill(
         horizon=horizon,
         n=len(losses),
@@ -52,7 +56,7 @@ def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
 def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request) -> HorizonAccuracy:
     """All that there is to say of one horizon. rows: which of its scores count."""
     losses = columns.losses[rows]
-    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _NAMES)
+    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
     inside_90 = columns["inside_90"][rows]
     worst, best = _extremes(inside_90)
     hits, reverse_last, majority = _directions(columns, origins, rows, request.horizon)
@@ -64,6 +68,7 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
         n=len(losses),
         close=_quantity(close, request.horizon),
         range=_quantity(spread, request.horizon),
+        also_drawn=tuple(_drawn(columns, losses, rows, of, request.horizon) for of in _ALSO_DRAWN),
         experts=_experts(close, spread, losses),
         direction=hits,
         reverse_last=reverse_last,
@@ -107,7 +112,7 @@ class _Losses:
 
 
 def _quantity_losses(columns: ScoreColumns, losses: NDArray[np.float32], rows: Rows, quantity: Quantity) -> _Losses:
-    shown = columns[_NAMES[quantity]][rows]
+    shown = columns[SHOWN_LOSSES[quantity]][rows]
     return _Losses(shown, losses[:, :, quantity].astype(np.float64), quantity)
 
 
@@ -122,6 +127,15 @@ def _quantity(of: _Losses, horizon: int) -> QuantityAccuracy:
         skill_without_model=skill_sequence(of.without, of.reference).value,
         model_gain=gain_sequence(of.shown, of.without, of.reference, horizon),
     )
+
+
+def _drawn(
+    columns: ScoreColumns, losses: NDArray[np.float32], rows: Rows, quantity: Quantity, horizon: int
+) -> DrawnAccuracy:
+    of = _quantity_losses(columns, losses, rows, quantity)
+    holds = np.isfinite(of.shown)
+    found = skill_sequence(of.shown[holds], of.reference[holds], horizon)
+    return DrawnAccuracy(quantity, found, is_stored=bool(holds.any()) or not holds.size)
 
 
 def _experts(close: _Losses, spread: _Losses, losses: NDArray[np.float32]) -> tuple[ExpertLoss, ...]:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from core.forecast.experts import LOSS_ROWS
 from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
+from core.storage.records import SHOWN_LOSSES
 from core.storage.scored import ScoredRows
 
 _LOSS = np.dtype("<f4")
@@ -17,8 +18,7 @@ _ROOM = 1024
 _SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
     "target_open_time_ms": (np.int64, ()),
     "after_gap": (np.bool_, ()),
-    "loss": (np.float64, ()),
-    "range_loss": (np.float64, ()),
+    **{name: (np.float64, ()) for name in SHOWN_LOSSES.values()},
     "inside_50": (np.bool_, ()),
     "inside_90": (np.bool_, ()),
     "direction_hit": (np.int8, ()),

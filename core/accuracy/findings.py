@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events import Estimate
-from core.forecast.quantities import FloatArray
+from core.forecast.quantities import FloatArray, Quantity
 
 OVERALL = "overall"
 """The group of all candles that count."""
@@ -53,6 +53,18 @@ class QuantityAccuracy:
     model_gain: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class DrawnAccuracy:
+    """Something else that ghosts show: the skill of what was shown, over the candles whose score holds its loss.
+
+    is_stored: False where candles count, but their scores are from before it was stored.
+    """
+
+    quantity: Quantity
+    skill: Estimate
+    is_stored: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
     """[k] points over time, thinned; empty where too few candles count."""
@@ -72,6 +84,8 @@ class HorizonAccuracy:
     n: int
     close: QuantityAccuracy
     range: QuantityAccuracy
+    also_drawn: tuple[DrawnAccuracy, ...]
+    """Body, upper wick, lower wick and volume."""
     experts: tuple[ExpertLoss, ...]
     """What was shown, the same without the model, then each expert."""
     direction: Estimate

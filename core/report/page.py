@@ -58,6 +58,7 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
     return [
         node("h2", "One candle ahead"),
         _table(("", *words.QUANTITIES), found),
+        _table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
         node("h2", "Direction and coverage"),
         _table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]),
         node("h2", "One candle ahead, by what the market was like"),

@@ -14,6 +14,8 @@ EXPLAINED = (
     "The best single baseline is named in hindsight."
 )
 QUANTITIES = ("close", "range")
+ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
+ALSO_DRAWN_HEADER = ("also drawn", "skill", "", "n")
 REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
 REGIMES_EXPLAINED = (
     "The regime is that of the candle from which the forecast was made, from what had closed by then; volatile is so "
@@ -129,6 +131,11 @@ def findings(summary: dict[str, Any]) -> list[Finding]:
         Finding("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
         Finding("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
     ]
+
+
+def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each quantity that is drawn beside close and range, one candle ahead: skill, what it proves, n."""
+    return [_drawn(name.replace("_", " "), summary["pinball"][name]) for name in ALSO_DRAWN]
 
 
 def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
@@ -252,6 +259,12 @@ def in_a_sentence(summary: dict[str, Any], name: str) -> str:
         f"{measured(of['skill_vs_best'], of['skill_vs_best_ci95'])}. "
         f"What the model adds: {_gain(of)}: {gain}."
     )
+
+
+def _drawn(name: str, of: dict[str, Any]) -> tuple[str, ...]:
+    proves = verdict(of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0")
+    # Where there is no interval both would say the same.
+    return name, measured(of["skill"], of["skill_ci95"]), proves if of["skill_ci95"] else "", f"{of['n']:,}"
 
 
 def _against_best(of: dict[str, Any]) -> str:

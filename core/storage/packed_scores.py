@@ -40,7 +40,10 @@ _FIRST = np.dtype(
         ("range_twin_loss", "<f4"),
     ]
 )
-FORMS = {1: _FIRST}
+_DRAWN = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
+_SECOND = np.dtype([*_FIRST.descr, *((name, "<f4") for name in _DRAWN)])
+"""With the shown forecast's losses on everything else that is drawn."""
+FORMS = {1: _FIRST, 2: _SECOND}
 """By the number that is stored with each row."""
 NEWEST_FORM = max(FORMS)
 _RECORD = FORMS[NEWEST_FORM]

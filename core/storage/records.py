@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.events import ForecastMode
+from core.forecast.quantities import Quantity
 from core.regimes import RegimeProbabilities
 
 
@@ -65,6 +66,23 @@ class StoredScore:
     twin_loss: float | None = None
     """Of the frozen twin, beside `model_loss`; None while there is no twin, and for a corrected candle."""
     range_twin_loss: float | None = None
+    body_loss: float | None = None
+    """Of what was shown, as `loss` is of the close and `range_loss` of the range; so the three below. None in scores
+    from before these were stored."""
+    upper_wick_loss: float | None = None
+    lower_wick_loss: float | None = None
+    volume_loss: float | None = None
+
+
+SHOWN_LOSSES: dict[Quantity, str] = {
+    Quantity.CLOSE: "loss",
+    Quantity.BODY: "body_loss",
+    Quantity.UPPER_WICK: "upper_wick_loss",
+    Quantity.LOWER_WICK: "lower_wick_loss",
+    Quantity.RANGE: "range_loss",
+    Quantity.VOLUME: "volume_loss",
+}
+"""Where a score holds what the shown forecast lost on each quantity."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,7 @@ from core.storage.blocks import BlockReader, OnDamage, ScoreBlock
 from core.storage.database import select
 from core.storage.packed_scores import MODES, flag
 from core.storage.record_tables import FORECASTS, RUN, scores_at
+from core.storage.records import SHOWN_LOSSES
 from core.storage.sealed import Row, whole_rows
 
 if TYPE_CHECKING:
@@ -52,6 +53,11 @@ class ScoredRows:
     after_gap: NDArray[np.bool_]
     loss: NDArray[np.float64]
     range_loss: NDArray[np.float64]
+    body_loss: NDArray[np.float64]
+    """Of what was shown, as the two above; NaN in scores from before it was stored. So the three below."""
+    upper_wick_loss: NDArray[np.float64]
+    lower_wick_loss: NDArray[np.float64]
+    volume_loss: NDArray[np.float64]
     inside_50: NDArray[np.bool_]
     inside_90: NDArray[np.bool_]
     direction_hit: NDArray[np.int8]
@@ -96,8 +102,7 @@ class ScoredReader:
         return ScoredRows(
             target_open_time_ms=block.target_open_time_ms,
             after_gap=flag(records, "after_gap"),
-            loss=records["loss"].astype(np.float64),
-            range_loss=records["range_loss"].astype(np.float64),
+            **{name: records[name].astype(np.float64) for name in SHOWN_LOSSES.values()},
             inside_50=flag(records, "inside_50"),
             inside_90=flag(records, "inside_90"),
             direction_hit=records["direction_hit"].astype(np.int8),

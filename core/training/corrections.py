@@ -38,6 +38,8 @@ _outcome_of = attrgetter(
     "reference_overlap",
 )
 """What a candle decides of a score."""
+_stored_since = attrgetter("body_loss", "upper_wick_loss", "lower_wick_loss")
+"""The same, in scores that have it: older ones have None."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -128,13 +130,14 @@ def _each_once(rows: list[tuple[int, int]]) -> list[int]:
 
 
 def _says_the_same(score: StoredScore, before: StoredScore) -> bool:
-    return _outcome_of(score) == _outcome_of(before)
+    since = zip(_stored_since(score), _stored_since(before), strict=True)
+    return _outcome_of(score) == _outcome_of(before) and all(was in (None, now) for now, was in since)
 
 
 def _natural(candle: Candle, origin_close: float) -> FloatArray:
     """The candle's quantities [Q], relative to the close that the forecast was committed from.
 
-    The volume's needs the volumes of its time, which are gone; it is NaN, and no score holds it.
+    The volume's needs the volumes of its time, which are gone; it is NaN, and its loss is not stored again.
     """
     shape = shape_of(candle)
     natural = np.full(QUANTITIES, np.nan)

@@ -26,7 +26,7 @@ from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
 from core.training.by_regime import RegimeScores, by_regime, of_group
-from core.training.judged import JUDGED_QUANTITIES, Judged, judged, judged_from
+from core.training.judged import ALSO_DRAWN, JUDGED_QUANTITIES, Judged, judged, judged_from
 from core.training.online import gains
 
 
@@ -73,10 +73,12 @@ def _anytime(own: Judged) -> dict[str, Any]:
 
 def _pinball(those: Judged, horizon: int) -> dict[str, Any]:
     _, *online = gains(those.beside_twin(), horizon)
-    return {
+    found = {
         name: {**_pinball_of(those, quantity, horizon), **_online_gain(found)}
         for (name, quantity), found in zip(JUDGED_QUANTITIES.items(), online, strict=True)
     }
+    also = {name: _pinball_of(those.that_hold(of), of, horizon) for name, of in ALSO_DRAWN.items()}
+    return found | also
 
 
 def _online_gain(found: Estimate) -> dict[str, Any]:

@@ -174,8 +174,8 @@ def score(
 ) -> Outcome:
     """Score the forecast of `horizon` against the candle that has closed.
 
-    natural: the candle's quantities [Q]. everyone: the losses to store, in the order of LOSS_ROWS, where known.
-    twin: the frozen twin's [Q], where there is one.
+    natural: the candle's quantities [Q], the volume NaN where it is not known. everyone: the losses to store, in the
+    order of LOSS_ROWS, where known. twin: the frozen twin's [Q], where there is one.
     """
     shown = forecast.quantiles.shown[horizon - 1]
     losses = pinball(natural, shown)
@@ -206,6 +206,10 @@ def score(
         regime=None if forecast.conditions is None else forecast.conditions.regime,
         twin_loss=None if twin is None else float(twin[Quantity.CLOSE]),
         range_twin_loss=None if twin is None else float(twin[Quantity.RANGE]),
+        body_loss=float(losses[Quantity.BODY]),
+        upper_wick_loss=float(losses[Quantity.UPPER_WICK]),
+        lower_wick_loss=float(losses[Quantity.LOWER_WICK]),
+        volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(losses[Quantity.VOLUME]),
     )
     stored = as_stored(found)
     return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses, everyone)

@@ -12,13 +12,20 @@ from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, SPEAKS, unpack_loss
 from core.forecast.quantities import FloatArray, Quantity
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.reader import RecordReader
-from core.storage.records import StoredScore
+from core.storage.records import SHOWN_LOSSES, StoredScore
 from core.storage.runs import Run
 from core.training.spec import own_mode_of
 
 WARM_UP = 1000
 """Candles that are not judged, where enough are left: as many as the reference looks back on."""
 JUDGED_QUANTITIES = {"close": Quantity.CLOSE, "range": Quantity.RANGE}
+ALSO_DRAWN = {
+    "body": Quantity.BODY,
+    "upper_wick": Quantity.UPPER_WICK,
+    "lower_wick": Quantity.LOWER_WICK,
+    "volume": Quantity.VOLUME,
+}
+"""What ghosts show beside close and range: judged against the reference like these, but no verdict rests on it."""
 _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 
 
@@ -32,8 +39,12 @@ class Judged:
 
     def shown(self, quantity: Quantity) -> FloatArray:
         """Losses of the combination: [n]."""
-        name = "loss" if quantity is Quantity.CLOSE else "range_loss"
-        return np.array([getattr(score, name) for score in self.scores], dtype=np.float64)
+        return np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in self.scores], dtype=np.float64)
+
+    def that_hold(self, quantity: Quantity) -> Judged:
+        """Those whose shown loss on this quantity was stored: scores from before it was have none."""
+        known = np.isfinite(self.shown(quantity))
+        return Judged([score for score, holds in zip(self.scores, known, strict=True) if holds], self.losses[known])
 
     def lost_by(self, expert: int, quantity: Quantity) -> FloatArray:
         return self.losses[:, _ROW[EXPERTS[expert]], quantity]

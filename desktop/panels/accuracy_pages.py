@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.accuracy.findings import HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
+from core.accuracy.findings import DrawnAccuracy, HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
 from core.events import ExpertShares
 from desktop.formatting import MISSING, format_count
 from desktop.icons import tabular
@@ -94,11 +94,23 @@ _MEANINGS = {
     QT_TRANSLATE_NOOP("Panels", "90 % band"): QT_TRANSLATE_NOOP(
         "Panels", "How often the close fell into the 90 % band; below it the worst and the best 500 candles in a row."
     ),
+    QT_TRANSLATE_NOOP("Panels", "Body"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of the body: from open to close, of the candle itself."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Upper wick"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of the upper wick: from the body to the high."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Lower wick"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of the lower wick: from the body to the low."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Volume"): QT_TRANSLATE_NOOP("Panels", "The skill of the volume."),
 }
 _OF_QUANTITIES = {"Against “no change”": 3, "Against the best": 3, "Without the model": 1, "The model adds": 3}
 """Rows with a column for the close and one for the range, and how many lines each has: the value, its interval, what
 that proves."""
 _OF_CLOSE = ("Direction", "“Reverse last”", "Majority", "90 % band")
+_ALSO_DRAWN = ("Body", "Upper wick", "Lower wick", "Volume")
+"""In the order of `HorizonAccuracy.also_drawn`."""
 
 
 class SkillPage(Page):
@@ -111,6 +123,8 @@ class SkillPage(Page):
         """By the row's name: the lines of its close and of its range."""
         self.of_close: dict[str, tuple[Label, Label, Label]] = {}
         """By the row's name: value, interval, n."""
+        self.also_drawn: dict[str, tuple[Label, Label, Label]] = {}
+        """The same of what else ghosts show."""
         self.direction_proof, self._extremes = Label(), Label()
         inside = QWidget()
         layout = QVBoxLayout(inside)
@@ -118,6 +132,7 @@ class SkillPage(Page):
         layout.setSpacing(6)
         layout.addLayout(self._build_quantities())
         layout.addLayout(self._build_close())
+        layout.addLayout(self._build_drawn())
         layout.addStretch(1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
@@ -128,6 +143,8 @@ class SkillPage(Page):
         for column, of in enumerate((chosen.close, chosen.range)):
             self._show_quantity(column, of)
         self._show_close(chosen)
+        for name, drawn in zip(_ALSO_DRAWN, chosen.also_drawn, strict=True):
+            self._show_drawn(name, drawn)
 
     def apply_palette(self, palette: Palette) -> None:
         for label in self._muted:
@@ -149,17 +166,10 @@ class SkillPage(Page):
         return grid
 
     def _build_close(self) -> QGridLayout:
-        grid = _grid(1, 2, 3)
-        heads = translate("Panels", "Close, %"), translate("Panels", "95 % interval"), "n"
-        for column, text in enumerate(heads, start=1):
-            grid.addWidget(self._small(text), 0, column, _RIGHT)
+        grid = self._build_measured(translate("Panels", "Close, %"))
         row = 1
         for name in _OF_CLOSE:
-            grid.addWidget(self._named(name), row, 0)
-            labels = self._line(name, 0), self._line(name, 1), self._line(name, 1)
-            for column, label in enumerate(labels, start=1):
-                grid.addWidget(label, row, column, _RIGHT)
-            self.of_close[name] = labels
+            self.of_close[name] = self._measured_row(grid, row, name)
             row += 1
             below = {"Direction": self.direction_proof, "90 % band": self._extremes}.get(name)
             if below is not None:
@@ -167,6 +177,27 @@ class SkillPage(Page):
                 grid.addWidget(below, row, 1, 1, 3, _RIGHT)
                 row += 1
         return grid
+
+    def _build_drawn(self) -> QGridLayout:
+        grid = self._build_measured(translate("Panels", "Skill, %"))
+        grid.addWidget(self._small(translate("Panels", "Also drawn")), 0, 0)
+        for row, name in enumerate(_ALSO_DRAWN, start=1):
+            self.also_drawn[name] = self._measured_row(grid, row, name)
+        return grid
+
+    def _build_measured(self, head: str) -> QGridLayout:
+        """For rows of a value, its interval and n."""
+        grid = _grid(1, 2, 3)
+        for column, text in enumerate((head, translate("Panels", "95 % interval"), "n"), start=1):
+            grid.addWidget(self._small(text), 0, column, _RIGHT)
+        return grid
+
+    def _measured_row(self, grid: QGridLayout, row: int, name: str) -> tuple[Label, Label, Label]:
+        grid.addWidget(self._named(name), row, 0)
+        labels = self._line(name, 0), self._line(name, 1), self._line(name, 1)
+        for column, label in enumerate(labels, start=1):
+            grid.addWidget(label, row, column, _RIGHT)
+        return labels
 
     def _named(self, name: str) -> Label:
         label = Label(translate("Panels", name))
@@ -226,6 +257,16 @@ class SkillPage(Page):
         neither = translate("Panels", "not proven better than a coin")
         set_text(self.direction_proof, proof(chosen.direction, better, worse, neither, COIN))
         set_text(self._extremes, _extremes(chosen))
+
+    def _show_drawn(self, name: str, of: DrawnAccuracy) -> None:
+        texts = points(of.skill.value), span(of.skill), format_count(of.skill.n)
+        sentence = proof_in_full(of.skill, translate("Panels", "The skill"))
+        if not of.is_stored:
+            texts = translate("Panels", "not stored"), MISSING, MISSING
+            sentence = translate("Panels", "These scores are from before this was stored; new ones have it.")
+        for label, text in zip(self.also_drawn[name], texts, strict=True):
+            set_text(label, text)
+            label.setToolTip(paragraphs(f"{translate('Panels', _MEANINGS[name])}\n{sentence}"))
 
 
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

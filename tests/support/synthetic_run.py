@@ -131,6 +131,10 @@ class SyntheticRun:
             regime=self._conditions[-horizon].regime,
             twin_loss=twin[Quantity.CLOSE] if len(self._forecasts) > TWIN_AGE else None,
             range_twin_loss=twin[Quantity.RANGE] if len(self._forecasts) > TWIN_AGE else None,
+            body_loss=combined[Quantity.BODY],
+            upper_wick_loss=combined[Quantity.UPPER_WICK],
+            lower_wick_loss=combined[Quantity.LOWER_WICK],
+            volume_loss=combined[Quantity.VOLUME],
         )
         return as_stored(found)
 

@@ -13,9 +13,10 @@ from core.accuracy.book import AccuracyBook
 from core.accuracy.columns import Origins, ScoreColumns
 from core.accuracy.findings import Request, RunAccuracy
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, pack_losses
-from core.forecast.quantities import LEVELS, QUANTITIES, Quantity
+from core.forecast.quantities import LEVELS, QUANTITIES
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.storage.records import SHOWN_LOSSES
 from core.storage.scored import ScoredRows
 
 HORIZONS = 3
@@ -46,8 +47,7 @@ def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
     return ScoredRows(
         target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
         after_gap=np.zeros(n, dtype=np.bool_),
-        loss=0.9 * reference[:, Quantity.CLOSE],
-        range_loss=0.9 * reference[:, Quantity.RANGE],
+        **{name: 0.9 * reference[:, quantity] for quantity, name in SHOWN_LOSSES.items()},
         inside_50=generator.random(n) < 0.5,
         inside_90=generator.random(n) < 0.9,
         direction_hit=generator.integers(-1, 2, n).astype(np.int8),

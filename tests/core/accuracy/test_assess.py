@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS
 from core.forecast.quantities import Quantity
 from core.storage.scored import ScoredRows
 from tests.core.accuracy.rigs import MINUTE_MS, filled, origins, scored
+
+ALSO_STORED = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
 
 
 def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:
@@ -34,6 +38,32 @@ def test_the_table_says_what_skill_and_gain_say_of_the_same_losses() -> None:
     assert row.n == 600
     assert row.range == skill_sequence(rows.range_loss[200:], reference)
     assert row.model_gain_range == gain_sequence(rows.range_loss[200:], everyone[:, 0, Quantity.RANGE], reference)
+
+
+def test_everything_else_that_is_drawn_has_a_skill_from_the_scores_that_hold_it() -> None:
+    """The first 200 are of a record from before these losses were stored."""
+    rows = scored(1000, seed=4)
+    old = {name: np.where(np.arange(1000) < 200, np.nan, getattr(rows, name)) for name in ALSO_STORED}
+    found = assess(filled(replace(rows, **old)), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    assert [of.quantity for of in found.also_drawn] == [
+        Quantity.BODY,
+        Quantity.UPPER_WICK,
+        Quantity.LOWER_WICK,
+        Quantity.VOLUME,
+    ]
+    for of in found.also_drawn:
+        assert of.is_stored and of.skill.n == 800 and found.close.skill.n == 1000
+        assert of.skill.value == pytest.approx(0.1, abs=1e-6) and of.skill.low is not None
+
+
+def test_a_record_from_before_they_were_stored_says_so_and_judges_the_rest() -> None:
+    rows = scored(1000, seed=4)
+    old = {name: np.full(1000, np.nan) for name in ALSO_STORED}
+    found = assess(filled(replace(rows, **old)), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    assert all(not of.is_stored and of.skill.n == 0 and of.skill.value is None for of in found.also_drawn)
+    assert found.close.skill.value == pytest.approx(0.1, abs=1e-6)
+    nothing = assess(filled(), origins(1), np.ones(0, dtype=np.bool_), Request())
+    assert all(of.is_stored for of in nothing.also_drawn), "nothing is missing where nothing is scored"
 
 
 def test_an_expert_that_is_silent_has_no_loss() -> None:

@@ -22,6 +22,7 @@ from core.settings import CheckpointSettings, ModelSettings, Settings, TrainingS
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
+from core.storage.records import SHOWN_LOSSES
 from core.training.service import TrainingService
 from core.training.spec import SessionSpec
 from tests.core.known_answers.markets import INTERVAL, KnownMarket
@@ -43,9 +44,11 @@ class Lost:
     reference: FloatArray
     best: FloatArray
     """Of the best forecast that there is."""
+    without: FloatArray
+    """Of what would have been shown with the model switched off."""
 
     def newest(self, count: int) -> Lost:
-        return Lost(self.shown[-count:], self.reference[-count:], self.best[-count:])
+        return Lost(self.shown[-count:], self.reference[-count:], self.best[-count:], self.without[-count:])
 
     @property
     def skill(self) -> Estimate:
@@ -60,6 +63,11 @@ class Lost:
     def reached(self) -> float:
         """The share of the attainable skill that was had."""
         return (1.0 - float(self.shown.sum() / self.reference.sum())) / self.attainable
+
+    @property
+    def reached_without(self) -> float:
+        """The share that was had without the model."""
+        return (1.0 - float(self.without.sum() / self.reference.sum())) / self.attainable
 
 
 def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) -> Lost:
@@ -76,13 +84,14 @@ def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) ->
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         reader = RecordReader(db, run_id)
-        rows, scores = reader.past_forecasts(1, 0, 2**62, len(known.candles)), reader.scores()
+        scores = reader.scores()
     finally:
         db.close()
     losses = np.stack([_whole(unpack_losses(score.expert_losses)) for score in scores])
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), known.quantity]
-    shown = pinball(known.outcome[1:], rows.quantiles[:, known.quantity])
-    return Lost(shown, reference, pinball(known.outcome, known.best)[1:])
+    without = losses[:, 0, known.quantity]
+    shown = np.array([getattr(score, SHOWN_LOSSES[known.quantity]) for score in scores], dtype=np.float64)
+    return Lost(shown, reference, pinball(known.outcome, known.best)[1:], without)
 
 
 def attainable_of(known: KnownMarket, newest: int) -> float:
@@ -111,9 +120,9 @@ def of_baselines(known: KnownMarket) -> Lost:
         if said is not None:
             lost.append(_learned(history, combination, *said, known.quantity))
         now = baselines.quantiles(reference.quantiles())
-        said = now[:, 0], combination.say(now)[0]
+        said = now[:, 0], combination.predict(now)[0]
     shown, against = np.array(lost).T
-    return Lost(shown, against, pinball(known.outcome, known.best)[1:])
+    return Lost(shown, against, pinball(known.outcome, known.best)[1:], shown)
 
 
 def _learned(

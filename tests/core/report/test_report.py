@@ -116,6 +116,17 @@ def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -
         }
 
 
+def test_everything_else_that_is_drawn_has_its_row(run: Recorded, short: Recorded) -> None:
+    seen = Tree(page(run.summary, run.course)).text
+    rows = words.also_drawn(run.summary)
+    assert [row[0] for row in rows] == ["body", "upper wick", "lower wick", "volume"]
+    for row, key in zip(rows, words.ALSO_DRAWN, strict=True):
+        of = run.summary["pinball"][key]
+        assert row[1] == words.measured(of["skill"], of["skill_ci95"]) and row[3] == "119"
+        assert row[1] in seen and row[2].startswith("not proven") and row[2] in seen
+    assert {row[1:] for row in words.also_drawn(short.summary)} == {(words.NOT_ENOUGH, "", "11")}
+
+
 def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Recorded) -> None:
     of, told = run.summary["online"], words.online(run.summary)
     assert words.measured(of["gain"], of["ci95"]) in told and f"n = {of['n']}" in told and of["n"] == 99

@@ -75,8 +75,9 @@ def begin(session_after: SessionAfter) -> SessionAfter:
 
 
 def comparable(score: StoredScore) -> StoredScore:
-    """Without when and how often it was scored, and what experts and twin lost: their forecasts are not kept."""
-    plain = dataclasses.replace(score, twin_loss=None, range_twin_loss=None)
+    """Without when and how often it was scored, what experts and twin lost, whose forecasts are not kept, and the
+    volume's loss, whose units are not."""
+    plain = dataclasses.replace(score, twin_loss=None, range_twin_loss=None, volume_loss=None)
     return dataclasses.replace(plain, scored_at_ms=0, version=1, expert_losses=b"")
 
 
@@ -97,6 +98,8 @@ def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(
         assert versions[0].loss != versions[1].loss
         assert versions[0].expert_losses and not versions[1].expert_losses, "unknown is not made up"
         assert versions[1].twin_loss is None and versions[1].range_twin_loss is None, "nor here"
+        assert versions[0].volume_loss is not None and versions[1].volume_loss is None, "nor here"
+        assert versions[0].body_loss != versions[1].body_loss
     told = rescored(events)
     assert [(event.horizon, event.version) for event in told] == [(horizon, 2) for horizon in range(1, HORIZONS + 1)]
     assert all(event.actual_close == RIGHT.close for event in told)

@@ -12,13 +12,17 @@ import pytest
 
 from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
 from core.forecast.quantities import Quantity
+from core.forecast.score import pinball, skill
 from core.market.candle import Candle
 from core.settings import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
+from core.storage.records import SHOWN_LOSSES
 from core.storage.runs import RunStore
 from core.training.evaluation import evaluate_run
+from core.training.judged import Judged
+from tests.core.storage.samples import score
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
 from tests.support.synthetic_run import made_up
@@ -106,6 +110,45 @@ def test_its_numbers_are_those_of_the_record(tmp_path: Path) -> None:
     moves = [math.log(after.close / before.close) for before, after in pairwise(candles)]
     turned = [(now > 0.0) != (before > 0.0) for before, now in pairwise(moves)]
     assert found["direction"]["reverse_last"] == pytest.approx(np.mean(turned), abs=0.01)
+
+
+DRAWN = {
+    "body": Quantity.BODY,
+    "upper_wick": Quantity.UPPER_WICK,
+    "lower_wick": Quantity.LOWER_WICK,
+    "volume": Quantity.VOLUME,
+}
+
+
+def test_everything_that_is_drawn_is_judged_by_what_the_session_showed(tmp_path: Path) -> None:
+    """A real session: what was stored of each forecast is what its own quantiles lost."""
+    candles = random_walk(90, seed=2)
+    found = evaluated(tmp_path, candles)
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    reader = RecordReader(db, str(db.execute("SELECT run_id FROM runs").fetchone()[0]))
+    scores = reader.scores()
+    made = [reader.forecasts_of(score.origin_open_time_ms)[0].quantiles for score in scores]
+    db.close()
+    bodies = np.array([math.log(candle.close / candle.open) for candle in candles[1:]])
+    lost = pinball(bodies, np.stack([quantiles[Quantity.BODY] for quantiles in made]))
+    np.testing.assert_allclose([score.body_loss for score in scores], lost, rtol=1e-6)
+    for name, quantity in DRAWN.items():
+        shown = np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in scores])
+        everyone = np.stack([unpack_losses(score.expert_losses) for score in scores])[..., quantity]  # type: ignore[arg-type]
+        expected = skill(shown, everyone[:, LOSS_ROWS.index("reference")])
+        of = found["pinball"][name]
+        assert of["n"] == 89 and of["skill"] == pytest.approx(expected.value)
+        assert of["skill_ci95"] == pytest.approx([expected.low, expected.high])
+        assert found["horizons"]["2"][name]["n"] == 88 and "online_gain" not in of
+
+
+def test_a_record_from_before_wicks_were_stored_is_judged_without_them() -> None:
+    whole = Judged([replace(score(place), volume_loss=0.5) for place in range(40)], np.ones((40, len(LOSS_ROWS), 6)))
+    mixed = Judged(
+        [replace(of, body_loss=None if place < 10 else 0.5) for place, of in enumerate(whole.scores)], whole.losses
+    )
+    assert len(mixed.that_hold(Quantity.BODY).scores) == 30 and mixed.that_hold(Quantity.BODY).losses.shape[0] == 30
+    assert not mixed.that_hold(Quantity.LOWER_WICK).scores and len(mixed.that_hold(Quantity.VOLUME).scores) == 40
 
 
 def test_momentum_is_found_and_not_by_the_model_alone(tmp_path: Path) -> None:

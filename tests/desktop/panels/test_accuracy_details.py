@@ -17,6 +17,7 @@ from core.accuracy.assess import assess, skill_at
 from core.accuracy.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy
 from core.commands import SetPaused
 from core.events import ForecastMode, ForecastScored, TrainerStatus
+from core.forecast.quantities import QUANTITY_NAMES
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.accuracy_watch import AccuracyWatch
@@ -144,6 +145,36 @@ def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qt
     assert all(page.of_close[name][0].text() != "–" for name in ("“Reverse last”", "Majority", "90 % band"))
     assert page.direction_proof.text() == "no proof: n < 750"
     assert f"n = {JUDGED}" in shown_texts(dock)
+
+
+def test_everything_else_that_is_drawn_has_its_skill_below(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    page = dock.page("Skill")
+    assert isinstance(page, SkillPage)
+    for (name, labels), of in zip(page.also_drawn.items(), chosen(dock).also_drawn, strict=True):
+        value, interval, n = (label.text() for label in labels)
+        assert name.lower() == QUANTITY_NAMES[of.quantity] and of.skill.value is not None
+        assert f"{abs(100 * of.skill.value):.2f}" in value and n == str(JUDGED) and interval
+        assert name.lower() in labels[0].toolTip()
+
+
+def test_scores_from_before_it_was_stored_say_so(theme: Theme, qtbot: QtBot) -> None:
+    rows = made_up(900)
+    old = {name: np.full(900, np.nan) for name in ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")}
+    columns, counts = filled(replace(rows, **old)), np.ones(900, dtype=np.bool_)
+    found = assess(columns, origins(900), counts, Request())
+    page = SkillPage(theme)
+    qtbot.addWidget(page)
+    page.resize(368, 640)
+    page.show()
+    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), found), None)
+    QApplication.processEvents()
+    keep_picture(page, "accuracy-not-stored")
+    for labels in page.also_drawn.values():
+        assert [label.text() for label in labels] == ["not stored", "–", "–"]
+        assert "from before this was stored" in " ".join(labels[0].toolTip().split())
+    assert page.cells["Against “no change”"][0][0].text() == "+10.00"
+    assert cut_texts(page) == []
 
 
 def shown_texts(dock: Dock) -> list[str]:
