@@ -119,11 +119,43 @@ def seasonal_volume(count: int, seed: int) -> KnownMarket:
     return KnownMarket(candles, Quantity.VOLUME, volumes, usual[:, None] + NOISE_OF_VOLUME * NORMAL)
 
 
+def volume_turns(count: int, seed: int) -> KnownMarket:
+    """After a candle of high volume the return goes on, after one of low volume it turns; high and low are a coin's.
+
+    No rule without the volume's product with the return knows anything: whatever the returns were, the next one rises
+    as often as it falls, and its size never changes.
+    """
+    draws, _ = _draws(count, seed)
+    sides = np.where(draws.volumes > 0.0, 1.0, -1.0)
+    means, returns = np.zeros(count), np.zeros(count)
+    for row in range(count):
+        means[row] = DEVIATION * TURN * sides[row - 1] * np.sign(returns[row - 1]) if row else 0.0
+        returns[row] = means[row] + DEVIATION * draws.returns[row]
+    candles = _candles(returns, DEVIATION * WICK * draws.wicks, np.exp(math.log(50.0) + sides))
+    return KnownMarket(candles, Quantity.CLOSE, returns, means[:, None] + DEVIATION * NORMAL)
+
+
+def wick_warns(count: int, seed: int) -> KnownMarket:
+    """After a candle whose upper wick is the longer one, the next is large, else small. Which it is, is a coin's.
+
+    The sum of the two wicks says nothing of which is longer, so ranges, returns and volumes of the past say nothing.
+    """
+    draws, _ = _draws(count, seed)
+    is_large = np.concatenate([[False], (draws.wicks[0] > draws.wicks[1])[:-1]])
+    deviations = DEVIATION * np.where(is_large, LARGE, 1.0)
+    returns, wicks = deviations * draws.returns, deviations * WICK * draws.wicks
+    best = np.log(deviations)[:, None] + np.interp(LEVELS, *_LOG_RANGE)
+    return _of_range(_candles(returns, wicks, _steady(draws)), returns, wicks, best)
+
+
 SHORT_GARCH = (0.0, 1.2, 0.1)
 """The last fall is nearly all that counts."""
 WILD = 6.0
 LEAVE = 0.02
 NOISE_OF_VOLUME = 0.4
+TURN = 1.0
+"""What is known of the next return, in deviations."""
+LARGE = 3.0
 MARKETS: dict[str, Callable[[int, int], KnownMarket]] = {
     "AR(1)": autoregressive,
     "GARCH with leverage": leveraged_garch,
@@ -131,6 +163,11 @@ MARKETS: dict[str, Callable[[int, int], KnownMarket]] = {
     "regime switch": switching,
     "seasonal volume": seasonal_volume,
 }
+FOR_THE_MODEL: dict[str, Callable[[int, int], KnownMarket]] = {
+    "volume turns": volume_turns,
+    "wick warns": wick_warns,
+}
+"""Of which no baseline can know anything."""
 
 
 def _of_range(candles: list[Candle], returns: FloatArray, wicks: FloatArray, best: FloatArray) -> KnownMarket:

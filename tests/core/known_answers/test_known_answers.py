@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.core.known_answers.markets import MARKETS, autoregressive
+from tests.core.known_answers.markets import FOR_THE_MODEL, MARKETS, autoregressive
 from tests.core.known_answers.sessions import DEFAULTS, SMALLEST, of_baselines, of_session
 
 IS_LONG = "GHOSTCANDLE_SOAK" in os.environ
@@ -27,6 +27,11 @@ REACHED = {
     "seasonal volume": 0.72,
 }
 """A little less than what the baselines alone had of candles 500 to 800."""
+
+REACHED_WITH_MODEL = {"volume turns": 0.5, "wick warns": 0.4}
+"""Of the markets that only the model can forecast, of candles 1,400 to 2,000."""
+NOTHING = 0.1
+"""What luck may give to those that know nothing."""
 
 
 @pytest.mark.parametrize("name", MARKETS)
@@ -44,6 +49,34 @@ def test_the_baselines_alone_get_most_of_it(name: str) -> None:
 def test_a_short_session_with_the_smallest_model_gets_some_of_it(tmp_path: Path) -> None:
     lost = of_session(autoregressive(1300, 0), tmp_path, SMALLEST, 0).newest(600)
     assert lost.reached > 0.4 and lost.attainable > 0.05
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("name", FOR_THE_MODEL)
+def test_the_model_gets_what_no_baseline_can(name: str, tmp_path: Path) -> None:
+    """At the program's settings. Fails where the model is broken or switched off: all else together has nothing."""
+    lost = of_session(FOR_THE_MODEL[name](2000, 0), tmp_path, DEFAULTS, 0).newest(600)
+    assert lost.attainable > 0.2
+    assert lost.reached_without < NOTHING, "something else than the model knows this market"
+    assert lost.reached > REACHED_WITH_MODEL[name]
+    assert lost.skill.low is not None and lost.skill.low > 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(6 * 3600)
+@pytest.mark.skipif(not IS_LONG, reason="make soak: hours of candles")
+@pytest.mark.parametrize("name", FOR_THE_MODEL)
+def test_the_model_gets_what_no_baseline_can_of_every_seed(name: str, tmp_path: Path) -> None:
+    for seed in range(SEEDS):
+        lost = of_session(FOR_THE_MODEL[name](CANDLES, seed), tmp_path / str(seed), DEFAULTS, seed).newest(JUDGED)
+        print(f"{name}, seed {seed}: {lost.reached:.1%}, without the model {lost.reached_without:.1%}")
+        assert lost.reached > REACHED_WITH_MODEL[name] and lost.reached_without < NOTHING
+
+
+@pytest.mark.parametrize("name", FOR_THE_MODEL)
+def test_the_baselines_alone_get_nothing_of_what_is_the_model_s(name: str) -> None:
+    assert of_baselines(FOR_THE_MODEL[name](800, 0)).newest(500).reached < NOTHING
 
 
 @pytest.mark.slow

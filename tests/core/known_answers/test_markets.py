@@ -8,10 +8,10 @@ import pytest
 from core.forecast.history import History
 from core.forecast.quantities import LEVELS, FloatArray
 from core.forecast.score import pinball
-from tests.core.known_answers.markets import INTERVAL, MARKETS, random_walk
+from tests.core.known_answers.markets import FOR_THE_MODEL, INTERVAL, MARKETS, random_walk
 from tests.core.known_answers.sessions import attainable_of, of_baselines
 
-ALL = {**MARKETS, "random walk": random_walk}
+ALL = {**MARKETS, **FOR_THE_MODEL, "random walk": random_walk}
 COUNT = 5000
 
 
@@ -56,10 +56,10 @@ def test_no_other_width_or_place_is_better(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MARKETS)
+@pytest.mark.parametrize("name", [*MARKETS, *FOR_THE_MODEL])
 def test_there_is_skill_to_be_had(name: str) -> None:
     """At least 5 % against the reference."""
-    assert attainable_of(MARKETS[name](2000, 0), 1000) > 0.05
+    assert attainable_of(ALL[name](2000, 0), 1000) > 0.05
 
 
 def test_what_can_be_had_is_measured_against_the_reference_of_the_session() -> None:
