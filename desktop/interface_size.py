@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from core.settings import AppearanceSettings
+from core.window_settings import AppearanceSettings
 from desktop.resources import font_paths
 
 BUNDLED_FAMILY = "Golden Sans"

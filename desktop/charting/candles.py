@@ -15,8 +15,9 @@ from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Ma
 from core.market.feeds.base import MissingCandles
 from core.market.resample import ResampledSeries
 from core.market.series import CandleSeries
-from core.settings import ChartInterval, Settings
+from core.settings import Settings
 from core.storage.errors import StorageError
+from core.window_settings import ChartInterval
 from desktop.actions import ActionId
 from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.chart.data.holes import KnownHoles

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings import BrowserSettings
+from core.window_settings import BrowserSettings
 from desktop.accessible import name_box
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
 from desktop.plain_text import Label, paragraphs

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QVBoxLa
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.checkpoints.expression import Expression, names_in
 from core.events import CheckpointInfo
-from core.settings import BrowserSettings
+from core.window_settings import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine

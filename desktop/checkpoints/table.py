@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.checkpoints.catalog import Catalog, Rows
-from core.settings import BrowserSettings
+from core.window_settings import BrowserSettings
 from desktop.checkpoints.columns import (
     BEST,
     BY_NAME,

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.setting_faults import sentence_of
-from core.settings import OWN_DIALOG
+from core.setting_group import OWN_DIALOG
 from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
 from desktop.panels.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, WholeSpinBox

@@ -1,4 +1,4 @@
-"""The descriptions of `core/settings.py`, which knows no Qt, marked for `lupdate`. Made by `make docs`."""
+"""The settings' descriptions, marked for `lupdate`, since `core` knows no Qt. Made by `make docs`."""
 
 from __future__ import annotations
 

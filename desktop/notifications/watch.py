@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from core.events import CheckpointInfo, Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState
-from core.settings import NotificationSettings
+from core.window_settings import NotificationSettings
 from desktop import formatting
 from desktop.checkpoints.source import score_text
 from desktop.jobs.book import Job, JobState

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from core.market.watchlist import WatchedMarket
-from core.settings import MarketSettings, Settings, WatchlistSettings, from_dict, load, save
+from core.settings import MarketSettings, Settings, from_dict, load, save
+from core.window_settings import WatchlistSettings
 
 
 @pytest.mark.parametrize(

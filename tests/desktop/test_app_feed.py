@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QApplication
 from core.market.candle import Interval
 from core.market.feeds.base import FeedState
 from core.market.watchlist import WatchedMarket
-from core.settings import WatchlistSettings
+from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context

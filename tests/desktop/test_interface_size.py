@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
 
-from core.settings import AppearanceSettings
+from core.window_settings import AppearanceSettings
 from desktop.interface_size import BUNDLED_FAMILY, automatic_factor, set_font
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench, fill

@@ -27,7 +27,7 @@ from core.market.feeds.base import (
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import VenueError
 from core.market.watchlist import WatchedMarket
-from core.settings import WatchlistSettings
+from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context

@@ -13,8 +13,9 @@ from pytestqt.qtbot import QtBot
 from core.clock import SystemClock
 from core.market.feeds.ticker_poller import PollTimes
 from core.market.watchlist import WatchedMarket
-from core.settings import Settings, WatchlistSettings
+from core.settings import Settings
 from core.storage.folder import DataFolder
+from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.theme import Mode
 from desktop.watch.watching import Watching

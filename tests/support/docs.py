@@ -16,7 +16,8 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
-from core.settings import OWN_DIALOG, Settings
+from core.setting_group import OWN_DIALOG
+from core.settings import Settings
 from desktop.action_table import standard_actions
 from desktop.actions import ActionInfo
 from desktop.charting.gestures import chart_gestures

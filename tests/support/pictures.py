@@ -22,8 +22,9 @@ from qasync import QEventLoop
 
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.price_lines import LineKind, PriceLine
-from core.settings import BrowserSettings, ChartSettings, MarketSettings, Settings, TrainingSettings, save
+from core.settings import MarketSettings, Settings, TrainingSettings, save
 from core.storage.folder import DataFolder
+from core.window_settings import BrowserSettings, ChartSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.chart.data.measurement import Mark

@@ -12,7 +12,7 @@ from core.settings import Settings
 from desktop.dialogs.forms import all_field_infos
 
 TABLE = Path(__file__).resolve().parents[2] / "desktop" / "dialogs" / "setting_descriptions.py"
-_HEAD = '''"""The descriptions of `core/settings.py`, which knows no Qt, marked for `lupdate`. Made by `make docs`."""
+_HEAD = '''"""The settings' descriptions, marked for `lupdate`, since `core` knows no Qt. Made by `make docs`."""
 
 from __future__ import annotations
 

@@ -16,8 +16,9 @@ from core.market.candle import Candle, Interval
 from core.market.feeds.base import FeedState
 from core.market.feeds.urls import ExchangeUrls
 from core.market.watchlist import WatchedMarket
-from core.settings import MarketSettings, Settings, TrainingSettings, WatchlistSettings
+from core.settings import MarketSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
+from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context

@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from core.crashes import CrashReport
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.price_lines import LineKind
-from core.settings import AppearanceSettings, Settings
+from core.settings import Settings
+from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context

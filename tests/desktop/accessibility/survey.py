@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QTabWidget, QWidget
 
-from core.settings import AppearanceSettings
+from core.window_settings import AppearanceSettings
 from desktop.app import Application
 from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.by_keys import complaints_of, gone_through, in_front, left_out

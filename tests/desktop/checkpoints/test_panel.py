@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QToolBar, QToolButton, 
 from pytestqt.qtbot import QtBot
 
 from core.events import CheckpointsChanged
-from core.settings import BrowserSettings
+from core.window_settings import BrowserSettings
 from desktop.actions import ActionId
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED

@@ -18,8 +18,9 @@ from core.market.feeds.tickers import Quote
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import FRESH_MS, SymbolCache, SymbolList
 from core.market.watchlist import WatchedMarket
-from core.settings import Settings, WatchlistSettings
+from core.settings import Settings
 from core.storage.folder import DataFolder
+from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.watch.quote_feed import QuoteFeed
 from desktop.watch.quotes import QuoteState
