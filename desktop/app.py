@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
-from qasync import QEventLoop
 
 from core import settings as settings_file
 from core.clock import Clock, SystemClock
@@ -24,7 +22,6 @@ from core.commands import (
     SetPaused,
     StepOnce,
 )
-from core.crashes import CrashLog, CrashReport
 from core.events import CANDLE_SET_ASIDE, EventBatch, Incident, JobProgress, Severity, TrainerReady
 from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
@@ -32,9 +29,7 @@ from core.market.feeds.holds import VenueHolds
 from core.market.series import CandleSeries
 from core.settings import MarketSettings, Settings
 from core.storage.errors import StorageError
-from core.storage.ownership import LeftBehind
 from core.training.catch_up import JOB_ID
-from desktop.accessible import describe_painted
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.backup_watch import BackupWatch
@@ -44,8 +39,6 @@ from desktop.charting.ensemble import ChartEnsemble
 from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
 from desktop.commands.options import Context
-from desktop.commands.progress import TerminalProgress
-from desktop.crash_watch import CrashWatch
 from desktop.database import WindowDatabase
 from desktop.database_opening import CHECK_JOB, DatabaseOpener
 from desktop.dialogs.messages import open_dialog
@@ -53,12 +46,13 @@ from desktop.dialogs.welcome import WelcomeDialog
 from desktop.file_reading import READING_JOB
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
+from desktop.first_words import tell_of_start
 from desktop.focus_ring import FocusRing
 from desktop.history import STEPS_KEPT
 from desktop.history_visits import VISIT_JOB, HistoryVisits
 from desktop.interface_size import set_font
 from desktop.jobs.desk import JobDesk
-from desktop.layouts.on_screen import ScreenKeeper
+from desktop.layouts.on_screen import ScreenKeeper, take_first_size
 from desktop.layouts.store import LayoutStore
 from desktop.library import Library
 from desktop.machine_watch import MachineWatch
@@ -66,10 +60,7 @@ from desktop.notifications.watch import RunWatch
 from desktop.resources import icon_path
 from desktop.room_watch import RoomWatch
 from desktop.run_controller import RunController
-from desktop.signals import SignalWatcher
-from desktop.single_instance import SingleInstance
 from desktop.state import DRIFTS_KEPT, INCIDENTS_KEPT, RunState
-from desktop.terminal_view import TerminalView
 from desktop.theme import Theme
 from desktop.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.translation import translate
@@ -78,8 +69,6 @@ from desktop.window import MainWindow
 
 _ENDS_WITHIN_MS = 60_000
 """An older database may just be brought up to date."""
-_SHARE_OF_SCREEN = 0.92
-_LARGEST_FIRST_SIZE = (1920, 1080)
 _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the one that was asked for."""
 _REFUSED = "refused market"
@@ -172,35 +161,12 @@ class Application(QObject):
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""
         if self._context.is_safe_mode or not self._context.folder.layout.exists():
-            self._take_first_size()
-        self._tell_of_settings()
+            take_first_size(self.window)
+        tell_of_start(self.window, self._context, self._layout)
         self._first_paint.happened.connect(self._open_database)
         self._first_paint.happened.connect(self.machine.start)
         self.window.show()
         self.screens.bring_back()
-
-    def _tell_of_settings(self) -> None:
-        if self._layout is not None and self._layout.notice is not None:
-            self.window.tell(self._layout.notice, Severity.WARNING, key="layout")
-        if self._context.folder_notice is not None:
-            self.window.tell(self._context.folder_notice, Severity.WARNING, key="folder")
-        if self._context.is_safe_mode:
-            text = translate(
-                "Window",
-                "Safe mode: default settings and layout, and the CPU. Neither settings nor layouts are saved; candles "
-                "and training are, as ever.",
-            )
-            self.window.tell(text, Severity.INFO, key="settings")
-        elif self._context.warnings:
-            first, *others = self._context.warnings
-            words = translate("Window", "{0} And {1} more; the log names them.")
-            self.window.tell(words.format(first, len(others)) if others else first, Severity.WARNING, key="settings")
-
-    def _take_first_size(self) -> None:
-        """At the first start: most of the screen, but not more than is useful."""
-        room = self.window.screen().availableGeometry()
-        width, height = (round(_SHARE_OF_SCREEN * side) for side in (room.width(), room.height()))
-        self.window.resize(min(width, _LARGEST_FIRST_SIZE[0]), min(height, _LARGEST_FIRST_SIZE[1]))
 
     async def close(self) -> None:
         """End feed and training, then let go of the database and of every widget."""
@@ -447,61 +413,3 @@ class Application(QObject):
         except OSError as error:
             words = translate("Window", "The settings could not be saved ({0}).").format(error.strerror or error)
             self.window.tell(words, Severity.WARNING)
-
-
-def run_application(
-    context: Context,
-    qt: QApplication,
-    door: SingleInstance,
-    *,
-    is_visible: bool = True,
-    left_behind: LeftBehind | None = None,
-) -> int:
-    """Run the window on qasync's loop until it is closed. Returns the exit code.
-
-    is_visible: False where there is no display; progress then goes to the terminal, and a picture to the data folder.
-    left_behind: who owned the data folder before, where that did not end well.
-    """
-    crashes = CrashLog(context.folder, SystemClock())
-    describe_painted()
-    report = crashes.begin(left_behind)
-    qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
-    with QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(_live(context, qt, door, None if is_visible else progress, crashes, report))
-    crashes.end()
-    return 0
-
-
-async def _live(
-    context: Context,
-    qt: QApplication,
-    door: SingleInstance,
-    progress: TerminalProgress | None,
-    crashes: CrashLog,
-    report: CrashReport | None,
-) -> None:
-    closed = asyncio.Event()
-    application = Application(context, qt)
-    window = application.window
-    window.closing.connect(closed.set)
-    door.raise_requested.connect(window.come_to_front)
-    door.history_requested.connect(application.history_visits.serve)
-    signals = SignalWatcher(lambda: _close(application), application)
-    if progress is not None:
-        picture = context.folder.root / "pictures" / "window.png"
-        TerminalView(window, application.runs, progress, picture, application)
-    with CrashWatch(crashes, window, SystemClock()) as watch:
-        watch.tell_of_last_end(report)
-        application.start()
-        try:
-            await closed.wait()
-        finally:
-            signals.close()
-            await application.close()
-
-
-def _close(application: Application) -> None:
-    """Nobody may be there to be asked."""
-    application.jobs.let_close()
-    application.window.close()

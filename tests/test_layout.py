@@ -17,7 +17,7 @@ MOST_LINES = 450
 MEDIAN_FUNCTION_LINES = 10
 LONGEST_FUNCTION_LINES = 60
 HEAVY = ("torch", "ccxt", "pandas")
-WINDOW = ("desktop.__main__", "desktop.worker", "desktop.window", "desktop.app")
+WINDOW = ("desktop.__main__", "desktop.worker", "desktop.window", "desktop.app", "desktop.running")
 
 
 TOP_LEVEL = {"core", "desktop", "docs", "models", "resources", "tests", "build.spec", "pyproject.toml"}

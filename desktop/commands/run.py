@@ -72,7 +72,7 @@ def _open(context: Context, has_display: bool) -> int:
         return _raise_owner(door, in_use)
     with ownership:
         door.listen()
-        from desktop.app import run_application  # noqa: PLC0415 - after the cheap checks
+        from desktop.running import run_application  # noqa: PLC0415 - after the cheap checks
 
         try:
             return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)

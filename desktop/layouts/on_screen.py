@@ -1,4 +1,5 @@
-"""Windows are brought back from where no screen is: one that was unplugged, or is gone since the last time."""
+"""Windows fit the screen at the first start, and are brought back from one that was unplugged, or is gone since the
+last time."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ _REACHABLE = (120, 16)
 """So much of a window's title must lie on screens for a hand to move it by, in pixels."""
 _SETTLES_MS = 200
 """Qt and the desktop move windows themselves, first."""
+_SHARE_OF_SCREEN = 0.92
+_LARGEST_FIRST_SIZE = (1920, 1080)
 
 
 class ScreenKeeper(QObject):
@@ -45,6 +48,13 @@ class ScreenKeeper(QObject):
 
     def _look_later(self, _what: object = None) -> None:
         self._settling.start()
+
+
+def take_first_size(window: QWidget) -> None:
+    """At the first start: most of the screen, but not more than is useful."""
+    room = window.screen().availableGeometry()
+    width, height = (round(_SHARE_OF_SCREEN * side) for side in (room.width(), room.height()))
+    window.resize(min(width, _LARGEST_FIRST_SIZE[0]), min(height, _LARGEST_FIRST_SIZE[1]))
 
 
 def bring_into_view(widget: QWidget) -> bool:

@@ -199,7 +199,7 @@ def test_who_listens_without_the_lock_keeps_no_window_from_opening(
             opened.append(1)
             return 0
 
-        monkeypatch.setattr("desktop.app.run_application", run)
+        monkeypatch.setattr("desktop.running.run_application", run)
         done = commands.invoke("run", "--data-dir", str(tmp_path))
     assert (done.returncode, opened) == (0, [1]), done.stderr
 

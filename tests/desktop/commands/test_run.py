@@ -17,7 +17,7 @@ from core.settings import GradientSettings, Settings
 from core.storage import folder as storage_folder
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
-from desktop import app
+from desktop import running
 from desktop.commands.options import Context
 from desktop.single_instance import Reply, SingleInstance
 from tests.support import commands
@@ -42,7 +42,7 @@ class Opened:
 def opened(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
     names = qapp.applicationName(), qapp.desktopFileName()
     window = Opened()
-    monkeypatch.setattr(app, "run_application", window)
+    monkeypatch.setattr(running, "run_application", window)
     yield window
     qapp.setApplicationName(names[0])
     qapp.setDesktopFileName(names[1])
