@@ -21,5 +21,5 @@ def begin_with(session: TrainingSession, start: StartingPoint, model: ModelSetti
         unpack_learned(session, tensors, metadata)
     except CheckpointError as error:
         raise StorageError(str(error)) from error
-    session.counts_seen = start.counts_seen
+    session.provenance.counts_seen = start.counts_seen
     session.take_over(start.checkpoint_id, start.learned_until_ms)

@@ -34,13 +34,12 @@ from core.training.engine.result import StepResult
 from core.training.forecaster import Forecaster
 from core.training.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.ledger import LossLedger, ScoreLedger, take_scores
+from core.training.provenance import Provenance
 from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
 from core.training.twin import FrozenTwin
 
-_LATE_SHARE = 0.05
-_LATE_MS = 2000
 _FOREVER = 2**63 - 1
 _log = logging.getLogger("ghostcandle.training")
 
@@ -93,10 +92,7 @@ class TrainingSession:
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
-        self.seen_until_ms: int | None = None
-        """What the weights learned before they came into this run reaches up to here; None: nothing."""
-        self.counts_seen = False
-        """Whether forecasts of candles before that count all the same, as the user says: of another market."""
+        self.provenance = Provenance(options.interval)
         self.is_paused = False
         self.scored = 0
         self.live_scored = 0
@@ -140,21 +136,10 @@ class TrainingSession:
         candle, the reference model knows less than the restored one, so the comparison of the two starts again.
         """
         self.checkpoint_id = checkpoint_id
-        self.seen_until_ms = max(learned_until_ms, self.seen_until_ms or learned_until_ms)
+        self.provenance.take_over(learned_until_ms)
         self.ladder.known_good.remember(self.step)
-        if self._is_seen(self._newest_close_ms):
+        if self.provenance.is_seen(self.provenance.newest_close_ms(self.position_ms)):
             self.twin.restore({}, None)
-
-    @property
-    def learned_until_ms(self) -> int | None:
-        """The close of the newest candle that the weights may have learned from; None before there is one."""
-        known = [each for each in (self._newest_close_ms, self.seen_until_ms) if each is not None]
-        return max(known, default=None)
-
-    @property
-    def _newest_close_ms(self) -> int | None:
-        position = self.position_ms
-        return None if position is None else self._options.interval.close_time_ms(position)
 
     def take_up_record(self) -> None:
         """Take from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
@@ -383,24 +368,13 @@ class TrainingSession:
             origin_open_time_ms=candle.open_time_ms,
             inputs_until_ms=target_opens_ms,
             made_at_ms=made_at_ms,
-            mode=self._judged(mode, made_at_ms, target_opens_ms),
+            mode=self.provenance.mode_of(mode, made_at_ms, target_opens_ms),
             step=self.step,
             checkpoint_id=self.checkpoint_id,
             origin_close=candle.close,
             scale=float(self.history.column("scale")[-1]),
             conditions=self.conditions.now,
         )
-
-    def _judged(self, mode: ForecastMode, made_at_ms: int, target_opens_ms: int) -> ForecastMode:
-        """One that was committed too late counts as caught up; one of a candle that the model may know, as seen."""
-        if self._is_seen(target_opens_ms):
-            return ForecastMode.SEEN
-        return _judged(mode, made_at_ms - target_opens_ms, self._options.interval)
-
-    def _is_seen(self, target_opens_ms: int | None) -> bool:
-        if self.counts_seen or self.seen_until_ms is None or target_opens_ms is None:
-            return False
-        return target_opens_ms < self.seen_until_ms
 
     def _sound_quantiles(self) -> Quantiles:
         """A forecast of finite numbers, whatever becomes of the model."""
@@ -473,9 +447,3 @@ def _left_spoiled(step: StepDone) -> StepDone:
     if step.gradients is None:
         return step
     return replace(step, gradients=replace(step.gradients, non_finite=NonFiniteOrigin.PARAMETERS))
-
-
-def _judged(mode: ForecastMode, lateness_ms: int, interval: Interval) -> ForecastMode:
-    """A live forecast that was committed too late is not live: part of its target could have been known."""
-    is_late = lateness_ms > max(_LATE_MS, _LATE_SHARE * interval.duration_ms)
-    return ForecastMode.CATCH_UP if mode is ForecastMode.LIVE and is_late else mode

@@ -49,8 +49,8 @@ def _scalars_of(session: TrainingSession) -> dict[str, Any]:
     return {
         "step": session.step,
         "position_ms": session.position_ms,
-        "seen_until_ms": session.seen_until_ms,
-        "learned_until_ms": session.learned_until_ms,
+        "seen_until_ms": session.provenance.seen_until_ms,
+        "learned_until_ms": session.provenance.learned_until_ms(session.position_ms),
         "engine": session.engine.scalars(),
         "recovery": session.ladder.state(),
         "generator": session.generator.bit_generator.state,
@@ -155,7 +155,7 @@ def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     session.conditions.restore(_arrays(tensors, "conditions"))  # older checkpoints have none
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
-    session.seen_until_ms = metadata.get("seen_until_ms")
+    session.provenance.seen_until_ms = metadata.get("seen_until_ms")
     session.losses.restore(metadata["best_loss"], metadata["newest_losses"])
     session.ladder.restore(metadata["recovery"])
     session.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two

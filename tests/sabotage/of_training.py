@@ -109,7 +109,7 @@ FAULTS = (
     ),
     Fault(
         "pretrained-candles-count-as-own",
-        "core/training/session.py",
+        "core/training/provenance.py",
         "target_opens_ms < self.seen_until_ms",
         "target_opens_ms > self.seen_until_ms",
     ),
@@ -217,7 +217,7 @@ FAULTS = (
     ),
     Fault(
         "restored-weights-seen-nothing",
-        "core/training/session.py",
+        "core/training/provenance.py",
         "self.seen_until_ms = max(learned_until_ms, self.seen_until_ms or learned_until_ms)",
         "self.seen_until_ms = self.seen_until_ms",
     ),
