@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from core.forecast.score import pinball
 from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
 from core.training.ledger import CheckpointScores, ScoreLedger, skill_of_both
+from core.training.recovery.failure import failure_of
 
 _NOW = 100
 """Newest scored candles that the weights as they are forecast again."""
@@ -26,7 +28,12 @@ def score_checkpoint(ledger: ScoreLedger, history: History, engine: TrainingEngi
     have theirs. What it says of candles that it has learned from flatters, so it can only take something away.
     """
     scores = ledger.checkpoint_scores()
-    now = _skill_now(ledger.newest(_NOW), history, engine, context)
+    try:
+        now = _skill_now(ledger.newest(_NOW), history, engine, context)
+    except Exception as error:
+        if failure_of(error).ends_process:
+            raise
+        return replace(scores, model=Estimate(None, None, None, scores.model.n))  # weights that cannot forecast
     known = scores.model.value
     if known is None or not math.isfinite(known) or now.value is None or now.value >= known:
         return scores
