@@ -18,6 +18,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
+from tests.desktop.whole_window import until
 from tests.support import commands
 
 pytestmark = pytest.mark.hostile
@@ -50,6 +51,7 @@ def test_a_temporary_folder_a_broken_layout_and_a_damaged_database_are_all_named
         try:
             await begun.wait()
             banner = application.window.banner
+            await until(lambda: any("damaged" in notice.text for notice in banner._notices), "the database's check")
             return [notice.text for notice in banner._notices], application.window.docks[ActionId.SHOW_LOSS].isVisible()
         finally:
             application.window.close()
