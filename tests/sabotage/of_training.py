@@ -97,9 +97,9 @@ FAULTS = (
     ),
     Fault(
         "late-forecast-counts-as-live",
-        "core/training/session.py",
-        "_judged(mode, made_at_ms - target_opens_ms,",
-        "_judged(mode, target_opens_ms - made_at_ms,",
+        "core/training/provenance.py",
+        "is_late = made_at_ms - target_opens_ms >",
+        "is_late = target_opens_ms - made_at_ms >",
     ),
     Fault(
         "forecast-not-committed",
