@@ -8,7 +8,8 @@ Angelopoulos et al., 2023). Both act on what is scaled by volatility already.
 
 A close that did not move lies on the quantiles of a market that often does not: it is neither beyond them nor within,
 and any level between the share below and the share at or below is right (the subgradient of the pinball loss). So such
-a tie counts as what balances the outcomes that are none, as far as a tie can.
+a tie counts as what balances the outcomes that are none, as far as a tie can; for the median as well, or where many
+candles have no wick, the others would lift it off.
 
 The rates trade noise for speed; `docs/forecasts.md` has what was measured. Forecasts of h candles overlap, so h of
 their outcomes say little more than one: the rates are divided by h.
@@ -52,14 +53,16 @@ class AdaptiveCalibration:
 
     def update(self, horizon: int, shown: FloatArray, outcome: FloatArray) -> None:
         """Learn from one outcome. shown: the quantiles that were shown [quantity, level]; outcome: [quantity]."""
-        is_off_centre = LEVELS != 0.5
+        # A factor on no distance moves nothing: what comes too often there is nothing that it could learn from.
+        can_move = np.abs(shown - shown[:, MEDIAN, None]) > _TIE
         distance = outcome[:, None] - shown
         is_tie = np.abs(distance) <= _TIE
-        too_often = self._too_often(horizon - 1, distance, is_tie) * is_off_centre
-        shared = too_often.mean(axis=-1, keepdims=True) * is_off_centre
+        beyond = self._too_often(horizon - 1, distance, is_tie)
+        too_often = beyond * can_move
+        shared = too_often.mean(axis=-1, keepdims=True) * can_move
         row = self._log_factor[horizon - 1] + self._rate / horizon * (too_often + _SHARED * shared)
         self._log_factor[horizon - 1] = np.clip(row, -_LARGEST_LOG_FACTOR, _LARGEST_LOG_FACTOR)
-        moved = self._bias[horizon - 1] + self._bias_rate / horizon * np.sign(distance * ~is_tie)[:, MEDIAN]
+        moved = self._bias[horizon - 1] + self._bias_rate / horizon * 2.0 * beyond[:, MEDIAN]
         self._bias[horizon - 1] = np.clip(moved, -_LARGEST_BIAS, _LARGEST_BIAS)
 
     def _too_often(self, row: int, distance: FloatArray, is_tie: NDArray[np.bool_]) -> FloatArray:

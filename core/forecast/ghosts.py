@@ -16,7 +16,8 @@ def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, i
     """One ghost per horizon from natural quantiles [horizon, quantity, level].
 
     A ghost opens where the one before it closed (no jump at the seam) and closes at the median close. Its high and
-    low are spread over the median range, shared out as the median wicks are.
+    low are spread over the median range: each side has its median wick, and what is left is shared in equal parts.
+    Where both together are longer than that, they are shortened alike.
     """
     made: list[Ghost] = []
     opening = origin_close
@@ -33,17 +34,27 @@ def _ghost(quantiles: FloatArray, origin_close: float, opening: float, open_time
     closing = origin_close * math.exp(float(median[Quantity.CLOSE]))
     body = abs(math.log(closing / opening))
     rest = max(math.exp(float(median[Quantity.RANGE])) - body, 0.0)
-    upper, lower = float(median[Quantity.UPPER_WICK]), float(median[Quantity.LOWER_WICK])
-    share = upper / (upper + lower) if upper + lower > 0.0 else 0.5
+    upper = float(_upper_wick(rest, median[Quantity.UPPER_WICK], median[Quantity.LOWER_WICK]))
     return Ghost(
         open_time_ms=open_time_ms,
         open=opening,
-        high=max(opening, closing) * math.exp(rest * share),
-        low=min(opening, closing) * math.exp(-rest * (1.0 - share)),
+        high=max(opening, closing) * math.exp(upper),
+        low=min(opening, closing) * math.exp(upper - rest),
         close=closing,
         volume=_volume(float(median[Quantity.VOLUME])),
         close_quantiles=tuple(float(price) for price in origin_close * np.exp(quantiles[Quantity.CLOSE])),
     )
+
+
+def _upper_wick(rest: FloatArray | float, upper: FloatArray | np.float64, lower: FloatArray | np.float64) -> FloatArray:
+    """How much of `rest`, the range without the body, lies above it; between 0 and `rest`.
+
+    Medians alone would put all of it on one side wherever a market has no wick more often than not.
+    """
+    both = upper + lower
+    shortened = rest * np.divide(upper, both, out=np.full_like(both, 0.5), where=both > 0.0)
+    above: FloatArray = np.where(both <= rest, upper + (rest - both) / 2.0, shortened)
+    return np.clip(above, 0.0, rest)
 
 
 def _volume(log_volume: float) -> float:
@@ -81,13 +92,11 @@ def ghost_columns(natural: FloatArray, before: FloatArray, origin_close: FloatAr
     opening, closing = origin_close * np.exp(before), origin_close * np.exp(median[:, Quantity.CLOSE])
     body = np.abs(np.log(closing / opening))
     rest = np.maximum(np.exp(median[:, Quantity.RANGE]) - body, 0.0)
-    upper, lower = median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK]
-    both = upper + lower
-    share = np.divide(upper, both, out=np.full_like(both, 0.5), where=both > 0.0)
+    upper = _upper_wick(rest, median[:, Quantity.UPPER_WICK], median[:, Quantity.LOWER_WICK])
     return GhostColumns(
         open=opening,
-        high=np.maximum(opening, closing) * np.exp(rest * share),
-        low=np.minimum(opening, closing) * np.exp(-rest * (1.0 - share)),
+        high=np.maximum(opening, closing) * np.exp(upper),
+        low=np.minimum(opening, closing) * np.exp(upper - rest),
         close=closing,
         close_quantiles=origin_close[:, None] * np.exp(natural[:, Quantity.CLOSE]),
     )

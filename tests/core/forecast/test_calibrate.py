@@ -7,6 +7,7 @@ import pytest
 
 from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.quantities import BAND_50, BAND_90, LEVELS, QUANTITIES
+from core.forecast.score import pinball
 
 NORMAL = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])
 
@@ -66,6 +67,31 @@ def test_a_right_band_stays_right_where_many_closes_do_not_move(flat: float) -> 
         calibration.update(1, shown, outcome)
     wanted = max(0.9, flat)
     assert np.mean(inside[2_000:]) == pytest.approx(wanted, abs=0.012)
+
+
+@pytest.mark.parametrize("none", [0.0, 0.4, 0.55, 0.63, 0.9])
+def test_right_quantiles_of_wicks_cost_nothing_where_many_candles_have_none(none: float) -> None:
+    """The outcome is never below 0, so on a market that often has no wick there is nothing on the other side of a tie
+    to hold the median down: it was lifted off 0, and then every candle without a wick lay below all lower levels."""
+    generator, calibration = np.random.default_rng(12), AdaptiveCalibration(1)
+    right = wick_quantiles(none)
+    log_size, lost = 0.0, []
+    for _ in range(4_000):
+        log_size = 0.98 * log_size + 0.2 * generator.normal()
+        believed = np.tile(np.exp(log_size) * right, (1, QUANTITIES, 1))
+        shown = calibration.apply(believed)[0]
+        wick = np.abs(generator.normal(size=QUANTITIES)) * (generator.random(QUANTITIES) >= none)
+        outcome = np.exp(log_size) * wick
+        lost.append((pinball(outcome, shown).sum(), pinball(outcome, believed[0]).sum()))
+        calibration.update(1, shown, outcome)
+    of_shown, of_right = np.array(lost)[1_000:].sum(axis=0)
+    assert of_shown < 1.01 * of_right
+
+
+def wick_quantiles(none: float) -> np.ndarray:
+    """Of 0 with this probability, else the size of a standard normal number: [level]."""
+    shares = np.maximum(LEVELS - none, 0.0) / (1.0 - none)
+    return np.array([NormalDist().inv_cdf(0.5 + 0.5 * share) for share in shares])
 
 
 def flat_quantiles(flat: float) -> np.ndarray:

@@ -37,6 +37,22 @@ def test_a_market_without_volume_gets_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("upper", "lower", "above"),
+    [(0.0, 0.0, 0.5), (0.0, 0.1, 0.45), (0.2, 0.0, 0.6), (0.4, 0.4, 0.5), (3.0, 1.0, 0.75), (0.0, 2.0, 0.0)],
+)
+def test_a_median_wick_of_none_does_not_put_all_of_the_range_on_one_side(
+    upper: float, lower: float, above: float
+) -> None:
+    """Wicks in shares of the range. Only where a wick alone is as long as all of it there is none on the other side."""
+    natural = np.zeros((1, QUANTITIES, len(LEVELS)))
+    natural[:, Quantity.RANGE] = np.log(0.01)
+    natural[:, Quantity.UPPER_WICK], natural[:, Quantity.LOWER_WICK] = 0.01 * upper, 0.01 * lower
+    (ghost,) = ghosts(natural, 100.0, START_MS, MINUTE)
+    assert np.log(ghost.high / 100.0) == pytest.approx(0.01 * above)
+    assert np.log(100.0 / ghost.low) == pytest.approx(0.01 * (1.0 - above))
+
+
+@pytest.mark.parametrize(
     ("ghost", "real", "expected"),
     [
         ((1.0, 2.0), (1.0, 2.0), 1.0),

@@ -14,6 +14,7 @@ from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
 from core.forecast.quantities import Quantity
 from core.forecast.score import pinball, skill
 from core.market.candle import Candle
+from core.market.files import read_candle_file
 from core.settings import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -149,6 +150,18 @@ def test_a_record_from_before_wicks_were_stored_is_judged_without_them() -> None
     )
     assert len(mixed.that_hold(Quantity.BODY).scores) == 30 and mixed.that_hold(Quantity.BODY).losses.shape[0] == 30
     assert not mixed.that_hold(Quantity.LOWER_WICK).scores and len(mixed.that_hold(Quantity.VOLUME).scores) == 40
+
+
+@pytest.mark.slow
+@pytest.mark.needs_data
+def test_wicks_of_a_market_that_mostly_has_none_are_not_worse_than_no_change(tmp_path: Path, shared_data: Path) -> None:
+    """63 % of its candles have no upper wick. Calibration made the shown one lose 31 % more than the reference."""
+    candles = list(read_candle_file(shared_data / "gaps" / "UNITTEST_BTC-1m.feather").candles[:1500])
+    usual = replace(LONG, training=replace(LONG.training, learning_rate=3e-5))
+    found = evaluated(tmp_path, candles, usual)["pinball"]
+    for name in ("upper_wick", "lower_wick"):
+        print(name, found[name]["skill"], found[name]["skill_ci95"], found[name]["n"])
+        assert found[name]["skill_ci95"][1] > 0.0
 
 
 def test_momentum_is_found_and_not_by_the_model_alone(tmp_path: Path) -> None:
