@@ -44,8 +44,8 @@ FAULTS = (
     Fault(
         "ghost-wicks-swapped",
         "core/forecast/ghosts.py",
-        "share = upper / (upper + lower)",
-        "share = lower / (upper + lower)",
+        "upper + (rest - both) / 2.0",
+        "lower + (rest - both) / 2.0",
     ),
     Fault(
         "normalised-by-the-candle-itself",
