@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QShowEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
 from core.diagnosis import SettingChange
@@ -19,26 +19,24 @@ from core.settings import MarketSettings, Settings
 from core.storage.folder import DataFolder
 from desktop.action_table import standard_actions
 from desktop.actions import ActionId, ActionRegistry
-from desktop.charting.gestures import chart_gestures
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.source import CheckpointLibrary, CheckpointSource
-from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.market import MarketDialog
-from desktop.dialogs.messages import open_about, open_dialog, open_shortcuts, shortcut_lines
+from desktop.dialogs.messages import open_about, open_dialog
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
+from desktop.help import list_shortcuts, open_data_folder, read_documentation
 from desktop.jobs.panel import JobsPanel
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockToggle, arrange, size
 from desktop.layouts.menu import LayoutMenu
 from desktop.layouts.store import LayoutStore
 from desktop.layouts.tab_order import float_dock_of, is_behind, scroll_to
 from desktop.notifications.messages import DesktopMessages
-from desktop.panel_action_table import panel_actions
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.base import Panel, Refresher
 from desktop.panels.best_checkpoint import BestCheckpointPanel
-from desktop.panels.controls import RESUME, TrainingInputs, keep_room_for_resume, make_tool_bar
+from desktop.panels.controls import TrainingInputs, keep_room_for_resume, make_tool_bar
 from desktop.panels.docks import in_docks
 from desktop.panels.feed import FeedPanel
 from desktop.panels.gradients import GradientsPanel
@@ -49,9 +47,9 @@ from desktop.panels.machine_strip import MachineStrip
 from desktop.panels.notices import NoticeWriter
 from desktop.panels.status import StatusPanel
 from desktop.panels.watchlist import WatchlistPanel
-from desktop.resources import docs_folder
 from desktop.state import RunState
-from desktop.theme import Mode, Palette, Theme
+from desktop.theme import Mode, Theme
+from desktop.training_offer import TrainingOffer
 from desktop.translation import translate
 from desktop.way_back import take_way_back
 
@@ -60,8 +58,6 @@ _THEME_ACTIONS: dict[Mode, ActionId] = {
     "dark": ActionId.THEME_DARK,
     "light": ActionId.THEME_LIGHT,
 }
-_RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
-_COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 _MOST_PASSED_BY = 100
 _REFUSED = "refused input"
 
@@ -114,7 +110,6 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Ghostcandle")
         self._state, self._theme, self._settings = state, theme, settings
         self._data_folder, self._layout_store = data_folder, layout_store
-        self._shows_resume = False
         self.chart = chart
         self.source = CheckpointSource(library, state, self)
         self.banner = Banner(theme)
@@ -146,9 +141,9 @@ class MainWindow(QMainWindow):
             parent=self,
         )
         self._show_settings()
-        self._on_theme(theme.palette)
+        self.actions_of_window.apply_palette(theme.palette)
         keep_room_for_resume(self._tool_bar, self.actions_of_window)
-        self._on_status()
+        TrainingOffer(state, self.actions_of_window, self.inputs, theme, self)
         chart.setFocus()
         self._needs_default_sizes = layout_store is None or not layout_store.restore(self)
         if self._needs_default_sizes:
@@ -287,9 +282,7 @@ class MainWindow(QMainWindow):
                 self._refresher.add(panel)
 
     def _connect(self) -> None:
-        self._theme.changed.connect(self._on_theme)
-        self._state.status_changed.connect(self._on_status)
-        self._state.run_changed.connect(self._on_status)
+        self._theme.changed.connect(self.actions_of_window.apply_palette)
         self.inputs.learning_rate_changed.connect(self._on_learning_rate)
         self.inputs.clip_norm_changed.connect(self._on_clip_norm)
         self.inputs.duty_changed.connect(self._on_duty)
@@ -320,15 +313,15 @@ class MainWindow(QMainWindow):
                 ids.SAVE_CHECKPOINT: self.save_checkpoint_requested.emit,
                 ids.CHOOSE_MARKET: self.open_market,
                 ids.PREFERENCES: self.open_preferences,
-                ids.OPEN_DATA_FOLDER: self._open_data_folder,
+                ids.OPEN_DATA_FOLDER: lambda: open_data_folder(self, self._data_folder),
                 ids.LAYOUT_WATCH: lambda: self.arrange(WATCH),
                 ids.LAYOUT_TRAIN: lambda: self.arrange(TRAIN),
                 ids.LAYOUT_COMPARE: lambda: self.arrange(COMPARE),
                 ids.KEEP_LAYOUT: self.layouts.ask_name,
                 ids.RESET_LAYOUT: self.reset_layout,
                 ids.FLOAT_PANEL: self._float_panel,
-                ids.SHORTCUTS: self._open_shortcuts,
-                ids.DOCUMENTATION: self._open_documentation,
+                ids.SHORTCUTS: lambda: list_shortcuts(self),
+                ids.DOCUMENTATION: lambda: read_documentation(self),
                 ids.ABOUT: lambda: open_about(self, self.windowIcon(), self.status.device.text()),
                 ids.QUIT: self.close,
                 **{theme: self._on_appearance for theme in _THEME_ACTIONS.values()},
@@ -338,39 +331,6 @@ class MainWindow(QMainWindow):
         self.jobs.offer([actions[action_id] for action_id in jobs])
         for dock in self.docks.values():
             DockToggle(dock)
-
-    def _on_status(self) -> None:
-        """Offer what can be done now."""
-        state, actions = self._state.trainer_state, self.actions_of_window
-        is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
-        actions[ActionId.START].setEnabled(is_resting)
-        for action_id in (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG):
-            actions[action_id].setEnabled(not is_resting)
-        for action_id in (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT):
-            actions[action_id].setEnabled(not is_resting and not is_coming_up)
-        self._present_pause()
-        status = self._state.status
-        if status is not None:
-            self.inputs.show_values(status.learning_rate, status.clip_norm)
-
-    def _present_pause(self) -> None:
-        is_paused = self._state.trainer_state is TrainerState.PAUSED
-        if is_paused == self._shows_resume:
-            return
-        self._shows_resume = is_paused
-        texts = (
-            (translate("Actions", RESUME), translate("Actions", "Learn from candles again"), "play-pause")
-            if is_paused
-            else (
-                translate("Actions", "&Pause"),
-                translate("Actions", "Pause: candles are still forecast and scored, but not learned from"),
-                "pause",
-            )
-        )
-        self.actions_of_window.present(ActionId.PAUSE, *texts, self._theme.palette)
-
-    def _on_theme(self, palette: Palette) -> None:
-        self.actions_of_window.apply_palette(palette)
 
     def _on_learning_rate(self, value: float) -> None:
         self.banner.withdraw(_REFUSED)
@@ -458,20 +418,3 @@ class MainWindow(QMainWindow):
         if not float_dock_of(QApplication.focusWidget()):
             words = translate("Window", "No panel has the keys. Go to one with Tab or a click, then try again.")
             self.tell(words, key="layout")
-
-    def _open_data_folder(self) -> None:
-        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._data_folder))):
-            words = translate("Window", "No file manager answered. The data folder is {0}.")
-            self.tell(words.format(self._data_folder), key="data folder")
-
-    def _open_documentation(self) -> None:
-        folder = docs_folder()
-        if folder is None:
-            words = translate("Window", "The documentation was not installed with the program.")
-            self.tell(words, Severity.WARNING, key="documentation", is_answer=True)
-        else:
-            open_documentation(self, folder)
-
-    def _open_shortcuts(self) -> None:
-        infos = (*self.actions_of_window.infos(), *panel_actions())
-        open_shortcuts(self, (*shortcut_lines(infos), *chart_gestures()))

@@ -1,0 +1,60 @@
+"""Which of the actions on training are offered now, and what Pause is called."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from core.events import TrainerState
+from desktop.actions import ActionId, ActionRegistry
+from desktop.panels.controls import RESUME, TrainingInputs
+from desktop.state import RunState
+from desktop.theme import Theme
+from desktop.translation import translate
+
+_RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
+_COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
+_WHILE_AT_WORK = (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG)
+_WHILE_UP = (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT)
+
+
+class TrainingOffer(QObject):
+    """Follows the state, from its first look on."""
+
+    def __init__(
+        self, state: RunState, actions: ActionRegistry, inputs: TrainingInputs, theme: Theme, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._state, self._actions, self._inputs, self._theme = state, actions, inputs, theme
+        self._shows_resume = False
+        state.status_changed.connect(self._on_status)
+        state.run_changed.connect(self._on_status)
+        self._on_status()
+
+    def _on_status(self) -> None:
+        state = self._state.trainer_state
+        is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
+        self._actions[ActionId.START].setEnabled(is_resting)
+        for action_id in _WHILE_AT_WORK:
+            self._actions[action_id].setEnabled(not is_resting)
+        for action_id in _WHILE_UP:
+            self._actions[action_id].setEnabled(not is_resting and not is_coming_up)
+        self._present_pause()
+        status = self._state.status
+        if status is not None:
+            self._inputs.show_values(status.learning_rate, status.clip_norm)
+
+    def _present_pause(self) -> None:
+        is_paused = self._state.trainer_state is TrainerState.PAUSED
+        if is_paused == self._shows_resume:
+            return
+        self._shows_resume = is_paused
+        texts = (
+            (translate("Actions", RESUME), translate("Actions", "Learn from candles again"), "play-pause")
+            if is_paused
+            else (
+                translate("Actions", "&Pause"),
+                translate("Actions", "Pause: candles are still forecast and scored, but not learned from"),
+                "pause",
+            )
+        )
+        self._actions.present(ActionId.PAUSE, *texts, self._theme.palette)
