@@ -35,6 +35,7 @@ _SMALLEST_POSITIVE = 1e-12
 _LOG_FROM_RATIO = 1e4
 _EDITOR_WIDTH = 150
 _DESCRIPTION_WIDTH = 300
+_ROW_SPACING = 5
 
 T = TypeVar("T")
 
@@ -101,7 +102,7 @@ class GroupForm(QWidget, Generic[T]):
         group = group_of(self._group)
         grid = QGridLayout(self)
         grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(8)
+        grid.setVerticalSpacing(_ROW_SPACING)
         grid.setColumnStretch(2, 1)
         if note:
             grid.addWidget(_description(note), 0, 0, 1, 3)

@@ -179,7 +179,7 @@ class SkillPage(Page):
         return grid
 
     def _build_drawn(self) -> QGridLayout:
-        grid = self._build_measured(translate("Panels", "Skill, %"))
+        grid = self._build_measured(translate("Panels", "Its skill, %"))
         grid.addWidget(self._small(translate("Panels", "Also drawn")), 0, 0)
         for row, name in enumerate(_ALSO_DRAWN, start=1):
             self.also_drawn[name] = self._measured_row(grid, row, name)
