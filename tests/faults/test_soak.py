@@ -175,10 +175,10 @@ def test_a_night_of_faults_loses_nothing(tmp_path: Path, calm: Night) -> None:
         assert_flat(each)
 
 
-def test_a_run_that_learns_nothing_is_not_within_the_noise(tmp_path: Path, calm: Night) -> None:
-    """So the look at the skill can fail."""
-    untrained = replace(SETTINGS, training=replace(SETTINGS.training, learning_rate=1e-12))
-    session = rigs.service(tmp_path, untrained)
+def test_a_run_that_learns_wrongly_is_not_within_the_noise(tmp_path: Path, calm: Night) -> None:
+    """So the look at the skill can fail. One that learns nothing would be: it forecasts what the baselines do."""
+    wrecked = replace(SETTINGS, training=replace(SETTINGS.training, learning_rate=0.3))
+    session = rigs.service(tmp_path, wrecked)
     rigs.feed(session, CANDLES)
     session.close()
     assert not is_within_noise(driven.scores_of(tmp_path), calm.scores)
