@@ -87,7 +87,7 @@ def _ghosts(accuracy: AccuracySummary) -> Answer:
         Found.YES: translate("Panels", "Ghosts beat “no change” {0}"),
         Found.NO: translate("Panels", "Ghosts are worse than “no change” {0}"),
         Found.OPEN: translate("Panels", "Ghosts are not proven better than “no change” {0}"),
-        Found.EARLY: translate("Panels", "Too early to tell {0}"),
+        Found.EARLY: translate("Panels", "Ghosts: too early to tell {0}"),
     }
     text = " ".join(texts[found].format(where).split())
     if found is not Found.EARLY:
@@ -103,7 +103,7 @@ def _model(accuracy: AccuracySummary) -> Answer:
         Found.YES: translate("Panels", "The model adds {0} to the simple rules").format(value),
         Found.NO: translate("Panels", "The model does harm beside the simple rules: {0}").format(value),
         Found.OPEN: translate("Panels", "{0} simple rules: the model adds nothing yet").format(rules),
-        Found.EARLY: translate("Panels", "{0} simple rules: too early to tell what the model adds").format(rules),
+        Found.EARLY: translate("Panels", "Model: too early to tell ({0} simple rules)").format(rules),
     }
     text = (
         texts[found] if rules or found in (Found.YES, Found.NO) else translate("Panels", "The model adds nothing yet")
@@ -125,7 +125,7 @@ def _learning(online: OnlineGain | None) -> Answer | None:
         Found.YES: translate("Panels", "Learning helps: {0}").format(value),
         Found.NO: translate("Panels", "Learning does harm: {0}").format(value),
         Found.OPEN: translate("Panels", "Learning is not proven to help: {0}").format(value),
-        Found.EARLY: translate("Panels", "Too early to tell whether learning helps: {0} of {1} candles").format(
+        Found.EARLY: translate("Panels", "Learning: too early to tell ({0} of {1} candles)").format(
             format_count(min(have, needed)), format_count(needed)
         ),
     }

@@ -56,7 +56,7 @@ def test_the_headline_is_green_only_for_a_live_edge_that_the_model_has_a_proven_
         (ABOVE, "Learning helps: +2.0 % (1.0 to 3.0)"),
         (BELOW, "Learning does harm: −2.0 % (−3.0 to −1.0)"),
         (AROUND, "Learning is not proven to help: 0.0 % (−1.0 to 1.0)"),
-        (EARLY, "Too early to tell whether learning helps: 200 of 750 candles"),
+        (EARLY, "Learning: too early to tell (200 of 750 candles)"),
     ],
 )
 def test_what_learning_was_worth(learning: Estimate, text: str) -> None:
