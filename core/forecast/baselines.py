@@ -20,6 +20,7 @@ REFERENCE_WINDOW = 1000
 FEWEST_OUTCOMES = 30
 """With fewer outcomes than this, quantiles of an assumed distribution fill the sample up."""
 
+_UNSIGNED = [quantity for quantity in Quantity if quantity not in SIGNED]
 _NORMAL = (-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645)
 _PRIOR = np.zeros((QUANTITIES, len(LEVELS)))
 _PRIOR[Quantity.CLOSE] = _NORMAL
@@ -80,7 +81,8 @@ def outcome_quantiles(outcomes: FloatArray) -> FloatArray:
     missing = FEWEST_OUTCOMES - outcomes.shape[0]
     if missing > 0:
         outcomes = np.concatenate([outcomes, _prior_sample(missing)])
-    quantiles: FloatArray = np.quantile(outcomes, LEVELS, axis=0).T
+    quantiles: FloatArray = np.empty((QUANTITIES, len(LEVELS)))
+    quantiles[_UNSIGNED] = np.quantile(outcomes[:, _UNSIGNED], LEVELS, axis=0).T
     quantiles[SIGNED] = symmetric_quantiles(outcomes[:, SIGNED])
     return quantiles
 

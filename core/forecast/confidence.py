@@ -74,7 +74,9 @@ def proven_after(loss: FloatArray, against: FloatArray, reference: FloatArray) -
     full = loss.shape[0] // BLOCK * BLOCK
     parts, wholes = (each[:full].reshape(-1, BLOCK).sum(axis=1) for each in (against - loss, reference))
     for blocks in range(FEWEST_BLOCKS, len(parts) + 1):
-        found = ratio_sequence(parts[:blocks], wholes[:blocks], float(parts[:blocks].sum()), blocks * BLOCK)
+        whole = float(wholes[:blocks].sum())
+        value = float(parts[:blocks].sum()) / whole if whole > 0.0 else None
+        found = ratio_sequence(parts[:blocks], wholes[:blocks], value, blocks * BLOCK)
         if found.low is not None and found.low > 0.0:
             return blocks * BLOCK
     return None

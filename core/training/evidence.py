@@ -33,6 +33,8 @@ class Evidence:
         """Of the candles in no full block yet, with their targets."""
         self._taken_until_ms: int | None = None
         self._new: list[EvidenceBlock] = []
+        self._known: dict[tuple[int, int], tuple[Estimate, Estimate, Estimate]] = {}
+        """Of `gains`, until another candle comes: they are asked for several times a second."""
 
     @property
     def n(self) -> int:
@@ -43,6 +45,7 @@ class Evidence:
         if self._taken_until_ms is not None and target_open_time_ms <= self._taken_until_ms:
             return
         self._taken_until_ms = target_open_time_ms
+        self._known.clear()
         self._open.append((target_open_time_ms, losses))
         if len(self._open) < BLOCK:
             return
@@ -53,6 +56,7 @@ class Evidence:
     def replace(self, target_open_time_ms: int, losses: FloatArray | None) -> None:
         """Another version of a candle that is in no full block yet; None: it counts no more."""
         places = [place for place, (target, _) in enumerate(self._open) if target == target_open_time_ms]
+        self._known.clear()
         for place in places:
             self._open[place : place + 1] = [] if losses is None else [(target_open_time_ms, losses)]
 
@@ -68,10 +72,16 @@ class Evidence:
 
     def _close(self, sums: FloatArray, until_ms: int) -> None:
         self._blocks.append(sums)
+        self._known.clear()
         self._open, self._taken_until_ms = [], until_ms
 
     def gains(self, of: int, against: int) -> tuple[Estimate, Estimate, Estimate]:
         """What one row spares of another's losses, as a share of the last row's: both in equal parts, close, range."""
+        if (of, against) not in self._known:
+            self._known[of, against] = self._gains(of, against)
+        return self._known[of, against]
+
+    def _gains(self, of: int, against: int) -> tuple[Estimate, Estimate, Estimate]:
         blocks = np.array(self._blocks).reshape(-1, 3, _PAIR)
         total = blocks.sum(axis=0) + sum((losses for _, losses in self._open), np.zeros((3, _PAIR)))
         units = total[-1]
