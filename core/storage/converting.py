@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.events import ForecastMode
-from core.storage.packed_scores import MODES, NEWEST_FORM, pack_losses_of, pack_scores
+from core.storage.packed_scores import pack_losses_of
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.records import StoredForecast, StoredScore
-from core.storage.rows import forecast_values
+from core.storage.rows import forecast_values, score_values
 from core.storage.sealed import Row, SealedTable
 
 if TYPE_CHECKING:
@@ -167,18 +167,7 @@ def _score(row: sqlite3.Row) -> StoredScore:
 
 
 def _target(run: int, scores: Sequence[StoredScore]) -> _Converted:
-    first = scores[0]
-    values = (
-        run,
-        first.target_open_time_ms,
-        first.version,
-        MODES[first.mode],
-        first.after_gap,
-        first.scored_at_ms,
-        NEWEST_FORM,
-        pack_scores(scores),
-    )
-    return values, pack_losses_of(scores)
+    return score_values(run, scores), pack_losses_of(scores)
 
 
 def _step(run: int, row: sqlite3.Row) -> _Converted:

@@ -17,7 +17,7 @@ from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.evidence import EVIDENCE_COLUMNS, EvidenceBlock, evidence_row
 from core.storage.gradients import pack_gradients
-from core.storage.packed_scores import MODES, NEWEST_FORM, pack_losses_of, pack_scores
+from core.storage.packed_scores import pack_losses_of
 from core.storage.reader import RecordReader
 from core.storage.record_tables import DETAILS, FORECASTS, KEYS, STEPS, scores_at
 from core.storage.records import StoredForecast, StoredScore
@@ -32,6 +32,7 @@ from core.storage.rows import (
     drift_row,
     forecast_values,
     incident_row,
+    score_values,
     step_values,
     to_incident,
 )
@@ -107,18 +108,8 @@ class TrainingRecord:
         return new
 
     def _add_target(self, scores: Sequence[StoredScore]) -> int:
-        first = scores[0]
-        values = (
-            self._run,
-            first.target_open_time_ms,
-            first.version,
-            MODES[first.mode],
-            first.after_gap,
-            first.scored_at_ms,
-            NEWEST_FORM,
-            pack_scores(scores),
-        )
-        return self._add_sealed(scores_at(first.horizon), values, pack_losses_of(scores) or None)
+        values = score_values(self._run, scores)
+        return self._add_sealed(scores_at(scores[0].horizon), values, pack_losses_of(scores) or None)
 
     def _require_forecasts(self, origins: set[int]) -> None:
         sql = (

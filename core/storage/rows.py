@@ -14,9 +14,9 @@ from core.events import CheckpointInfo, DriftFound, Incident, Severity, StepDone
 from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.gradients import unpack_gradients
 from core.storage.packed_forecasts import digest_of, pack_drawn, pack_exact, unpack_drawn, unpack_exact
-from core.storage.packed_scores import MODE_OF, MODES
+from core.storage.packed_scores import MODE_OF, MODES, NEWEST_FORM, pack_scores
 from core.storage.record_tables import FORECASTS, STEPS
-from core.storage.records import StoredForecast
+from core.storage.records import StoredForecast, StoredScore
 
 Row = tuple[Any, ...]
 
@@ -37,6 +37,21 @@ step_values = attrgetter(*_STEP_COLUMNS)
 incident_row = attrgetter(*INCIDENT_COLUMNS)
 drift_row = attrgetter(*DRIFT_COLUMNS)
 checkpoint_row = attrgetter(*CHECKPOINT_COLUMNS)
+
+
+def score_values(run: int, scores: Sequence[StoredScore]) -> Row:
+    """The scores of one target as a row, without its checksum. Raises ValueError as `pack_scores` does."""
+    first = scores[0]
+    return (
+        run,
+        first.target_open_time_ms,
+        first.version,
+        MODES[first.mode],
+        first.after_gap,
+        first.scored_at_ms,
+        NEWEST_FORM,
+        pack_scores(scores),
+    )
 
 
 def forecast_values(run_id: str, run: int, rows: Sequence[StoredForecast]) -> tuple[Row, bytes]:

@@ -38,24 +38,16 @@ def next_on_ladder(value: float, steps: int) -> float:
     return value
 
 
-class LogSpinBox(QDoubleSpinBox):
-    """A positive number whose arrows go 1, 2, 5, 10. ``1e-4`` may be typed and becomes ``0.0001``.
-
-    `valueChanged` comes when the number is finished, not while it is typed. `refused` carries the sentence about a text
-    that is no number of the range; the number stays as it was.
-    """
+class _RefusingBox(QDoubleSpinBox):
+    """`valueChanged` comes when the number is finished, not while it is typed. `refused` carries the sentence about a
+    text that is no number of the range; the number stays as it was."""
 
     refused = Signal(str)
-
-    def __init__(self, minimum: float, maximum: float, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setDecimals(_MOST_DECIMALS)
-        self.setRange(minimum, maximum)
-        self.setKeyboardTracking(False)
-        self.editingFinished.connect(self._on_finished)
+    digits: int
+    """How many of a number are shown."""
 
     def textFromValue(self, value: float) -> str:
-        return readable_decimal(value, 4)
+        return readable_decimal(value, self.digits)
 
     def valueFromText(self, text: str) -> float:
         number = _parse(text)
@@ -72,6 +64,19 @@ class LogSpinBox(QDoubleSpinBox):
         """The number as it is typed so far. Raises ValueError with the sentence, where it is none of the range."""
         return _entered(self, _parse(self.cleanText()))
 
+
+class LogSpinBox(_RefusingBox):
+    """A positive number whose arrows go 1, 2, 5, 10. ``1e-4`` may be typed and becomes ``0.0001``."""
+
+    digits = 4
+
+    def __init__(self, minimum: float, maximum: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setDecimals(_MOST_DECIMALS)
+        self.setRange(minimum, maximum)
+        self.setKeyboardTracking(False)
+        self.editingFinished.connect(self._on_finished)
+
     def _on_finished(self) -> None:
         """Nobody is typing any more, though the cursor may still be here."""
         self.lineEdit().setModified(False)
@@ -82,10 +87,10 @@ class LogSpinBox(QDoubleSpinBox):
         self.selectAll()
 
 
-class DecimalSpinBox(QDoubleSpinBox):
-    """A number written without needless zeros; its arrows go by tenths. `refused` as of `LogSpinBox`."""
+class DecimalSpinBox(_RefusingBox):
+    """A number written without needless zeros; its arrows go by tenths."""
 
-    refused = Signal(str)
+    digits = 7
 
     def __init__(self, minimum: float, maximum: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,24 +98,6 @@ class DecimalSpinBox(QDoubleSpinBox):
         self.setRange(minimum, maximum)
         self.setSingleStep(0.1)
         self.setKeyboardTracking(False)
-
-    def textFromValue(self, value: float) -> str:
-        return readable_decimal(value, 7)
-
-    def valueFromText(self, text: str) -> float:
-        number = _parse(text)
-        return self.value() if number is None else number
-
-    def validate(self, text: str, position: int) -> object:
-        return _state(text, _parse(text), self.minimum(), self.maximum()), text, position
-
-    def fixup(self, text: str) -> str:
-        self.refused.emit(_refusal(text, _parse(text), self) + _stays(self))
-        return self.textFromValue(self.value())
-
-    def entered(self) -> float:
-        """As of `LogSpinBox`."""
-        return _entered(self, _parse(self.cleanText()))
 
 
 class WholeSpinBox(QSpinBox):
@@ -149,7 +136,7 @@ class WholeSpinBox(QSpinBox):
             return None
 
 
-BoundedBox = LogSpinBox | DecimalSpinBox | WholeSpinBox
+BoundedBox = _RefusingBox | WholeSpinBox
 
 
 def _entered(box: BoundedBox, number: float | None) -> float:
