@@ -78,6 +78,7 @@ def nothing_is_left_running() -> Iterator[None]:
     widgets = {id(widget) for widget in _top_level_widgets()}
     _collect_what_fixtures_released()
     yield
+    _let_go_of_the_mouse()
     _let_qt_delete()
     leaked = _wait_until_gone(lambda: [thread.name for thread in _own_threads() if thread not in threads])
     assert not leaked, f"threads left running: {leaked}"
@@ -167,6 +168,17 @@ def _let_qt_delete() -> None:
         core = sys.modules["PySide6.QtCore"]
         core.QCoreApplication.sendPostedEvents(None, core.QEvent.Type.DeferredDelete)
         core.QCoreApplication.processEvents()
+
+
+def _let_go_of_the_mouse() -> None:
+    """A button that QTest pressed stays down for every later test until one is released; mouseDClick never does."""
+    if _application() is None:
+        return
+    from PySide6.QtTest import QTest  # noqa: PLC0415 - only where Qt is loaded
+
+    for button in sys.modules["PySide6.QtGui"].QGuiApplication.mouseButtons():
+        QTest.mouseRelease(sys.modules["PySide6.QtWidgets"].QWidget(), button)
+    assert not sys.modules["PySide6.QtGui"].QGuiApplication.mouseButtons().value
 
 
 def _top_level_widgets() -> list[object]:

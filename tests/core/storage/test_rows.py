@@ -63,10 +63,17 @@ BY_TYPE[RegimeProbabilities | None] = st.none() | REGIMES
 SHAPES = st.tuples(st.integers(0, 4), st.integers(1, 5), st.integers(1, 7))
 
 
-def records(kind: type) -> st.SearchStrategy[Any]:
-    """Records of this dataclass whose every field takes any value of its type."""
+def records(kind: type, **others: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Records of this dataclass whose every field takes any value of its type, or of what is given for it."""
     hints = get_type_hints(kind)
-    return st.builds(kind, **{field.name: BY_TYPE[hints[field.name]] for field in fields(kind)})
+    return st.builds(kind, **{field.name: BY_TYPE[hints[field.name]] for field in fields(kind)} | others)
+
+
+def scores() -> st.SearchStrategy[StoredScore]:
+    """Scores whose numbers fit what they are stored in."""
+    fits = st.floats(-1e38, 1e38)
+    hints = get_type_hints(StoredScore)
+    return records(StoredScore, **{name: fits if hints[name] is float else st.none() | fits for name in NUMBERS})
 
 
 @st.composite
@@ -119,7 +126,7 @@ def assert_same(stored: StoredForecast, given: StoredForecast) -> None:
 
 
 @settings(max_examples=30)
-@given(given=records(StoredScore).filter(lambda each: all(abs(getattr(each, name) or 0.0) < 1e38 for name in NUMBERS)))
+@given(given=scores())
 def test_scores(shared: Database, given: StoredScore) -> None:
     given = as_stored(replace(given, horizon=1, version=max(1, given.version)))
     record = open_record(shared)
