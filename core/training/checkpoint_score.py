@@ -41,15 +41,17 @@ def score_checkpoint(ledger: ScoreLedger, history: History, engine: TrainingEngi
 
 
 def _skill_now(scores: list[StoredScore], history: History, engine: TrainingEngine, context: int) -> Estimate:
+    """Raises what the model raises, and ArithmeticError where what it says is no number."""
     origins = np.searchsorted(history.open_time_ms, [score.origin_open_time_ms for score in scores])
     is_kept = np.array([score.origin_open_time_ms >= int(history.open_time_ms[0]) for score in scores], dtype=np.bool_)
     kept = [score for score, keeps in zip(scores, is_kept, strict=True) if keeps]
     if not kept:
         return Estimate(None, None, None, 0)
     losses = _losses(origins[is_kept], history, engine, context)
+    if not np.isfinite(losses).all():
+        raise ArithmeticError("a forecast that is no number")
     reference = np.array([(score.reference_loss, score.range_reference_loss) for score in kept], dtype=np.float64)
-    found = skill_of_both(list(losses.T), list(reference.T))
-    return found if found.value is None or math.isfinite(found.value) else Estimate(None, None, None, found.n)
+    return skill_of_both(list(losses.T), list(reference.T))
 
 
 def _losses(origins: np.ndarray, history: History, engine: TrainingEngine, context: int) -> FloatArray:

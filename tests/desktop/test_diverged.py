@@ -52,7 +52,6 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         await until(lambda: window.gradients.card.headline.text() == "Diverged", "the verdict in Gradients")
         assert banner.action.text() == f"Go back to step {changed_at}"
         await until(lambda: step_of(application) >= changed_at + 50, "all candles")
-        window.grab().save("/tmp/wt/health_exp/diverged.png")
 
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
         await until(lambda: any(each.kind == RESTORED for each in state.incidents), "the restore")

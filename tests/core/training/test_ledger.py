@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.events import ForecastMode, Trend
-from core.forecast.confidence import BLOCK
+from core.forecast.confidence import BLOCK, skill_sequence
 from core.storage.database import open_database
 from core.storage.packed_scores import as_stored
 from core.storage.records import StoredScore
@@ -41,6 +41,17 @@ def test_an_edge_needs_its_whole_interval_above_zero_and_enough_candles(n: int, 
     ledger = ScoreLedger(ForecastMode.LIVE)
     ledger.extend(scores(n, factor))
     assert ledger.own_summary(n, n, None).has_proven_edge is proven
+
+
+def test_the_headline_rests_on_the_interval_that_holds_at_every_moment() -> None:
+    ledger, taken = ScoreLedger(ForecastMode.LIVE), scores(1_130)
+    losses = np.random.default_rng(5).gamma(4.0, 0.24, len(taken))
+    taken = [dataclasses.replace(score, loss=float(loss)) for score, loss in zip(taken, losses, strict=True)]
+    ledger.extend(taken)
+    found = ledger.own_summary(len(taken), len(taken), None).skill_close
+    wanted = skill_sequence(losses, np.array([score.reference_loss for score in taken]))
+    assert found.low is not None and found.n == wanted.n
+    assert (found.value, found.low, found.high) == pytest.approx((wanted.value, wanted.low, wanted.high))
 
 
 def test_forecasts_that_were_not_live_are_scored_apart() -> None:
