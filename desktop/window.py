@@ -160,8 +160,9 @@ class MainWindow(QMainWindow):
 
     def apply_settings(self, settings: Settings) -> None:
         """Take a tree that came from elsewhere; emits nothing."""
-        self._settings = settings
+        before, self._settings = self._settings, settings
         self._show_settings()
+        self._show_rates(before)
 
     def tell(
         self, text: str, severity: Severity = Severity.INFO, key: str = "notice", *, is_answer: bool = False
@@ -379,6 +380,7 @@ class MainWindow(QMainWindow):
         before = self._settings
         self._store(settings)
         self._show_settings()
+        self._show_rates(before)
         if settings.training.learning_rate != before.training.learning_rate:
             self.learning_rate_changed.emit(settings.training.learning_rate)
         if settings.gradients.clip_norm != before.gradients.clip_norm:
@@ -407,12 +409,17 @@ class MainWindow(QMainWindow):
         actions[_THEME_ACTIONS[appearance.theme]].setChecked(True)
         self._theme.set_mode(appearance.theme)
         self._theme.set_colours(appearance.colours, is_swapped=appearance.swap_colours)
-        self.inputs.show_values(self._settings.training.learning_rate, self._settings.gradients.clip_norm)
         self.inputs.show_duty(self._settings.training.duty_percent)
         self.gradients.show_settings(self._settings)
         self.watchlist.show_markets(self._settings.watchlist.markets)
         self.checkpoints.show_settings(self._settings.browser)
         self.settings_shown.emit(self._settings)
+
+    def _show_rates(self, before: Settings) -> None:
+        """Where they were changed: the trainer may go by lower ones than are set, after a rollback, and says so."""
+        rates = (self._settings.training.learning_rate, self._settings.gradients.clip_norm)
+        if rates != (before.training.learning_rate, before.gradients.clip_norm):
+            self.inputs.show_values(*rates)
 
     def _float_panel(self) -> None:
         if not float_dock_of(QApplication.focusWidget()):

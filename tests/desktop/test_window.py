@@ -194,6 +194,15 @@ def test_the_view_menu_switches_the_theme(qtbot: QtBot, bench: Bench) -> None:
     assert stored.args[0].appearance.theme == "light" and bench.theme.mode == "light"
 
 
+def test_the_rate_in_force_stays_in_the_tool_bar_whatever_else_is_set(bench: Bench) -> None:
+    """After a rollback the trainer goes by half of what is set: the box said 1 and training used 0.5."""
+    window, rate = bench.window, bench.window.settings.training.learning_rate
+    bench.state.apply(scenario.status(learning_rate=rate / 2.0))
+    window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+    window.change_settings(replace(window.settings, chart=replace(window.settings.chart, regimes=True)))
+    assert window.inputs.learning_rate.value() == pytest.approx(rate / 2.0)
+
+
 def test_settings_from_elsewhere_are_taken_silently(qtbot: QtBot, bench: Bench) -> None:
     settings = replace(Settings(), training=replace(Settings().training, learning_rate=3e-4))
     with (

@@ -80,6 +80,13 @@ def test_what_the_rules_keep_is_kept(db: Database, rules: ThinningRules) -> None
     assert thinned(db, record, rules) == 1 and details(db) == before
 
 
+def test_of_the_newest_candles_it_is_kept_however_old_they_are(db: Database) -> None:
+    record = open_record(db)
+    write_detailed(record, range(DAY_CANDLES + 120))
+    thinned(db, record, ThinningRules(1, DAY_CANDLES + 100))
+    assert details(db)["forecast_details"] == DAY_CANDLES + 100
+
+
 def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
     other = open_record(db, create_run(db))
     write_detailed(other, range(DAY_CANDLES + 70))

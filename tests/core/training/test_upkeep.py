@@ -8,11 +8,18 @@ from pathlib import Path
 from core.clock import SystemClock
 from core.commands import StepOnce
 from core.events import Incident
+from core.settings import RecordSettings
 from core.storage.backups import make_backup
 from core.storage.database import open_database, write
 from core.storage.folder import DataFolder
 from core.storage.mending import find_damaged, leave_list
+from core.storage.thinning import AT_ONCE
+from core.training.upkeep import Upkeep
+from tests.core.storage.children import write_detailed
+from tests.core.storage.samples import open_record
 from tests.core.training import rigs
+
+DAY_CANDLES = 1440
 
 
 def test_what_a_pause_mends_is_told_with_the_next_answer(tmp_path: Path) -> None:
@@ -48,3 +55,21 @@ def test_a_pause_in_which_the_database_is_locked_is_no_end(tmp_path: Path) -> No
         assert find_damaged(db.conn) == [], "the list was kept until it could be done"
     rigs.feed(session, rigs.CANDLES[20:25])
     session.close()
+
+
+def test_old_detail_goes_in_pauses_and_now_and_then_while_candles_come_without_one(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    folder.ensure()
+    rules = RecordSettings(keep_detail_days=1, keep_detail_candles=1_000)
+    with closing(open_database(folder.database)) as db:
+        record = open_record(db)
+        write_detailed(record, range(DAY_CANDLES + 3 * AT_ONCE))
+        upkeep = Upkeep(db, record, folder, rules, SystemClock())
+        left = lambda: db.execute("SELECT COUNT(*) FROM forecast_details").fetchone()[0]  # noqa: E731
+        before = left()
+        for _ in range(32):
+            assert upkeep.candle_taken() == []
+        assert left() == before - AT_ONCE
+        while upkeep.piece()[0]:
+            pass
+        assert left() == DAY_CANDLES + 1
