@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import json
 import struct
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +15,7 @@ import pytest
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
 from core.market.history.table import CHUNK_ROWS, TableFile
-from tests.support import commands
+from tests.hostile.reader_process import MOST_MB, told_by_a_reader
 from tests.support.candles import START_MS
 
 pa = pytest.importorskip("pyarrow")
@@ -27,22 +25,6 @@ pq = pytest.importorskip("pyarrow.parquet")
 pytestmark = pytest.mark.hostile
 
 NAMES = ("time", "open", "high", "low", "close", "volume")
-MOST_MB = 200
-READ = """
-import json, resource, sys
-from pathlib import Path
-import pandas, pyarrow.feather, pyarrow.parquet
-from core.market.history.errors import CandleFileError
-from core.market.history.reading import read_candle_table
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    read_candle_table(Path(sys.argv[1]))
-    said = None
-except CandleFileError as error:
-    said = str(error)
-grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-print(json.dumps({"said": said, "grown_mb": grown / (1024**2 if sys.platform == "darwin" else 1024)}))
-"""
 
 
 def one_value(rows: int) -> pa.RecordBatch:
@@ -117,17 +99,9 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_pa
     """A Feather file of 306 kB and a Parquet file of 5 MB passed 9 GB."""
     name, write, words = BOMBS[kind]
     write(tmp_path / name)
-    done = subprocess.run(
-        [sys.executable, "-c", READ, str(tmp_path / name)],
-        capture_output=True,
-        text=True,
-        cwd=commands.ROOT,
-        check=True,
-        timeout=240,
-    )
-    found = json.loads(done.stdout)
-    assert words in found["said"] and found["said"].endswith(".")
-    assert found["grown_mb"] < MOST_MB
+    said, grown_mb = told_by_a_reader(tmp_path / name)
+    assert words in said and said.endswith(".")
+    assert grown_mb < MOST_MB
 
 
 @pytest.mark.parametrize("index", ["column", "index", "time index"])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.market.history.errors import CandleFileError
+from core.market.history.parquet_pages import PageSizes, row_groups
 from core.market.history.source import LARGEST_BYTES, MOST_ROWS
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def _parquet_tables(path: Path, most_rows: int) -> Iterator[Any]:
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.parquet as pq  # noqa: PLC0415
 
+    places = row_groups(path)
     with pq.ParquetFile(path) as plain:
         found, schema = plain.metadata, plain.schema_arrow
         unpacked = sum(found.row_group(number).total_byte_size for number in range(found.num_row_groups))
@@ -54,8 +56,26 @@ def _parquet_tables(path: Path, most_rows: int) -> Iterator[Any]:
     texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
     with pq.ParquetFile(path, read_dictionary=texts) as file:  # one long text may be that of every row
         columns = [field.name for field in file.schema_arrow if _is_plain(field.type)]
-        for batch in file.iter_batches(batch_size=most_rows, columns=columns):
-            yield pa.Table.from_batches([batch])
+        sizes = PageSizes(path)
+        for groups in _row_groups_together(found, most_rows):
+            for number in groups:
+                sizes.refuse_too_much(places[number], columns)
+            for batch in file.iter_batches(batch_size=most_rows, row_groups=groups, columns=columns):
+                yield pa.Table.from_batches([batch])
+
+
+def _row_groups_together(metadata: Any, most_rows: int) -> Iterator[list[int]]:
+    """By their numbers: several small ones, or a larger one, make a part."""
+    together: list[int] = []
+    rows = 0
+    for number in range(metadata.num_row_groups):
+        held = metadata.row_group(number).num_rows
+        if together and rows + held > most_rows:
+            yield together
+            together, rows = [], 0
+        together.append(number)
+        rows += held
+    yield together
 
 
 def _feather_tables(path: Path) -> Iterator[Any]:
