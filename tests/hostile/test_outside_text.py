@@ -28,12 +28,19 @@ from desktop.panels.banner import Notice
 from desktop.plain_text import LONGEST_TEXT, MessageBox
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
+from tests.support.little_memory import little_memory
 
 pytestmark = pytest.mark.hostile
 
 NAME = "<img src='/dev/zero'>"
 """Qt would read that file to its end, which it does not have."""
 LONG = f"{NAME} {'very long ' * 20_000}"
+
+
+@pytest.fixture(autouse=True)
+def bounded() -> Iterator[None]:
+    with little_memory():
+        yield
 
 
 def checkpoints() -> list[CheckpointInfo]:

@@ -191,4 +191,10 @@ FAULTS = (
         'at_ms, side="right")) - 1',
         'at_ms, side="right"))',
     ),
+    Fault(
+        "old-forecast-drawn-as-new",
+        "desktop/chart/layers/forecast.py",
+        "if model.forecast_age or _oddity(model):",
+        "if _oddity(model):",
+    ),
 )

@@ -167,4 +167,16 @@ FAULTS = (
         'return " ".join(text.replace("|", "/").split())',
         'return " ".join(text.split())',
     ),
+    Fault(
+        "quantiles-moved-by-ties",
+        "core/forecast/calibrate.py",
+        "np.abs(shown - shown[:, MEDIAN, None]) > _TIE",
+        "np.broadcast_to(LEVELS != 0.5, shown.shape)",
+    ),
+    Fault(
+        "no-change-with-a-drift",
+        "core/forecast/baselines.py",
+        "np.sign(LEVELS - 0.5) * sizes",
+        "np.quantile(outcomes, LEVELS, axis=0).T",
+    ),
 )

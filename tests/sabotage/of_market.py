@@ -227,4 +227,34 @@ FAULTS = (
         "            self._inbox.is_ending = True",
         "            self._inbox.is_ending = False",
     ),
+    Fault(
+        "volume-of-any-size",
+        "core/market/validate.py",
+        "volume > LARGEST_VOLUME)",
+        "volume > np.inf)",
+    ),
+    Fault(
+        "wait-without-end-obeyed",
+        "core/market/feeds/trouble.py",
+        "return UNBELIEVED_WAIT_S if asked_s is not None and asked_s > LONGEST_BAN_S else asked_s",
+        "return asked_s",
+    ),
+    Fault(
+        "answer-of-any-size",
+        "core/market/feeds/bounded_answers.py",
+        "if len(body) > LARGEST_BYTES:",
+        "if not body:",
+    ),
+    Fault(
+        "file-that-unpacks-to-any-size",
+        "core/market/history/arrow.py",
+        "if max(unpacked, rows * columns * _CELL_BYTES) > LARGEST_BYTES:",
+        "if path.stat().st_size > LARGEST_BYTES:",
+    ),
+    Fault(
+        "replay-begins-at-its-end",
+        "core/market/feeds/replay.py",
+        "return catch_up if catch_up < candles else candles // 2 if limit is None else candles",
+        "return min(catch_up, candles)",
+    ),
 )

@@ -173,4 +173,28 @@ FAULTS = (
         "if status.state is FeedState.FAILED:",
         "if status.state is FeedState.ENDED:",
     ),
+    Fault(
+        "checksum-of-a-row-not-compared",
+        "core/storage/sealed.py",
+        "return len(row) == len(self.columns) + 2 and row[-1] == _checksum(row[:-1])",
+        "return len(row) == len(self.columns) + 2",
+    ),
+    Fault(
+        "thinned-by-days-alone",
+        "core/storage/thinning.py",
+        "min(int(newest) - self.rules.days * _DAY_MS, int(nth[0][0]))",
+        "int(newest) - self.rules.days * _DAY_MS",
+    ),
+    Fault(
+        "stored-for-everybody",
+        "core/storage/private.py",
+        "path.chmod(mode & ~_OTHERS)",
+        "path.chmod(mode)",
+    ),
+    Fault(
+        "imported-weights-learned-nothing",
+        "core/checkpoints/provenance.py",
+        "return max(*closes, *(each for each in stored if isinstance(each, int)), 0)",
+        "return max(*closes, 0)",
+    ),
 )

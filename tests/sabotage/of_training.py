@@ -293,4 +293,34 @@ FAULTS = (
         "        if refused is not None:",
         "        if False:",
     ),
+    Fault(
+        "score-of-what-was-shown",
+        "core/training/ledger.py",
+        "return CheckpointScores(skill_of_both(model, reference)",
+        "return CheckpointScores(skill_of_both(shown, reference)",
+    ),
+    Fault(
+        "harm-hidden-behind-gains",
+        "core/training/engine/adaptive.py",
+        "(_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).any()",
+        "(_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).all()",
+    ),
+    Fault(
+        "change-without-a-checkpoint",
+        "core/training/service.py",
+        'saved = self._save("change") if is_sound else ()',
+        'saved = () if is_sound else self._save("change")',
+    ),
+    Fault(
+        "state-that-is-no-number-is-saved",
+        "core/training/keeper.py",
+        "        require_finite_state(tensors, metadata)\n",
+        "",
+    ),
+    Fault(
+        "deadly-candle-comes-again",
+        "core/training/supervision/restarts.py",
+        "if death.candle_ms is None or not self._candle_deaths.died_on(death.candle_ms):",
+        "if death.candle_ms is None or self._candle_deaths.died_on(death.candle_ms):",
+    ),
 )

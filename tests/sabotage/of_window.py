@@ -269,4 +269,46 @@ FAULTS = (
         "max(0, -(-milliseconds // 1000))",
         "max(0, milliseconds // 1000)",
     ),
+    Fault(
+        "green-by-the-simple-rules",
+        "desktop/panels/answers.py",
+        "is_models_own = answer is not self.ghosts or self.model.found is Found.YES",
+        "is_models_own = answer is self.ghosts or self.model.found is Found.YES",
+    ),
+    Fault(
+        "alert-behind-other-notices",
+        "desktop/panels/banner.py",
+        "return alert or answer or max(",
+        "return answer or max(",
+    ),
+    Fault(
+        "set-rate-instead-of-the-one-in-force",
+        "desktop/window.py",
+        "if rates != (before.training.learning_rate, before.gradients.clip_norm):",
+        "if rates == (before.training.learning_rate, before.gradients.clip_norm):",
+    ),
+    Fault(
+        "markup-of-outside-in-a-tooltip",
+        "desktop/plain_text.py",
+        "html.escape(line, quote=False)",
+        "line",
+    ),
+    Fault(
+        "layout-with-a-wrong-byte-restored",
+        "desktop/layouts/store.py",
+        "if layouts.checksum not in (None, _checksum(layouts)):",
+        "if layouts.checksum == _checksum(layouts) is None:",
+    ),
+    Fault(
+        "market-left-for-a-file-that-is-refused",
+        "desktop/run_controller.py",
+        'if settings.market.feed != "replay" or self._market is None:\n            self._leave_for',
+        'if settings.market.feed != "replay" or self._market is not None:\n            self._leave_for',
+    ),
+    Fault(
+        "anybody-may-talk-to-the-window",
+        "desktop/single_instance.py",
+        "            if not is_own_peer(socket):",
+        "            if not socket.isOpen():",
+    ),
 )
