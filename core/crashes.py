@@ -14,13 +14,13 @@ import platform
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
 from typing import TextIO
 
 from core.clock import Clock
+from core.dates import utc_text
 from core.logs.writing import WINDOW_FILE
 from core.storage.folder import DataFolder
 from core.storage.ownership import LeftBehind
@@ -82,7 +82,7 @@ class CrashLog:
         return self._keep(("An error in the window. It went on.", _versions(), stack, self._last_lines()))
 
     def _of_last_owner(self, left: LeftBehind, path: Path) -> CrashReport:
-        began = datetime.fromtimestamp(left.since_ms / 1000.0, tz=UTC).isoformat(timespec="seconds")
+        began = utc_text(left.since_ms, "%Y-%m-%dT%H:%M:%S+00:00")
         what = f"The {left.role} that was started at {began} (process {left.pid}) did not end by itself."
         stack = _tail(path)
         how = (
@@ -95,7 +95,7 @@ class CrashLog:
     def _keep(self, parts: Sequence[str]) -> CrashReport:
         at_ms = self._clock.now_ms()
         text = "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
-        name = datetime.fromtimestamp(at_ms / 1000.0, tz=UTC).strftime("%Y-%m-%d_%H-%M-%S-%f")[:-3]
+        name = f"{utc_text(at_ms, '%Y-%m-%d_%H-%M-%S')}-{at_ms % 1000:03d}"
         path = self._folder.crashes / f"{name}.txt"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,8 @@ def _tail(path: Path) -> str:
 
 
 def _forget_oldest(folder: Path) -> None:
-    for path in sorted(folder.glob("*.txt"))[:-_REPORTS_KEPT]:
+    by_time = sorted(folder.glob("*.txt"), key=lambda path: (len(path.name), path.name))  # a year may have five digits
+    for path in by_time[:-_REPORTS_KEPT]:
         path.unlink(missing_ok=True)
 
 

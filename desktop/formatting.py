@@ -175,7 +175,8 @@ def format_candles(count: int) -> str:
 def local_datetime(time_ms: int, time_zone: tzinfo | None = None) -> datetime | None:
     """The moment in `time_zone` (None: the machine's). None where the calendar does not reach."""
     try:
-        return datetime.fromtimestamp(time_ms / 1000.0, tz=time_zone).astimezone(time_zone)
+        moment = datetime.fromtimestamp(time_ms / 1000.0, tz=time_zone)  # noqa: TID251 - out of reach is an answer here
+        return moment.astimezone(time_zone)
     except (OverflowError, ValueError, OSError):
         return None
 

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from core.checkpoints.columns import BY_NAME, COLUMNS, Column, Kind
+from core.dates import calendar_moment
 
 LONGEST = 2_000
 _DEEPEST = 40
@@ -345,7 +346,7 @@ def _named_span(name: str, moment: Moment) -> Span | None:
     """``last week`` and the like; a week begins on Monday. None where that is no time's name."""
     if name not in _NAMED_TIMES:
         return None
-    now = datetime.fromtimestamp(moment.now_ms / 1000, tz=moment.zone)
+    now = calendar_moment(moment.now_ms).astimezone(moment.zone)
     today = datetime(now.year, now.month, now.day)  # noqa: DTZ001 - placed in its zone below
     monday, first = today - timedelta(days=today.weekday()), today.replace(day=1)
     match name:

@@ -6,12 +6,15 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
+
+from core.dates import read_utc
 
 READ_AT_MOST_BYTES = 512_000
 """Of what was there before, and of each time that it is looked at: far more than is written between two looks."""
-_HEAD = re.compile(r"^(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z (?P<level>[A-Z]+) (?P<name>[\w.]+): (?P<text>.*)$")
+_HEAD = re.compile(
+    r"^(?P<at>\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z (?P<level>[A-Z]+) (?P<name>[\w.]+): (?P<text>.*)$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,5 @@ def _entries(text: str) -> Iterator[LogEntry]:
 
 
 def _entry(head: re.Match[str], details: list[str]) -> LogEntry:
-    at = datetime.fromisoformat(head["at"]).replace(tzinfo=UTC)
     level = logging.getLevelNamesMapping().get(head["level"], logging.INFO)
-    return LogEntry(round(at.timestamp() * 1000), level, head["name"], head["text"], "\n".join(details).strip("\n"))
+    return LogEntry(read_utc(head["at"]), level, head["name"], head["text"], "\n".join(details).strip("\n"))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import sys
-from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
+from core.dates import utc_text
 from core.plain import plain
 from core.storage.private import make_private
 
@@ -77,5 +77,5 @@ class _UtcFormatter(_Bounded):
     """``2026-11-21T15:00:00.123Z``: a local time would come twice in an autumn night."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
-        moment = datetime.fromtimestamp(record.created, UTC)
-        return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
+        at_ms = int(record.created * 1000)
+        return f"{utc_text(at_ms, '%Y-%m-%dT%H:%M:%S')}.{at_ms % 1000:03d}Z"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
+from core.dates import utc_text
 from core.forecast.quantities import LEVELS, FloatArray
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE, rolling_shares
 from core.report import svg
@@ -167,7 +167,7 @@ def _scale_of_time(course: Course, across: svg.Axis) -> list[Element]:
     targets = course.target_open_time_ms
     form = "%d %b %Y" if targets[-1] - targets[0] > _TICKS * _DAY_MS else "%d %b %H:%M"
     rows = np.linspace(0, targets.size - 1, _TICKS).astype(np.int64)[1:-1]
-    names = [(float(row), datetime.fromtimestamp(targets[row] / 1000.0, UTC).strftime(form)) for row in rows]
+    names = [(float(row), utc_text(int(targets[row]), form)) for row in rows]
     return svg.scale_below(across, names, f"candles in time order (UTC), n = {targets.size:,}")
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from core.dates import utc_text
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 
 NOT_ENOUGH = "not enough candles"
@@ -88,7 +88,7 @@ def beginning(summary: dict[str, Any]) -> str:
     told = summary.get("checkpoint")
     if told is None:
         return ""
-    until = datetime.fromtimestamp(told["learned_until_ms"] / 1000, tz=UTC)
+    until = utc_text(told["learned_until_ms"], "%Y-%m-%d %H:%M")
     learning = (
         "The model went on learning from each candle, as it does live."
         if told["learns"]
@@ -96,7 +96,7 @@ def beginning(summary: dict[str, Any]) -> str:
     )
     return (
         f"It began with the checkpoint of step {told['step']:,} ({printable(told['id'])}), which had learned "
-        f"{printable(told['market'])} up to {until:%Y-%m-%d %H:%M} UTC. {learning} {_seen(told)}"
+        f"{printable(told['market'])} up to {until} UTC. {learning} {_seen(told)}"
     )
 
 
@@ -237,7 +237,7 @@ def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """A row for each time that the loss had risen for good: when, loss before, loss after, what was done."""
     return [
         (
-            datetime.fromtimestamp(of["candle_open_time_ms"] / 1000.0, UTC).strftime("%Y-%m-%d %H:%M"),
+            utc_text(of["candle_open_time_ms"], "%Y-%m-%d %H:%M"),
             f"{of['loss_before']:.3g}",
             f"{of['loss_after']:.3g} over {of['candles']:,} candles",
             of["what_was_done"],

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated_dataclass
 
+from core.dates import utc_text
 from core.storage.durable import write_durably
 from core.storage.record_tables import DETAILS
 
@@ -80,7 +80,7 @@ class Backup:
 
 def folder_name(at_ms: int) -> str:
     """``2026-11-21T15-00-00Z``: it sorts by time, and every file system takes it."""
-    return f"{datetime.fromtimestamp(at_ms / 1000.0, tz=UTC):%Y-%m-%dT%H-%M-%SZ}"
+    return utc_text(at_ms, "%Y-%m-%dT%H-%M-%SZ")
 
 
 def write_record(folder: Path, record: Record) -> None:

@@ -8,11 +8,11 @@ import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.clock import Clock, SystemClock
+from core.dates import local_text, utc_text
 from core.storage.backup_record import Backup, list_backups, sha256_of, verify
 from core.storage.backups import damage_answered, damage_found, last_written_ms, link_or_copy
 from core.storage.database import open_database, select
@@ -113,7 +113,7 @@ def what_is_missing(restored: Restored) -> str:
 
 def moment(at_ms: int) -> str:
     """A time for people, in the machine's zone, which is named."""
-    return f"{datetime.fromtimestamp(at_ms / 1000.0, tz=UTC).astimezone():%Y-%m-%d %H:%M:%S %Z}"
+    return local_text(at_ms, "%Y-%m-%d %H:%M:%S %Z")
 
 
 def set_aside(path: Path, now_ms: int, folder: Path) -> Path | None:
@@ -273,4 +273,4 @@ def _set_unnamed_aside(folder: DataFolder, db: Database, aside: Path) -> None:
 
 
 def _stamp(at_ms: int) -> str:
-    return f"{datetime.fromtimestamp(at_ms / 1000.0, tz=UTC):%Y%m%dT%H%M%S}"
+    return utc_text(at_ms, "%Y%m%dT%H%M%S")

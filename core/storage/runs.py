@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from core.dates import utc_text
 from core.market.candle import Market
 from core.storage.database import select, write
 from core.storage.errors import StorageError
@@ -113,8 +113,7 @@ class RunStore:
 
 
 def _new_id(created_at_ms: int) -> str:
-    moment = datetime.fromtimestamp(created_at_ms / 1000, tz=UTC)
-    return f"{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(4)}"
+    return f"{utc_text(created_at_ms, '%Y%m%d-%H%M%S')}-{secrets.token_hex(4)}"
 
 
 def _missing(run_id: str) -> StorageError:

@@ -8,7 +8,6 @@ import logging
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +15,7 @@ from PySide6.QtCore import QEvent, QObject, Signal, Slot
 
 from core.checkpoints.catalog import Kept
 from core.checkpoints.evaluation import evaluation_of
+from core.dates import calendar_moment
 from core.events import Severity
 from core.market.candle import Interval, Market
 from core.market.feeds.urls import ExchangeUrls
@@ -172,7 +172,7 @@ class JobDesk(QObject):
         """Which checkpoint, on which file? chosen: the one that is meant; None: the best of the run is offered."""
         offered = self._offered(chosen)
         first = offered[0].info.checkpoint_id if offered else None
-        now = datetime.fromtimestamp(self._state.clock.now_ms() / 1000, UTC).astimezone()
+        now = calendar_moment(self._state.clock.now_ms()).astimezone()
         device = self._window.settings.training.device
         return self._ask(EvaluateDialog(offered, first, self._folder.reports, now, device, self._window))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
+from core.dates import calendar_moment
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.history.errors import HistoryError, UnnamedMarketError
 from core.market.history.moments import parse_moment
@@ -141,7 +142,7 @@ class BackfillDialog(JobDialog):
         self.venue = editable(_VENUES, market.venue)
         self.symbol = editable(_SYMBOLS, market.symbol)
         self.interval = editable(INTERVALS, market.interval)
-        first = datetime.fromtimestamp(now_ms / 1000, UTC) - timedelta(days=_FIRST_DAYS)
+        first = calendar_moment(now_ms) - timedelta(days=_FIRST_DAYS)
         self.since = QLineEdit(first.strftime("%Y-%m-%d"))
         self.until = QLineEdit()
         self.until.setPlaceholderText(translate("Jobs", "Now"))

@@ -128,8 +128,8 @@ FAULTS = (
     Fault(
         "log-times-in-seconds",
         "core/logs/reading.py",
-        "round(at.timestamp() * 1000)",
-        "round(at.timestamp())",
+        'read_utc(head["at"])',
+        'read_utc(head["at"]) // 1000',
     ),
     Fault(
         "oldest-log-lines-kept",

@@ -1,4 +1,4 @@
-"""A bound on what a test may take, for attacks that would otherwise take all memory of the computer once they succeed."""
+"""A bound on what a test may take, for attacks that would take all memory of the computer once they succeed."""
 
 from __future__ import annotations
 

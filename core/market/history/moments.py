@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from core.dates import utc_text
 from core.market.candle import Interval
 from core.market.history.errors import HistoryError
 
@@ -22,7 +23,7 @@ def parse_moment(text: str) -> int:
 
 def moment_text(time_ms: int) -> str:
     """UTC, to the minute."""
-    return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return utc_text(time_ms, "%Y-%m-%d %H:%M")
 
 
 def first_on_grid(time_ms: int, interval: Interval, phase_ms: int = 0) -> int:

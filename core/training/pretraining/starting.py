@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
+from core.dates import utc_text
 from core.events import Severity
 from core.market.candle import Interval
 from core.settings import ModelSettings
@@ -76,7 +76,7 @@ def _take(engine: TrainingEngine, store: PretrainedStore, pretrained: Pretrained
 
 
 def _started(pretrained: Pretrained, has_moments: bool) -> Mishap:
-    until = datetime.fromtimestamp(pretrained.seen_until_ms / 1000, tz=UTC)
+    until = utc_text(pretrained.seen_until_ms, "%Y-%m-%d %H:%M")
     optimizer = "" if has_moments else " Its optimizer state was of no use, so a new optimizer began."
     return Mishap(
         Severity.INFO,
@@ -84,7 +84,7 @@ def _started(pretrained: Pretrained, has_moments: bool) -> Mishap:
         f"This run starts from {pretrained.checkpoint_id}, whose skill on held-back candles was "
         f"{100.0 * pretrained.skill:+.2f} %.",
         f"Weights and optimizer are its own; calibration, expert weights and scores begin anew.{optimizer} Forecasts "
-        f"of candles before {until:%Y-%m-%d %H:%M} UTC, which it may have seen, are scored apart.",
+        f"of candles before {until} UTC, which it may have seen, are scored apart.",
         "Nothing. The setting training.start_from, or --start-from none, begins with a new model instead.",
     )
 

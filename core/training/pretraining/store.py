@@ -6,12 +6,12 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
+from core.dates import utc_text
 from core.storage.durable import write_durably
 from core.storage.folder import DataFolder
 from core.storage.weights import read_weights, write_weights
@@ -84,8 +84,7 @@ class PretrainedStore:
 
 
 def _new_id(created_at_ms: int) -> str:
-    moment = datetime.fromtimestamp(created_at_ms / 1000, tz=UTC)
-    return f"{_FOLDER}-{moment:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+    return f"{_FOLDER}-{utc_text(created_at_ms, '%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
 
 
 def _read(path: Path) -> Pretrained | None:
