@@ -40,7 +40,7 @@ from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
 from desktop.commands.options import Context
 from desktop.database import WindowDatabase
-from desktop.database_opening import CHECK_JOB, DatabaseOpener
+from desktop.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.file_reading import READING_JOB
@@ -173,6 +173,7 @@ class Application(QObject):
         self.jobs.begin_to_close()
         self._opener.opened.disconnect()
         self._opener.skip()
+        self._opener.give_up_conversion()
         if not self._opener.wait(_ENDS_WITHIN_MS):
             _log.error("The thread that checks the database did not end in time.")
         self.history_visits.close()
@@ -225,7 +226,7 @@ class Application(QObject):
     def _show_check(self, progress: JobProgress) -> None:
         self.state.apply(progress)
         if not progress.is_over:
-            self.chart.set_empty_text(translate("Window", "Checking the database. Candles follow."))
+            self.chart.set_empty_text(translate("Window", "{0}. Candles follow.").format(progress.title))
 
     @Slot(object)
     def _begin(self, notice: str | None) -> None:
@@ -327,6 +328,8 @@ class Application(QObject):
         answer(JOB_ID, lambda _id: self.runs.stop_training(), goes_on)
         skipped = translate("Window", "The check was left out; the next start does it.")
         answer(CHECK_JOB, lambda _id: self._opener.skip(), skipped)
+        as_it_was = translate("Window", "The database is as it was.")
+        answer(CONVERSION_JOB, lambda _id: self._opener.give_up_conversion(), as_it_was)
         answer(
             FILES_JOB,
             lambda _id: self.browser.exchange.cancel(),

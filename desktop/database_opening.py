@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import threading
+from functools import partial
 
 from PySide6.QtCore import QObject, QThread, Signal
 
@@ -12,6 +14,7 @@ from core.storage.folder import DataFolder
 from desktop.translation import translate
 
 CHECK_JOB = "database check"
+CONVERSION_JOB = "database conversion"
 _TELL_EVERY_S = 0.2
 _log = logging.getLogger("ghostcandle")
 
@@ -32,40 +35,56 @@ class DatabaseOpener(QThread):
         super().__init__(parent)
         self.setObjectName("DatabaseOpener")
         self._folder, self._clock = folder, clock
-        self._title = translate("Window", "Checking the database")
-        self._told_s: float | None = None
+        self._titles = {
+            CHECK_JOB: translate("Window", "Checking the database"),
+            CONVERSION_JOB: translate("Window", "Bringing the database up to date"),
+        }
+        self._told_s: dict[str, float] = {}
+        self._is_given_up = threading.Event()
 
     def skip(self) -> None:
         """Leave out what is left of the check: the next start does it. Callable from the window's thread."""
         self.requestInterruption()
 
+    def give_up_conversion(self) -> None:
+        """Leave an older database as it is: it cannot be used then. Callable from the window's thread."""
+        self._is_given_up.set()
+
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
+        from core.storage.database import Watch  # noqa: PLC0415 - after the first paint
         from core.storage.errors import StorageError  # noqa: PLC0415 - after the first paint
-        from core.storage.recovering import CheckWatch, open_or_recover  # noqa: PLC0415 - after the first paint
+        from core.storage.recovering import open_or_recover  # noqa: PLC0415 - after the first paint
 
         try:
-            watch = CheckWatch(self._tell, self.isInterruptionRequested)
-            opened = open_or_recover(self._folder, clock=self._clock, watch=watch)
+            check = Watch(partial(self._tell, CHECK_JOB), self.isInterruptionRequested)
+            conversion = Watch(partial(self._tell, CONVERSION_JOB), self._is_given_up.is_set)
+            opened = open_or_recover(self._folder, clock=self._clock, watch=check, conversion=conversion)
             opened.db.close()
-            self._tell_end()
+            self._tell_end(is_done=True)
             self.opened.emit(opened.notice)
         except StorageError as error:
-            self._tell_end()
+            self._tell_end(is_done=False)
             self.failed.emit(str(error))
         except Exception as error:
             _log.exception("The database could not be opened.")
             words = translate("Window", "The database could not be opened ({0}: {1}). The log says more.")
-            self._tell_end()
+            self._tell_end(is_done=False)
             self.failed.emit(words.format(type(error).__name__, error))
 
-    def _tell(self, done: int, total: int) -> None:
+    def _tell(self, job_id: str, done: int, total: int) -> None:
         now_s = self._clock.monotonic_s()
-        if self._told_s is None or now_s - self._told_s >= _TELL_EVERY_S:
-            self._told_s = now_s
-            # What was read has to be looked at yet: it is not over when all is read.
-            self.progressed.emit(JobProgress(CHECK_JOB, self._title, done, total + total // 4))
+        if job_id == CONVERSION_JOB:
+            self._tell_end_of(CHECK_JOB, is_done=True)
+        if job_id not in self._told_s or now_s - self._told_s[job_id] >= _TELL_EVERY_S:
+            self._told_s[job_id] = now_s
+            # What was read has to be looked at, or written, yet: it is not over when all is read.
+            self.progressed.emit(JobProgress(job_id, self._titles[job_id], done, total + total // 4))
 
-    def _tell_end(self) -> None:
-        if self._told_s is not None:
-            self.progressed.emit(JobProgress(CHECK_JOB, self._title, 1, 1, is_over=True))
+    def _tell_end(self, *, is_done: bool) -> None:
+        for job_id in self._titles:
+            self._tell_end_of(job_id, is_done=is_done)
+
+    def _tell_end_of(self, job_id: str, *, is_done: bool) -> None:
+        if self._told_s.pop(job_id, None) is not None:
+            self.progressed.emit(JobProgress(job_id, self._titles[job_id], int(is_done), 1, is_over=True))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.events import ForecastMode
+from core.storage.migrations import Progress
 from core.storage.packed_scores import pack_losses_of
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.records import StoredForecast, StoredScore
@@ -32,18 +33,21 @@ _FORECASTS = "SELECT * FROM forecasts_before WHERE run_id = ? ORDER BY origin_op
 _SCORES = """
 SELECT * FROM scores_before WHERE run_id = ? AND (horizon = 1) = ? ORDER BY target_open_time_ms, version, horizon
 """
+_TABLES = ("forecasts", "scores", "steps")
 _STEPS = "SELECT * FROM steps_before WHERE run_id = ? ORDER BY candle_open_time_ms, step"
 _BY_TARGET = "CREATE INDEX scores_before_by_target ON scores_before (run_id, target_open_time_ms, version, horizon)"
 _log = logging.getLogger("ghostcandle")
 
+_TELL_EVERY = 1_000
 _Rows = Iterator[sqlite3.Row]
 _Converted = tuple[Sequence[object], bytes | None]
 """A row's values, and its detail."""
 
 
-def convert(db: Database) -> None:
-    """Copy all rows, a run after another, in the order of time."""
+def convert(db: Database, on_progress: Progress) -> None:
+    """Copy all rows, a run after another, in the order of time. on_progress: told how many were read, of how many."""
     db.conn.execute(_BY_TARGET)
+    before = _Before(db, on_progress)
     for run, run_id in db.conn.execute("SELECT sequence, run_id FROM runs ORDER BY sequence").fetchall():
 
         def forecasts(rows: list[sqlite3.Row], run: int = run, run_id: str = run_id) -> _Converted:
@@ -55,15 +59,15 @@ def convert(db: Database) -> None:
 
         by_target = itemgetter("target_open_time_ms", "version")
         copy = _Copy(db, forecasts, itemgetter("origin_open_time_ms"))
-        copy.all(FORECASTS, _FORECAST_COLUMNS, _read(db, _FORECASTS, run_id))
+        copy.all(FORECASTS, _FORECAST_COLUMNS, before.read(_FORECASTS, run_id))
         for table, is_first in ((SCORES, True), (FURTHER_SCORES, False)):
-            _Copy(db, scores, by_target).all(table, _SCORE_COLUMNS, _read(db, _SCORES, run_id, is_first))
+            _Copy(db, scores, by_target).all(table, _SCORE_COLUMNS, before.read(_SCORES, run_id, is_first))
 
         def steps(rows: list[sqlite3.Row], run: int = run) -> _Converted:
             return _step(run, rows[0])
 
         copy = _Copy(db, steps, itemgetter("candle_open_time_ms", "step"))
-        copy.all(STEPS, _STEP_COLUMNS, _read(db, _STEPS, run_id))
+        copy.all(STEPS, _STEP_COLUMNS, before.read(_STEPS, run_id))
 
 
 class _Copy:
@@ -106,10 +110,22 @@ class _Copy:
         self._details.clear()
 
 
-def _read(db: Database, sql: str, *values: object) -> _Rows:
-    cursor = db.conn.cursor()
-    cursor.row_factory = sqlite3.Row
-    return iter(cursor.execute(sql, values))
+class _Before:
+    """Reads the tables of before, and tells how far it is."""
+
+    def __init__(self, db: Database, on_progress: Progress) -> None:
+        self._db, self._on_progress, self._done = db, on_progress, 0
+        counts = (db.conn.execute(f"SELECT COUNT(*) FROM {name}_before").fetchone()[0] for name in _TABLES)
+        self._total = sum(int(count) for count in counts)
+
+    def read(self, sql: str, *values: object) -> _Rows:
+        cursor = self._db.conn.cursor()
+        cursor.row_factory = sqlite3.Row
+        for row in cursor.execute(sql, values):
+            yield row
+            self._done += 1
+            if self._done % _TELL_EVERY == 0:
+                self._on_progress(self._done, self._total)
 
 
 _PLAIN_FORECAST = (

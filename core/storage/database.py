@@ -31,6 +31,14 @@ _STEPS_BETWEEN_LOOKS = 20_000
 """Of SQLite's machine: about a millisecond."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Looks at long work. on_progress: told how much is done, and of how much. is_cancelled: asked now and then."""
+
+    on_progress: Callable[[int, int], object]
+    is_cancelled: Callable[[], bool]
+
+
 def open_database(
     path: Path,
     *,
@@ -39,11 +47,13 @@ def open_database(
     is_thorough: bool = False,
     busy_timeout_ms: int = BUSY_TIMEOUT_MS,
     is_cancelled: Callable[[], bool] | None = None,
+    conversion: Watch | None = None,
 ) -> Database:
     """Open the file, creating it and bringing its schema up to date unless `readonly`.
 
     quick_check: look through its pages before; is_thorough: and hold its indexes against its tables. is_cancelled:
-    asked now and then meanwhile; once it says so, the rest of the check is left out.
+    asked now and then meanwhile; once it says so, the rest of the check is left out. conversion: looks at what an older
+    database needs, which takes minutes; cancelled, the file is as it was.
 
     Raises StorageError (CorruptDatabaseError, NewerDatabaseError) with a sentence for the user.
     """
@@ -52,7 +62,7 @@ def open_database(
     try:
         connection = _connect(path, readonly, busy_timeout_ms)
         try:
-            db = _prepare(connection, path, readonly, _Check(quick_check, is_thorough, is_cancelled))
+            db = _prepare(connection, path, readonly, _Check(quick_check, is_thorough, is_cancelled), conversion)
             if not readonly:
                 _make_private(path)
             return db
@@ -137,7 +147,9 @@ class _Check:
     is_cancelled: Callable[[], bool] | None
 
 
-def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, check: _Check) -> Database:
+def _prepare(
+    connection: sqlite3.Connection, path: Path, readonly: bool, check: _Check, conversion: Watch | None
+) -> Database:
     from sqlite_utils import Database  # noqa: PLC0415 - it imports pandas: 0.3 s, not before the first paint
 
     db = Database(connection, execute_plugins=False)
@@ -151,7 +163,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, readonly: bool, check: 
     else:
         _refuse_readonly_file(path)
         _enable_wal(db, path)
-        _migrate(db)
+        _migrate(db, conversion)
     return db
 
 
@@ -225,12 +237,33 @@ def _enable_wal(db: Database, path: Path) -> None:
         )
 
 
-def _migrate(db: Database) -> None:
-    steps = schema()
+def _migrate(db: Database, watch: Watch | None) -> None:
+    steps = schema() if watch is None else schema(watch.on_progress)
     if steps.pending(db):
-        with write(db):  # another process may have been first: `apply` looks again, now under the lock
+        with write(db), _given_up(db.conn, watch):  # another process may have been first: `apply` looks again
             steps.apply(db)
         give_back_room(db.conn)
+
+
+@contextmanager
+def _given_up(connection: sqlite3.Connection, watch: Watch | None) -> Iterator[None]:
+    """Any statement ends once the watch says so; what follows belongs to whoever rolls back. Raises StorageError."""
+    if watch is None:
+        yield
+        return
+    is_cancelled = watch.is_cancelled
+    connection.set_progress_handler(lambda: int(is_cancelled()), _STEPS_BETWEEN_LOOKS)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
+            raise
+        raise StorageError(
+            "Bringing the database up to date was cancelled, and it is as it was. This version cannot use it so: the "
+            "next start begins again."
+        ) from error
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
 def give_back_room(connection: sqlite3.Connection) -> None:

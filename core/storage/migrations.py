@@ -9,6 +9,7 @@ this folder: the window adds its run, its settings and its checkpoint, and no tr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from core.storage.record_schema import BOUNDED_RECORD, RENAME_FORMER
@@ -39,13 +40,20 @@ if TYPE_CHECKING:
     from sqlite_utils.migrations import Migrations
 
 
-def schema() -> Migrations:
-    """All steps, in order."""
+Progress = Callable[[int, int], object]
+"""Told how much is done, and of how much."""
+
+
+def schema(on_progress: Progress = lambda done, total: None) -> Migrations:
+    """All steps, in order. on_progress: for the one that takes minutes."""
     from sqlite_utils.migrations import Migrations  # noqa: PLC0415 - see database._prepare
+
+    def told(db: Database) -> None:
+        bounded_record(db, on_progress)
 
     steps = Migrations("ghostcandle")
     for step in STEPS:
-        steps()(step)
+        steps(name=step.__name__)(told if step is bounded_record else step)
     return steps
 
 
@@ -137,13 +145,13 @@ def candles_set_aside(db: Database) -> None:
     run_script(db, SET_ASIDE_CANDLES)
 
 
-def bounded_record(db: Database) -> None:
+def bounded_record(db: Database, on_progress: Progress = lambda done, total: None) -> None:
     """Forecasts, scores and steps in a row a candle, each with a checksum; what goes after a while in rows apart."""
     from core.storage.converting import convert  # noqa: PLC0415 - it needs NumPy, and is needed once in a life
 
     run_script(db, RENAME_FORMER)
     run_script(db, BOUNDED_RECORD)
-    convert(db)
+    convert(db, on_progress)
     run_script(db, "DROP TABLE scores_before; DROP TABLE forecasts_before; DROP TABLE steps_before;")
 
 

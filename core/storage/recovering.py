@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from core.clock import Clock, SystemClock
 from core.dates import local_text, utc_text
 from core.storage.backup_record import Backup, list_backups, sha256_of, verify
 from core.storage.backups import damage_answered, damage_found, last_written_ms, link_or_copy
-from core.storage.database import open_database, select
+from core.storage.database import Watch, open_database, select
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
@@ -46,20 +45,19 @@ class Restored:
     """When the former database was last written to, where that was after the backup; else None."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckWatch:
-    """on_progress: told bytes that were read, and of how many. is_cancelled: once True, what is left of the check is
-    left out: the next start does it."""
-
-    on_progress: Callable[[int, int], object]
-    is_cancelled: Callable[[], bool]
-
-
 def open_or_recover(
-    folder: DataFolder, *, clock: Clock | None = None, quick_check: bool = True, watch: CheckWatch | None = None
+    folder: DataFolder,
+    *,
+    clock: Clock | None = None,
+    quick_check: bool = True,
+    watch: Watch | None = None,
+    conversion: Watch | None = None,
 ) -> OpenedDatabase:
     """Open the folder's database. One that is damaged is moved to the quarantine; the newest verified backup takes its
     place, or where there is none a new, empty database. Slow where it is large, so not for a thread that paints.
+
+    watch: looks at the check, in bytes; once it is cancelled, what is left of it is left to the next start. conversion:
+    looks at bringing an older database up to date; cancelled, that raises StorageError with the file as it was.
 
     Only the owner of the data folder may call this, and before its process has any connection to the file: a file must
     not be moved from under another process, and looking into it by ourselves lets go of this process's locks.
@@ -69,7 +67,7 @@ def open_or_recover(
         _refuse_missing(folder)
         if watch is not None:
             _read_through(folder.database, watch)
-        opened = OpenedDatabase(_opened(folder, quick_check, watch), None)
+        opened = OpenedDatabase(_opened(folder, quick_check, watch, conversion), None)
     except CorruptDatabaseError as damage:
         opened = _recovered(folder, damage, (clock or SystemClock()).now_ms())
     if watch is None or not watch.is_cancelled():
@@ -147,7 +145,7 @@ def _refuse_missing(folder: DataFolder) -> None:
         raise CorruptDatabaseError(f"The database {folder.database} is gone.")
 
 
-def _read_through(path: Path, watch: CheckWatch) -> None:
+def _read_through(path: Path, watch: Watch) -> None:
     """Bring the file to memory in the order of the disk: the check, which goes through it in the order of its tables,
     takes ten times as long on a file that is not there. Only while this process has no connection to it."""
     try:
@@ -162,7 +160,7 @@ def _read_through(path: Path, watch: CheckWatch) -> None:
         return  # SQLite will say what is wrong with it
 
 
-def _opened(folder: DataFolder, quick_check: bool, watch: CheckWatch | None = None) -> Database:
+def _opened(folder: DataFolder, quick_check: bool, watch: Watch | None, conversion: Watch | None) -> Database:
     """Raises CorruptDatabaseError for what cannot be the database that was written."""
     path = folder.database
     try:
@@ -171,6 +169,7 @@ def _opened(folder: DataFolder, quick_check: bool, watch: CheckWatch | None = No
             quick_check=quick_check,
             is_thorough=damage_found(folder.backups),
             is_cancelled=None if watch is None else watch.is_cancelled,
+            conversion=conversion,
         )
     except UNREADABLE as error:
         raise StorageError(

@@ -8,19 +8,20 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QThread
+from PySide6.QtCore import Qt, QThread
 from pytestqt.qtbot import QtBot
 
 from core.clock import SystemClock
 from core.events import JobProgress
-from core.storage import recovering
+from core.storage import converting, database, recovering
 from core.storage.backups import damage_found, make_backup
 from core.storage.candles import CandleStore
-from core.storage.database import open_database
+from core.storage.database import Watch, open_database
 from core.storage.folder import DataFolder
-from core.storage.recovering import CheckWatch, open_or_recover
-from desktop.database_opening import CHECK_JOB, DatabaseOpener
-from tests.core.storage.samples import MARKET, candle
+from core.storage.recovering import open_or_recover
+from desktop.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
+from tests.core.storage.samples import MARKET, candle, create_run, forecasts
+from tests.support.old_record import add_old_forecasts, open_old_database
 
 PATIENCE_MS = 60_000
 
@@ -117,6 +118,43 @@ def test_what_cannot_be_opened_is_a_sentence(qtbot: QtBot, folder: DataFolder) -
     assert "newer version" in str(signal.args[0])
 
 
+@pytest.fixture
+def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
+    """A folder with the record of before; each ten rows of it are told."""
+    monkeypatch.setattr(converting, "_TELL_EVERY", 10)
+    folder = DataFolder(tmp_path / "older")
+    folder.ensure()
+    with closing(open_old_database(folder.database)) as db:
+        run_id = create_run(db).run_id
+        for origin in range(20):
+            add_old_forecasts(db, run_id, forecasts(origin))
+    return folder
+
+
+def test_an_older_database_tells_how_far_it_is_being_brought_up_to_date(qtbot: QtBot, older: DataFolder) -> None:
+    opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    assert opened(qtbot, opener) is None
+    assert seen[0].job_id == CONVERSION_JOB and 0 < seen[0].done < seen[0].total
+    assert seen[-1].job_id == CONVERSION_JOB and seen[-1].is_over and seen[-1].done == seen[-1].total
+
+
+def test_cancelled_it_is_said_that_the_database_is_as_it_was(
+    qtbot: QtBot, older: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_STEPS_BETWEEN_LOOKS", 10)
+    opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    opener.progressed.connect(opener.give_up_conversion, Qt.ConnectionType.DirectConnection)
+    opener.skip()  # leaves out the check, and nothing else
+    with qtbot.waitSignal(opener.failed, timeout=PATIENCE_MS) as signal:
+        opener.start()
+    assert opener.wait(PATIENCE_MS)
+    assert "it is as it was" in str(signal.args[0])
+    assert seen[-1].is_over and seen[-1].done < seen[-1].total
+    assert opened(qtbot, DatabaseOpener(older, SystemClock())) is None
+
+
 @pytest.mark.usefixtures("large")
 def test_a_check_that_is_skipped_leaves_the_rest_to_the_next_start(folder: DataFolder) -> None:
     """Cancelled while pages are looked at: it opens, and what a backup had found is not forgotten."""
@@ -124,7 +162,7 @@ def test_a_check_that_is_skipped_leaves_the_rest_to_the_next_start(folder: DataF
     folder.backups.mkdir()
     (folder.backups / "damage-found.txt").write_text("a page")
     reads: list[int] = []
-    watch = CheckWatch(lambda done, total: reads.append(done), lambda: len(reads) > 3)
+    watch = Watch(lambda done, total: reads.append(done), lambda: len(reads) > 3)
     found = open_or_recover(folder, watch=watch)
     found.db.close()
     assert found.notice is None and len(reads) == 4

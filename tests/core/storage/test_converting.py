@@ -14,7 +14,8 @@ from sqlite_utils import Database
 
 from core.diagnosis import GradientStatistics, LayerStatistics
 from core.events import StepDone
-from core.storage.database import open_database
+from core.storage import converting, database
+from core.storage.database import Watch, open_database
 from core.storage.errors import StorageError
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
@@ -123,6 +124,35 @@ def test_rows_that_were_damaged_are_left_out_and_counted(
         reader = RecordReader(db, run_id)
         assert reader.forecasts_of(600_000) == [] and len(reader.forecasts_of(660_000)) == HORIZONS
     assert "1 rows of the table forecasts were damaged" in caplog.text
+
+
+def test_it_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(converting, "_TELL_EVERY", 50)
+    with old_database(tmp_path / "old.sqlite3"):
+        pass
+    told: list[tuple[int, int]] = []
+    watch = Watch(lambda done, total: told.append((done, total)), lambda: False)
+    open_database(tmp_path / "old.sqlite3", conversion=watch).close()
+    rows = CANDLES * HORIZONS + len(scores()) + CANDLES
+    assert told == [(done, rows) for done in range(50, rows + 1, 50)]
+
+
+@pytest.mark.parametrize("reports", [0, 1, 5])
+def test_given_up_it_leaves_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reports: int) -> None:
+    monkeypatch.setattr(converting, "_TELL_EVERY", 100)
+    monkeypatch.setattr(database, "_STEPS_BETWEEN_LOOKS", 10)
+    path = tmp_path / "old.sqlite3"
+    with old_database(path) as (db, run_id):
+        before = list(db.conn.iterdump())
+    told: list[int] = []
+    watch = Watch(lambda done, total: told.append(done), lambda: len(told) >= reports)
+    with pytest.raises(StorageError, match="cancelled, and it is as it was"):
+        open_database(path, conversion=watch)
+    assert len(told) == reports
+    with closing(Database(path)) as db:
+        assert list(db.conn.iterdump()) == before
+    with closing(open_database(path, quick_check=True)) as db:
+        assert RecordReader(db, run_id).counts().candles == CANDLES
 
 
 @pytest.mark.slow
