@@ -106,6 +106,8 @@ def elided_by_words(text: str, metrics: QFontMetrics, width: int) -> str:
     while len(words) > 1 and metrics.horizontalAdvance(text) > width:
         words.pop()
         text = " ".join(words) + " …"
+    if metrics.horizontalAdvance(text) <= width:  # Qt counts fractions of a pixel, and would take a character off
+        return text
     return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 

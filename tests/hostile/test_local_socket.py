@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -9,6 +10,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,7 @@ from desktop.history_client import WindowWriter
 from desktop.history_visits import HistoryVisits
 from desktop.history_wire import GREETING, ROWS_AT_ONCE, columns_bytes, market_fields, packed
 from desktop.private_socket import address, is_own_peer
-from desktop.single_instance import SingleInstance
+from desktop.single_instance import Reply, SingleInstance
 from tests.support import commands
 from tests.support.candles import MINUTE, START_MS
 
@@ -167,6 +169,17 @@ def test_a_command_sends_nothing_to_another_users_program(
         stranger.communicate("", timeout=60.0)
 
 
+@as_root
+def test_another_users_program_cannot_answer_for_the_window(door: SingleInstance, tmp_path: Path) -> None:
+    place = Path(address(tmp_path))
+    place.parent.parent.chmod(0o777)
+    place.parent.chmod(0o777)
+    with as_nobody(_BIND, str(place)) as stranger:
+        assert stranger.stdout is not None and stranger.stdout.readline() == "taken\n"
+        assert door.ask_owner() is Reply.NOBODY
+        stranger.communicate("", timeout=60.0)
+
+
 def test_a_folder_that_is_open_to_others_is_closed(cache: Path, tmp_path: Path) -> None:
     folder = Path(address(tmp_path)).parent
     folder.chmod(0o777)
@@ -189,10 +202,12 @@ def test_a_place_that_is_no_folder_of_the_users_is_not_used(cache: Path, tmp_pat
 def test_who_listens_without_the_lock_keeps_no_window_from_opening(
     door: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lock is asked first; what lies in the socket's place then is nobody's."""
+    """The lock is asked first; what lies in the socket's place then is nobody's, whatever it answers."""
     with socket.socket(socket.AF_UNIX) as squatter:
         squatter.bind(address(tmp_path))
         squatter.listen()
+        answering = threading.Thread(target=says_that_it_was_raised, args=(squatter,))
+        answering.start()
         opened: list[int] = []
 
         def run(*_: Any, **__: Any) -> int:
@@ -201,7 +216,18 @@ def test_who_listens_without_the_lock_keeps_no_window_from_opening(
 
         monkeypatch.setattr("desktop.running.run_application", run)
         done = commands.invoke("run", "--data-dir", str(tmp_path))
+        squatter.shutdown(socket.SHUT_RDWR)
+        answering.join()
     assert (done.returncode, opened) == (0, [1]), done.stderr
+
+
+def says_that_it_was_raised(squatter: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it was shut down
+        while True:
+            client, _ = squatter.accept()
+            with client:
+                client.recv(64)
+                client.sendall(b"raised\n")
 
 
 def test_a_folder_whose_owner_does_not_listen_is_said_to_be_in_use(cache: Path, tmp_path: Path) -> None:

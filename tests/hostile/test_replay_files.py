@@ -70,9 +70,10 @@ def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened
         assert refused.name in sentences[0]
         assert window.settings.market == market and window.windowTitle() == title
         assert sentences[0] in window.banner.text.text() and window.banner.isVisible()
-        reached = step_of(application)
+        reached, drawn = step_of(application), application.chart.model.count
         gate.release(3)
         await until(lambda: step_of(application) >= reached + 3, "the market that goes on")
+        await until(lambda: application.chart.model.count >= drawn + 3, "the chart that goes on")
         assert state.run_id == run and runs.is_training
         choose(application, many_rows(tmp_path / "good.csv", 200))
         await until(lambda: state.run_id not in (None, run) and step_of(application) > 3, "the next market")

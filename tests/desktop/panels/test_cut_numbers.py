@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.accuracy.assess import assess, skill_at
+from core.accuracy.findings import OVERALL, Request, RunAccuracy
 from desktop.actions import ActionId
+from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.panels.accuracy_pages import HorizonsPage
 from desktop.panels.base import Panel
+from desktop.panels.status import ElidedLabel, elided_by_words
+from desktop.theme import Theme
+from tests.core.accuracy.rigs import filled, origins, scored
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.support.cut_numbers import cut_numbers
@@ -75,6 +83,40 @@ def test_a_window_that_is_made_wider_and_wider_cuts_no_number(
         bench.window.resize(*size)
         settle(qapp, *bench.window.findChildren(Panel))
         assert cut_numbers(bench.window) == [], f"at {size}"
+
+
+def test_no_interval_in_the_table_of_horizons_is_cut(qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
+    columns, rows = filled(scored(900)), np.ones(900, dtype=np.bool_)
+    found = RunAccuracy(
+        run_id="made up",
+        left_out=0,
+        most=900,
+        is_whole=True,
+        groups=(OVERALL,),
+        horizons=tuple(skill_at(columns, rows, horizon) for horizon in range(1, 9)),
+        chosen=assess(columns, origins(900), rows, Request(1, OVERALL)),
+    )
+    details = AccuracyDetails(theme)
+    qtbot.addWidget(details)
+    details.open_page("Ahead")
+    details.show()
+    details.show_found(found, None, None)
+    page = details.page("Ahead")
+    assert isinstance(page, HorizonsPage) and " to " in page.table.item(0, 1).text()
+    for size in sizes():
+        details.resize(*size)
+        qapp.processEvents()
+        assert cut_numbers(details) == [], f"at {size}"
+
+
+@pytest.mark.parametrize("text", ["Learning: too early to tell (980 of 2,000 candles)", "Step 12,340, loss 0.3127"])
+def test_a_line_that_is_too_long_loses_whole_words(qtbot: QtBot, text: str) -> None:
+    label = ElidedLabel()
+    qtbot.addWidget(label)
+    words, metrics = text.split(" "), label.fontMetrics()
+    whole = {text, *(" ".join(words[:count]) + " …" for count in range(1, len(words)))}
+    for width in range(label.minimumSizeHint().width(), metrics.horizontalAdvance(text) + 20):
+        assert elided_by_words(text, metrics, width) in whole
 
 
 def test_what_is_cut_is_found(qtbot: QtBot, qapp: QApplication) -> None:
