@@ -132,6 +132,19 @@ def test_it_goes_into_another_folder_and_is_restored_there(
     again.close()
 
 
+def test_however_good_it_was_it_is_the_best_of_no_run_here(
+    exported: Exported, other: tuple[Database, DataFolder]
+) -> None:
+    db, folder = other
+    given = package.read(exported.folder)
+    info = take_in(db, folder, replace(given, card=given.card.model_copy(update={"skill": 0.5})), 5_000)
+    rows = CheckpointRows(db)
+    found = rows.by_id(info.checkpoint_id)
+    assert found is not None and found.skill == 0.5 and found.is_known_good and not found.is_best
+    assert rows.best(info.run_id) is None
+    db.close()
+
+
 def test_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]) -> None:
     db, folder = other
     found = package.read(exported.folder)
