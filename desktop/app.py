@@ -43,6 +43,7 @@ from desktop.database import WindowDatabase
 from desktop.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
+from desktop.feed_record import exchange_market
 from desktop.file_reading import READING_JOB
 from desktop.finder.finder import Finder
 from desktop.first_paint import FirstPaint
@@ -129,7 +130,9 @@ class Application(QObject):
         self._connect_run()
         self.screens = ScreenKeeper(self)
         self._first_paint = FirstPaint(self.window, self)
-        self._opener = DatabaseOpener(context.folder, self._clock, self)
+        market = exchange_market(self.window.settings.market)
+        self._opener = DatabaseOpener(context.folder, self._clock, self, market)
+        self._opener.previewed.connect(self.charting.candles.preview)
         self._opener.progressed.connect(self._show_check)
         self._opener.opened.connect(self._begin)
         self._opener.failed.connect(self._on_not_opened)

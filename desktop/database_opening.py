@@ -10,7 +10,10 @@ from PySide6.QtCore import QObject, QThread, Signal
 
 from core.clock import Clock
 from core.events import JobProgress
+from core.market.candle import Market
+from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
+from desktop.candle_loader import SHOWN_AT_FIRST
 from desktop.translation import translate
 
 CHECK_JOB = "database check"
@@ -24,17 +27,23 @@ class DatabaseOpener(QThread):
 
     Nobody else may have a connection meanwhile. Signals, queued to the window's thread, one of the last two at the end:
 
-    progressed: JobProgress. opened: the sentence for the user, or None. failed: a sentence; there is no way to go on.
+    previewed: Market and CandleSeries, the newest stored candles before anything was looked at; only of a large
+    database that was closed by its last owner. progressed: JobProgress. opened: the sentence for the user, or None.
+    failed: a sentence; there is no way to go on.
     """
 
+    previewed = Signal(object, object)
     progressed = Signal(object)
     opened = Signal(object)
     failed = Signal(str)
 
-    def __init__(self, folder: DataFolder, clock: Clock, parent: QObject | None = None) -> None:
+    def __init__(
+        self, folder: DataFolder, clock: Clock, parent: QObject | None = None, market: Market | None = None
+    ) -> None:
+        """market: whose candles are to be seen meanwhile."""
         super().__init__(parent)
         self.setObjectName("DatabaseOpener")
-        self._folder, self._clock = folder, clock
+        self._folder, self._clock, self._market = folder, clock, market
         self._titles = {
             CHECK_JOB: translate("Window", "Checking the database"),
             CONVERSION_JOB: translate("Window", "Bringing the database up to date"),
@@ -56,6 +65,7 @@ class DatabaseOpener(QThread):
         from core.storage.errors import StorageError  # noqa: PLC0415 - after the first paint
         from core.storage.recovering import open_or_recover  # noqa: PLC0415 - after the first paint
 
+        self._preview()
         try:
             check = Watch(partial(self._tell, CHECK_JOB), self.isInterruptionRequested)
             conversion = Watch(partial(self._tell, CONVERSION_JOB), self._is_given_up.is_set)
@@ -71,6 +81,21 @@ class DatabaseOpener(QThread):
             words = translate("Window", "The database could not be opened ({0}: {1}). The log says more.")
             self._tell_end(is_done=False)
             self.failed.emit(words.format(type(error).__name__, error))
+
+    def _preview(self) -> None:
+        """Whatever is wrong with the file is the check's to say."""
+        from core.storage.recovering import newest_unchecked  # noqa: PLC0415 - after the first paint
+
+        if self._market is None:
+            return
+        try:
+            stored = newest_unchecked(self._folder, self._market, SHOWN_AT_FIRST)
+            if stored is not None:
+                interval = self._market.interval
+                series = CandleSeries.from_columns(interval, stored.open_time_ms, stored.values)
+                self.previewed.emit(self._market, series)
+        except Exception as error:
+            _log.info("No candles are shown before the database was looked at: %s", error)
 
     def _tell(self, job_id: str, done: int, total: int) -> None:
         now_s = self._clock.monotonic_s()

@@ -60,6 +60,16 @@ class Correction:
     candle: Candle
 
 
+def exchange_market(asked: MarketSettings) -> Market | None:
+    """The exchange's market that is asked for; None where candles come from elsewhere, or nobody can tell."""
+    if asked.feed not in ("auto", "live"):
+        return None
+    try:
+        return Market(asked.venue, asked.symbol, Interval.parse(asked.interval))
+    except ValueError:
+        return None  # the feed is about to say so
+
+
 class FeedRecord(QObject):
     """Takes what the feed says. Lives in the window's thread; nothing in it grows without bound."""
 
@@ -102,12 +112,7 @@ class FeedRecord(QObject):
     def opening_market(self) -> Market | None:
         """The exchange's market that is being looked for; None once it is shown, or cannot be had."""
         asked, has_failed = self.asked, self.status is not None and self.status.state is FeedState.FAILED
-        if asked is None or self.market is not None or has_failed or asked.feed not in ("auto", "live"):
-            return None
-        try:
-            return Market(asked.venue, asked.symbol, Interval.parse(asked.interval))
-        except ValueError:
-            return None  # the feed is about to say so
+        return None if asked is None or self.market is not None or has_failed else exchange_market(asked)
 
     @property
     def is_in_trouble(self) -> bool:

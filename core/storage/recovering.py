@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from core.clock import Clock, SystemClock
 from core.dates import local_text, utc_text
 from core.storage.backup_record import Backup, list_backups, sha256_of, verify
 from core.storage.backups import damage_answered, damage_found, last_written_ms, link_or_copy
+from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
 from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError
@@ -22,6 +24,8 @@ from core.storage.soundness import UNREADABLE, beginning_of, is_newer, tables_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from core.market.candle import Market
 
 _WEIGHTS = "*.safetensors"
 _SMALL_BYTES, _PIECE_BYTES = 32 << 20, 4 << 20
@@ -73,6 +77,24 @@ def open_or_recover(
     if watch is None or not watch.is_cancelled():
         damage_answered(folder.backups)
     return opened
+
+
+def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredColumns | None:
+    """The newest candles of a large database that was not looked at yet, to be shown while it is; None where there are
+    none, or the last owner did not close it. The file is opened as one that nobody changes: no lock, no log, no write.
+
+    Only before this process has any connection to the file. Raises one of UNREADABLE, or StorageError.
+    """
+    from sqlite_utils import Database  # noqa: PLC0415 - see database._prepare
+
+    path = folder.database
+    log = path.with_name(f"{path.name}-wal")
+    is_large = path.exists() and path.stat().st_size >= _SMALL_BYTES
+    if not is_large or log.exists() or beginning_of(path) is not None:
+        return None
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as connection:
+        stored = CandleStore(Database(connection, execute_plugins=False)).columns_before(market, None, count)
+        return stored if len(stored) else None
 
 
 def restore(folder: DataFolder, backup: Backup, now_ms: int) -> Restored:

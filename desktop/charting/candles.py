@@ -80,6 +80,12 @@ class ChartCandles(QObject):
         if len(self._stored) == SHOWN_AT_FIRST:
             self._history.start(market)
 
+    def preview(self, market: Market, stored: CandleSeries) -> None:
+        """Stored candles to look at while the database is being checked: until `show_market`, and nothing but that."""
+        if self._market is None:
+            title = translate("Chart", "{0} · stored; the database is being checked")
+            self._chart.set_series(stored, title.format(market))
+
     def reload(self, market: Market) -> None:
         """Stored candles of a market have changed anywhere: read them anew, beside the window, if they are shown."""
         if market == self._market:

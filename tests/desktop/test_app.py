@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,19 @@ from PySide6.QtWidgets import QApplication
 from core import settings as settings_file
 from core.commands import SetClipNorm, SetDuty, SetLearningRate
 from core.events import TrainerState
+from core.market.candle import Interval, Market
 from core.market.price_lines import LineKind
 from core.settings import GradientSettings
+from core.storage import recovering
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
 from desktop.actions import ActionId
 from desktop.app import Application
+from desktop.candle_loader import SHOWN_AT_FIRST
 from desktop.commands.options import in_safe_mode
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.formatting import format_time
+from tests.core.storage.samples import candle
 from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context, run_window, step_of, until
 
 HOSTS = ["thread", pytest.param("process", marks=pytest.mark.slow)]
@@ -273,6 +281,36 @@ def test_no_exchange_means_the_sample_and_a_banner_that_says_so(
         assert "EUR/USD sample" in application.window.windowTitle()
 
     run_window(qapp, context(tmp_path, feed="auto", venue="no-exchange", file=None), story)
+
+
+def test_stored_candles_are_seen_while_the_database_is_being_checked(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = context(tmp_path, feed="auto", venue="no-exchange", file=None)
+    market = Market("no-exchange", chosen.settings.market.symbol, Interval.parse(chosen.settings.market.interval))
+    with closing(open_database(chosen.folder.database)) as db:
+        CandleStore(db).save(market, [candle(number) for number in range(3_000)])
+    monkeypatch.setattr(recovering, "_SMALL_BYTES", 1 << 16)
+    may_go_on = threading.Event()
+    look = recovering.open_database
+
+    def wait(*arguments: object, **options: object) -> object:
+        assert may_go_on.wait(60)
+        return look(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recovering, "open_database", wait)
+
+    async def story(application: Application) -> None:
+        model = application.chart.model
+        try:
+            await until(lambda: model.count >= SHOWN_AT_FIRST, "stored candles")
+            assert "being checked" in model.title and application.series is None
+        finally:
+            may_go_on.set()
+        await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "the sample")
+        assert "being checked" not in model.title
+
+    run_window(qapp, chosen, story)
 
 
 def test_a_damaged_database_is_set_aside_and_the_window_goes_on(

@@ -13,12 +13,15 @@ from pytestqt.qtbot import QtBot
 
 from core.clock import SystemClock
 from core.events import JobProgress
+from core.market.candle import Market
+from core.market.series import CandleSeries
 from core.storage import converting, database, recovering
 from core.storage.backups import damage_found, make_backup
 from core.storage.candles import CandleStore
 from core.storage.database import Watch, open_database
 from core.storage.folder import DataFolder
-from core.storage.recovering import open_or_recover
+from core.storage.recovering import newest_unchecked, open_or_recover
+from desktop.candle_loader import SHOWN_AT_FIRST
 from desktop.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from tests.core.storage.samples import MARKET, candle, create_run, forecasts
 from tests.support.old_record import add_old_forecasts, open_old_database
@@ -116,6 +119,53 @@ def test_what_cannot_be_opened_is_a_sentence(qtbot: QtBot, folder: DataFolder) -
         opener.start()
     assert opener.wait(PATIENCE_MS)
     assert "newer version" in str(signal.args[0])
+
+
+def previews_of(qtbot: QtBot, folder: DataFolder) -> list[tuple[Market, CandleSeries]]:
+    """What was to be seen while it was opened."""
+    opener, seen = DatabaseOpener(folder, SystemClock(), market=MARKET), list[tuple[Market, CandleSeries]]()
+    opener.previewed.connect(lambda market, series: seen.append((market, series)))
+    opened(qtbot, opener)
+    return seen
+
+
+@pytest.mark.usefixtures("large")
+def test_the_newest_candles_can_be_seen_before_it_is_looked_at(qtbot: QtBot, folder: DataFolder) -> None:
+    ((market, series),) = previews_of(qtbot, folder)
+    assert market == MARKET and len(series) == SHOWN_AT_FIRST
+    assert series[-1] == candle(39_999)
+
+
+def test_of_a_small_one_nothing_is_shown_before(qtbot: QtBot, folder: DataFolder) -> None:
+    assert previews_of(qtbot, folder) == []
+
+
+@pytest.mark.usefixtures("large")
+def test_looking_before_leaves_the_folder_as_it_was(folder: DataFolder) -> None:
+    before = {path.name: path.read_bytes() for path in folder.root.iterdir() if path.is_file()}
+    assert newest_unchecked(folder, MARKET, 10) is not None
+    assert {path.name: path.read_bytes() for path in folder.root.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.usefixtures("large")
+def test_what_was_not_closed_by_its_last_owner_is_not_shown_before(folder: DataFolder) -> None:
+    """Its newest candles are in the log, and a log is nothing that two may look into."""
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, [candle(40_000)])
+        assert folder.database.with_name(f"{folder.database.name}-wal").exists()
+        assert newest_unchecked(folder, MARKET, 10) is None
+
+
+@pytest.mark.hostile
+@pytest.mark.usefixtures("large")
+def test_damage_is_met_by_the_check_and_not_by_looking_before(qtbot: QtBot, folder: DataFolder) -> None:
+    """Whatever page it is in."""
+    make_backup(folder, SystemClock(), keep=1)
+    whole = folder.database.read_bytes()
+    for page in range(1, len(whole) // 4096, len(whole) // 4096 // 12):
+        folder.database.write_bytes(whole[: page * 4096] + b"\xa5" * 4096 + whole[page * 4096 + 4096 :])
+        previews_of(qtbot, folder)
+        assert candles_in(folder) == 40_000
 
 
 @pytest.fixture
