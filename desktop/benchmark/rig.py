@@ -79,7 +79,7 @@ class Rig:
         clock = ManualClock(scenario.MINUTE.close_time_ms(self.series[-1].open_time_ms) + _INTO_CANDLE_MS)
         self.chart: ChartWidget = make_chart(self._theme, clock)
         self._paints = PaintCounter(self.chart)
-        self.chart.installEventFilter(self._paints)
+        self.chart.viewport().installEventFilter(self._paints)
         self.chart.resize(WIDTH, HEIGHT)
         self.chart.set_series(self.series, "BTC/USDT · 1m · bench")
         self.chart.set_forecast(self.prepare_candle(self.series[-1]))
@@ -130,7 +130,7 @@ class Rig:
         spot = QPointF(x, y)
         modifiers = Qt.KeyboardModifier.NoModifier
         event = QMouseEvent(kind, spot, spot, spot, button, left if held else none, modifiers, _FROM_A_SCREEN)
-        QApplication.sendEvent(self.chart, event)
+        QApplication.sendEvent(self.chart.viewport(), event)
 
     def settle(self) -> None:
         """Bring the picture up to date, untimed."""

@@ -69,9 +69,9 @@ class FramedChart(ChartWidget):
 
     def event(self, event: QEvent) -> bool:
         if event.type() is not QEvent.Type.UpdateRequest:
-            return super().event(event)
+            return bool(super().event(event))
         started_ns = perf_counter_ns()
-        is_taken = super().event(event)  # paints what is dirty into the backing store before it returns
+        is_taken = bool(super().event(event))  # paints what is dirty into the backing store before it returns
         self._note(started_ns, perf_counter_ns())
         return is_taken
 

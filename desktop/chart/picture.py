@@ -1,12 +1,14 @@
-"""The newest picture of a chart: its geometry, its labels, and the layers that keep what they have painted."""
+"""The newest picture of a chart: its geometry, its labels, and what may be kept from one to the next."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import cast
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
-from PySide6.QtGui import QPainter, QRegion
+from PySide6.QtGui import QRegion
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_clock import Dirty
@@ -16,62 +18,88 @@ from desktop.chart.framing.pane_heights import PaneHeights
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
 from desktop.chart.layers.layer import LayerSet
 from desktop.chart.layers.live import forming_area
-from desktop.chart.layers.stack import LayerStack
 from desktop.chart.scales.held_range import HeldRange
 from desktop.chart.scales.time_scale import TimeScale
 from desktop.chart.style import Style
 
 
 class Picture:
-    """Built when it is asked for, kept until something dirties it."""
+    """Built when it is asked for, kept until something dirties it. Items read it while they are painted."""
 
     def __init__(
         self, model: ChartModel, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights
     ) -> None:
-        self._model, self._layers = model, layers
+        self.model, self._layers = model, layers
         self._builder = FrameBuilder(scale, held, layers, heights)
-        self._stack = LayerStack(layers)
         self._frame: Frame | None = None
         self._overlay: Overlay | None = None
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
         self._ahead: tuple[int | None, bool] = (None, False)
+        self.wanted = QRegion()
+        self.is_kept = False
 
     @property
-    def closed_paints(self) -> int:
-        """How often the closed candles have been painted."""
-        return self._stack.base.paints
+    def frame(self) -> Frame | None:
+        """The geometry as it was built last; None while there is no candle."""
+        return None if self.model.is_empty else self._frame
 
-    def frame(self, size: QSize, ratio: float, style: Style) -> Frame:
+    @property
+    def overlay(self) -> Overlay | None:
+        """The labels as they were laid out last."""
+        return self._overlay
+
+    @property
+    def labels_key(self) -> object:
+        # Times ahead of the closed candles go on from the forming one.
+        return None if self._frame is None else (*self._frame.base_key(self.model.version), self._next_ms())
+
+    @property
+    def kept_key(self) -> object:
+        if self._frame is None:
+            return None
+        # Grid lines ahead of the closed candles go on from the forming one.
+        model = self.model
+        return (
+            *self._frame.base_key(model.version),
+            id(model.series),
+            model.holes,
+            self._next_ms(),
+            self._layers.key(model),
+        )
+
+    def _next_ms(self) -> int | None:
+        return self.model.time_at(self.model.count)
+
+    def build_frame(self, size: QSize, ratio: float, style: Style) -> Frame:
         """The geometry, in device pixels."""
         if self._frame is None or self._frame.ratio != ratio:
-            self._frame = self._builder.build(size, ratio, self._model, style)
+            self._frame = self._builder.build(size, ratio, self.model, style)
             self._overlay = None
         return self._frame
 
-    def overlay(self, frame: Frame, cursor: QPointF | None, countdown: str | None) -> Overlay:
+    def lay_out(self, frame: Frame, cursor: QPointF | None, countdown: str | None) -> Overlay:
         """The labels of this frame."""
         if self._overlay is None:
             cursor_px = None if cursor is None else to_px(cursor, frame)
-            self._overlay = Overlay.of(frame, self._model, self._layers, cursor_px, countdown)
+            self._overlay = Overlay.of(frame, self.model, self._layers, cursor_px, countdown)
             self._patches = self._overlay.patches(frame)
-            self._live = forming_area(frame, self._model, has_lines=len(self._layers) > 0)
+            self._live = forming_area(frame, self.model, has_lines=len(self._layers) > 0)
         return self._overlay
 
     def forget(self) -> None:
-        """Another series, style or font: measure and paint everything anew."""
+        """Another series, style or font: measure everything anew."""
         self._builder.forget()
-        self._stack.forget()
         self.dirty()
 
     def dirty(self) -> None:
-        """Build frame and labels anew; layers keep what still holds."""
+        """Build frame and labels anew."""
         self._frame = self._overlay = None
 
     def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
-        ahead, self._ahead = self._ahead, (self._model.time_at(self._model.count), self._model.forming is not None)
+        ahead, self._ahead = self._ahead, (self._next_ms(), self.model.forming is not None)
         self._overlay = None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
@@ -86,19 +114,35 @@ class Picture:
         ticked = (live, self._live) if dirty & Dirty.TICK else ()
         return changed_region(patches, self._patches, ticked, frame.ratio)
 
-    def paint(self, painter: QPainter, frame: Frame, overlay: Overlay, areas: Iterable[QRect]) -> None:
-        """Paint the logical `areas`. The painter's units are logical pixels; those of the picture are not."""
-        ratio = frame.ratio
-        painter.scale(1 / ratio, 1 / ratio)
-        offset = painter.deviceTransform()
-        painter.translate(round(offset.dx()) - offset.dx(), round(offset.dy()) - offset.dy())
-        self._stack.paint(painter, frame, overlay, self._model, areas)
+    @contextmanager
+    def painted_in(self, areas: QRegion, ratio: float) -> Iterator[None]:
+        """While these logical areas are painted on the screen: what is kept is used."""
+        self.wanted, self.is_kept = _device_region(areas, ratio), True
+        try:
+            yield
+        finally:
+            self.is_kept = False
 
-    def paint_alone(self, painter: QPainter, frame: Frame, area: QRect, countdown: str | None) -> None:
-        """Paint everything as if the mouse were elsewhere and nothing selected; nothing of it is kept."""
+    @contextmanager
+    def alone(self, frame: Frame, countdown: str | None) -> Iterator[None]:
+        """As if the mouse were elsewhere and nothing selected; nothing of it is kept."""
+        kept = self._overlay
         with self._layers.at_rest():
-            overlay = Overlay.of(frame, self._model, self._layers, None, countdown)
-            self.paint(painter, frame, overlay, (area,))
+            self._overlay = Overlay.of(frame, self.model, self._layers, None, countdown)
+            self.wanted = QRegion(0, 0, frame.layout.width, frame.layout.height)
+            try:
+                yield
+            finally:
+                self._overlay = kept
+
+
+def _device_region(areas: QRegion, ratio: float) -> QRegion:
+    wanted = QRegion()
+    for area in cast("Iterable[QRect]", areas):
+        left, top = math.floor(area.left() * ratio), math.floor(area.top() * ratio)
+        width, height = math.ceil(area.width() * ratio) + 1, math.ceil(area.height() * ratio) + 1
+        wanted += QRect(left, top, width, height)
+    return wanted
 
 
 def to_px(position: QPointF, frame: Frame) -> QPoint:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
-from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal, Slot
+import pyqtgraph
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHideEvent,
     QImage,
@@ -31,6 +31,7 @@ from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import PRICE_PANE
 from desktop.chart.framing.pane_heights import PaneHeights
 from desktop.chart.handling.hands import Hands
 from desktop.chart.handling.newest_button import NewestButton
@@ -42,6 +43,9 @@ from desktop.chart.labels.empty import paint_empty
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.labels.spoken import spoken_candle, spoken_chart
 from desktop.chart.layers.layer import Layer, LayerSet
+from desktop.chart.panes.box import PaneBox
+from desktop.chart.panes.open_pane import OpenPane
+from desktop.chart.panes.stage import Stage
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.scales.held_range import HeldRange
 from desktop.chart.scales.price_scale import PriceRange
@@ -55,8 +59,8 @@ _GHOST_MARGIN = 2.0
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 
 
-class ChartWidget(QWidget):
-    """A candle chart in one widget. Times are UTC milliseconds, prices the market's.
+class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
+    """A candle chart in one pyqtgraph view. Times are UTC milliseconds, prices the market's.
 
     The series is the caller's and is read in place: after changing it, call `refresh`. Setters are cheap and may be
     called at any rate: a frame clock merges them into at most one picture in 16 ms, in which the latest value shows.
@@ -69,7 +73,9 @@ class ChartWidget(QWidget):
     """Other candles are shown: of another market or interval, or all where some were."""
 
     def __init__(self, theme: Theme, clock: Clock | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, background=None)
+        self.setCacheMode(self.CacheModeFlag.CacheNone)  # the ground is an item
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
         self._model = ChartModel()
         self._scale = TimeScale()
@@ -77,6 +83,7 @@ class ChartWidget(QWidget):
         self._layers = LayerSet()
         self._heights = PaneHeights()
         self._picture = Picture(self._model, self._scale, self._held, self._layers, self._heights)
+        self._stage = Stage(self.scene(), self._picture, self._layers)
         self._frame_clock = FrameClock(self._on_frame, self)
         self._idle_work = IdleWork(self._layers, self._model, self.layers_changed, self)
         scales = (self._scale, self._held, self._heights)
@@ -87,16 +94,13 @@ class ChartWidget(QWidget):
         self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self)
         self._newest_button.clicked.connect(self.go_to_newest)
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName(translate("Chart", "Candle chart"))
         theme.changed.connect(self._on_theme)
 
     @property
     def closed_paints(self) -> int:
         """How often the closed candles have been painted."""
-        return self._picture.closed_paints
+        return self._stage.ground.paints
 
     @property
     def scale(self) -> TimeScale:
@@ -121,13 +125,17 @@ class ChartWidget(QWidget):
     @property
     def frame(self) -> Frame:
         """The geometry of the newest picture, in device pixels."""
-        return self._picture.frame(self.size(), self.devicePixelRatioF(), self._style)
+        former = self._picture.frame
+        frame = self._picture.build_frame(self.size(), self.devicePixelRatioF(), self._style)
+        if frame is not former:
+            self._stage.place(frame)
+        return frame
 
     @property
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
         frame = self.frame
-        return self._picture.overlay(frame, self._hands.cursor(frame), self._countdown.text(self._model))
+        return self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self._model))
 
     @property
     def key_mark(self) -> Mark | None:
@@ -148,6 +156,20 @@ class ChartWidget(QWidget):
         self._layers.remove(layer)
         self.layers_changed()
 
+    def box(self, pane: str = PRICE_PANE) -> PaneBox:
+        """The pyqtgraph view of a pane: items that are added to it scroll and zoom with the candles. x is a candle's
+        index (`model.index_of` finds it by time), y the value. Raises KeyError where there is no such pane."""
+        return self._stage.box(pane)
+
+    def add_pane(self, name: str) -> PaneBox:
+        """A pane of its own below the others, for pyqtgraph items; its scale fits those in view."""
+        pane = OpenPane(name)
+        self.add_layer(pane)
+        self.fresh_frame()
+        pane.box = self.box(name)
+        pane.box.items_changed.connect(self.layers_changed)
+        return pane.box
+
     def layers_changed(self) -> None:
         """What a layer shows, or the height of a pane, is no longer what it was."""
         self._picture.dirty()  # a paint that Qt asks for before the next frame must know of the new pane
@@ -160,6 +182,11 @@ class ChartWidget(QWidget):
     def add_tool(self, tool: Tool) -> None:
         """Ask this tool first when the mouse is pressed."""
         self._hands.add_tool(tool)
+
+    def show_events_to(self, watcher: QObject) -> None:
+        """Let it filter the keys, which come to this widget, and the mouse, which comes to its viewport."""
+        self.installEventFilter(watcher)
+        self.viewport().installEventFilter(watcher)
 
     def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
         """What lies at a logical position of this widget."""
@@ -235,11 +262,6 @@ class ChartWidget(QWidget):
         self._style = style
         self._forget_pictures()
 
-    @property
-    def is_price_range_held(self) -> bool:
-        """Whether the price range is held by hand; else it fits what is in view."""
-        return self._held.is_held
-
     def hold_prices(self, shown: PriceRange) -> None:
         """Keep this range in view, whatever comes."""
         self._held.hold(shown)
@@ -253,7 +275,7 @@ class ChartWidget(QWidget):
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
         self._empty_text = plain(text, LONGEST_TEXT)
-        self.update()
+        self.viewport().update()
 
     @Slot()
     def go_to_newest(self) -> None:
@@ -303,9 +325,14 @@ class ChartWidget(QWidget):
         image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
         image.setDevicePixelRatio(ratio)
         painter = QPainter(image)
-        self._picture.paint_alone(painter, self.frame, self.rect(), self._countdown.text(self._model))
+        with self._picture.alone(self.frame, self._countdown.text(self._model)):
+            self.render(painter, QRectF(self.rect()), self.rect())
         painter.end()
         return image
+
+    def close(self) -> bool:
+        """Close the window. pyqtgraph's own empties the scene as well, and a chart may be shown again."""
+        return QWidget.close(self)
 
     def sizeHint(self) -> QSize:
         return QSize(960, 600)
@@ -314,22 +341,20 @@ class ChartWidget(QWidget):
         return QSize(240, 160)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
         if self._model.is_empty:
+            painter = QPainter(self.viewport())
             paint_empty(painter, self.rect(), self._theme.palette, self._empty_text)
             return
         frame = self.frame
-        ratio = frame.ratio
-        if ratio != int(ratio):
-            # Rounded to whole device pixels the picture may end a pixel short of the widget's edge.
-            painter.fillRect(event.rect(), frame.palette.background)
-        areas = cast("Iterable[QRect]", event.region())
-        self._picture.paint(painter, frame, self.overlay, areas)
+        self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self._model))
+        with self._picture.painted_in(event.region(), frame.ratio):
+            super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._picture.dirty()
-        self._frame_clock.request(Dirty.VIEW)
         super().resizeEvent(event)
+        if hasattr(self, "_picture"):  # pyqtgraph's view asks for a first one while it is made
+            self._picture.dirty()
+            self._frame_clock.request(Dirty.VIEW)
 
     def showEvent(self, event: QShowEvent) -> None:
         self._countdown.set_seen(True)
@@ -347,18 +372,18 @@ class ChartWidget(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if not self._hands.press(event):
-            super().mousePressEvent(event)
+            event.ignore()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hands.move(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if not self._hands.release(event):
-            super().mouseReleaseEvent(event)
+            event.ignore()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if not self._hands.double_click(event):
-            super().mouseDoubleClickEvent(event)
+            event.ignore()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self._hands.wheel(event)
@@ -367,7 +392,7 @@ class ChartWidget(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         before = self._index_at_keys()
         if not self._hands.key(event):
-            super().keyPressEvent(event)
+            event.ignore()
         index = self._index_at_keys()
         if index is not None and index != before:
             announce(self, spoken_candle(self._model, self._style.time_zone, index))
@@ -375,7 +400,6 @@ class ChartWidget(QWidget):
     def leaveEvent(self, event: QEvent) -> None:
         self._hands.leave()
         self._frame_clock.request(Dirty.CURSOR)
-        super().leaveEvent(event)
 
     def _index_at_keys(self) -> int | None:
         mark = self._hands.key_mark
@@ -401,6 +425,7 @@ class ChartWidget(QWidget):
 
     def _forget_pictures(self) -> None:
         self._picture.forget()
+        self._stage.forget()
         self._frame_clock.request(Dirty.VIEW)
 
     def _on_frame(self, dirty: Dirty) -> None:
@@ -413,9 +438,9 @@ class ChartWidget(QWidget):
         is_far = not self._model.is_empty and not self._scale.is_newest_in_view
         self._newest_button.place(self.frame, is_needed=is_far)
         if changed is None or self._model.is_empty:
-            self.update()
+            self.viewport().update()
         else:
-            self.update(changed)
+            self.viewport().update(changed)
 
     def _sync(self) -> None:
         """Take over the series' new length. Candles that came late must not push what is in view aside."""

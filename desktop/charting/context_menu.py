@@ -23,7 +23,7 @@ class ChartMenu(QObject):
         super().__init__(chart)
         self._chart = chart
         self._parts: list[MenuPart] = []
-        chart.installEventFilter(self)
+        chart.show_events_to(self)
 
     def add(self, part: MenuPart) -> None:
         """Below the parts that are there, with a line between."""

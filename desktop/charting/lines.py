@@ -57,7 +57,7 @@ class ChartLines(QObject):
         self._cursor: QPointF | None = None
         chart.add_layer(self._layer)
         chart.add_tool(self._tool)
-        chart.installEventFilter(self)
+        chart.show_events_to(self)
         self._wire()
         self._show()
 

@@ -40,7 +40,7 @@ class ChartMeasure(QObject):
         self._cursor: QPointF | None = None
         chart.add_layer(self._layer)
         chart.add_tool(self.tool)
-        chart.installEventFilter(self)
+        chart.show_events_to(self)
         window.actions_of_window.wire({ActionId.MEASURE: self.begin})
 
     def begin(self) -> None:

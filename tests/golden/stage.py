@@ -46,7 +46,9 @@ class Stage:
         """Put the mouse at a logical pixel. Sent by hand: QTest moves no mouse that an earlier scene left there."""
         at, none = QPointF(x, y), Qt.MouseButton.NoButton
         kind, plain = QMouseEvent.Type.MouseMove, Qt.KeyboardModifier.NoModifier
-        QApplication.sendEvent(self.chart, QMouseEvent(kind, at, self.chart.mapToGlobal(at), none, none, plain))
+        QApplication.sendEvent(
+            self.chart.viewport(), QMouseEvent(kind, at, self.chart.mapToGlobal(at), none, none, plain)
+        )
         self.settle()
 
 

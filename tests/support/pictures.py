@@ -221,7 +221,7 @@ async def _browser(application: Application, folder: Path) -> None:
 async def _hindsight(application: Application, folder: Path) -> None:
     """Past forecasts over what came, and the strip of their errors, in both themes."""
     window, chart = application.window, application.chart
-    QApplication.sendEvent(chart, QEvent(QEvent.Type.Leave))
+    QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     window.resize(*SIZES[0])
     shown = dataclasses.replace(window.settings.chart, hindsight=True, hindsight_horizon=3, error_strip=True)
     window.apply_settings(dataclasses.replace(window.settings, chart=shown))
@@ -292,7 +292,7 @@ def _hover(application: Application, index: int) -> None:
         Qt.MouseButton.NoButton,
         Qt.KeyboardModifier.NoModifier,
     )
-    QApplication.sendEvent(chart, event)
+    QApplication.sendEvent(chart.viewport(), event)
     chart.flush()
 
 
@@ -304,7 +304,7 @@ async def _tools(application: Application, folder: Path) -> None:
     window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
     window.resize(*SIZES[0])
     await asyncio.sleep(0.8)
-    QApplication.sendEvent(chart, QEvent(QEvent.Type.Leave))
+    QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     book, shown, decimals = tools.lines.book, chart.frame.prices, chart.model.decimals()
     rise = max(
         [series[index] for index in range(len(series) - 60, len(series))], key=lambda candle: candle.close - candle.open

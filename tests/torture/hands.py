@@ -9,7 +9,7 @@ import shiboken6
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QGraphicsView, QWidget
 
 from tests.torture.run import Act
 
@@ -42,7 +42,8 @@ class Hands:
     """Acts on one widget. Each method says what it did, for the log of a failure."""
 
     def __init__(self, random: np.random.Generator, widget: QWidget) -> None:
-        self._random, self._widget = random, widget
+        self._random = random
+        self._keys, self._widget = widget, widget.viewport() if isinstance(widget, QGraphicsView) else widget
         self._held: Qt.MouseButton | None = None
 
     def move(self) -> str:
@@ -113,7 +114,7 @@ class Hands:
     def key(self, target: Callable[[], QWidget] | None = None) -> str:
         """To this widget, or to whichever `target` finds."""
         key, modifier = KEYS[int(self._random.integers(len(KEYS)))], self._modifier()
-        receiver = self._widget if target is None else target()
+        receiver = self._keys if target is None else target()
         name = type(receiver).__name__
         QTest.keyClick(receiver, key, modifier)
         return f"{modifier.name}+{key.name} to {name}"

@@ -146,7 +146,7 @@ class WindowActs:
             "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST
             and not self.charting.candles.is_own_interval,
             "ghosts": bool(model.ghosts()),
-            "a held range": self.chart.is_price_range_held,
+            "a held range": self.chart.frame.is_held,
         }
         self.met.update(name for name, is_met in seen.items() if is_met)
 
@@ -216,7 +216,7 @@ class WindowActs:
         move_mouse(self.chart, at)
         self.window.actions_of_window[kind].trigger()
         self.hands.release()
-        QTest.mouseClick(self.chart, LEFT, PLAIN, at)
+        QTest.mouseClick(self.chart.viewport(), LEFT, PLAIN, at)
         return f"{kind.value} at {at.x()},{at.y()}"
 
     def drag_line(self) -> str:

@@ -83,6 +83,12 @@ class Overlay:
             tooltip=layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
         )
 
+    @property
+    def on_axes(self) -> list[Box]:
+        """The labels on the axes, in the order in which they are painted."""
+        labels = (*self.axis_tags, self.last_price, self.price_label, self.time_label)
+        return [box for box in labels if box is not None]
+
     def patches(self, frame: Frame) -> tuple[Patch, ...]:
         """What lies over the candles, part by part and always in the same order, without the forecast, which only a
         new view moves. A label on an axis hides those of the axis that it touches, so it owns their pixels as well."""

@@ -33,33 +33,17 @@ class Label:
     bold: bool = False
 
 
-class AxisLabels:
-    """The labels of one view; found anew only when that changes."""
-
-    def __init__(self) -> None:
-        self._labels: tuple[Label, ...] = ()
-        self._key: tuple[object, ...] | None = None
-
-    def forget(self) -> None:
-        self._key = None
-
-    def paint(
-        self, painter: QPainter, frame: Frame, model: ChartModel, taken: Sequence[QRect], wanted: QRegion
-    ) -> None:
-        """Paint those that touch the `wanted` pixels; one under a label that is `taken` is left out rather than half
-        hidden."""
-        # Times ahead of the closed candles go on from the forming one.
-        key = (*frame.base_key(model.version), model.time_at(model.count))
-        if key != self._key:
-            values = (*_price_labels(frame), *_pane_labels(frame))
-            self._labels = (*values, *_time_labels(frame, model), *_zone_label(frame, model))
-            self._key = key
-        for label in self._labels:
-            if not wanted.intersects(label.area) or any(label.area.intersects(other) for other in taken):
-                continue
-            painter.setFont(frame.fonts.bold if label.bold else frame.fonts.regular)
-            painter.setPen(label.colour)
-            painter.drawText(label.area, label.alignment, label.text)
+def paint_labels(
+    painter: QPainter, frame: Frame, labels: Sequence[Label], taken: Sequence[QRect], wanted: QRegion
+) -> None:
+    """Paint those that touch the `wanted` pixels; one under a label that is `taken` is left out rather than half
+    hidden."""
+    for label in labels:
+        if not wanted.intersects(label.area) or any(label.area.intersects(other) for other in taken):
+            continue
+        painter.setFont(frame.fonts.bold if label.bold else frame.fonts.regular)
+        painter.setPen(label.colour)
+        painter.drawText(label.area, label.alignment, label.text)
 
 
 def price_marks(frame: Frame) -> list[float]:
@@ -119,7 +103,8 @@ def _without_overlaps(
     return sorted(kept, key=lambda mark: mark[0])
 
 
-def _price_labels(frame: Frame) -> list[Label]:
+def price_labels(frame: Frame) -> list[Label]:
+    """Of the prices, and of the volume under them."""
     line, axis = frame.fonts.line, frame.layout.price_axis
     inset = frame.pixel + padding_px(frame.fonts)
     colour = frame.palette.muted_text
@@ -135,20 +120,21 @@ def _price_labels(frame: Frame) -> list[Label]:
     return labels
 
 
-def _pane_labels(frame: Frame) -> list[Label]:
+def pane_labels(frame: Frame, pane: Pane) -> list[Label]:
+    """Of a pane below the prices."""
     line, axis = frame.fonts.line, frame.layout.price_axis
     inset = frame.pixel + padding_px(frame.fonts)
     labels = []
-    for pane in frame.panes:
-        for value in pane_marks(frame, pane):
-            area = QRect(axis.left() + inset, pane.y(value) - line // 2, axis.width() - inset, line)
-            if area.top() > pane.top and area.bottom() < pane.bottom:
-                text = formatting.format_level(value, pane.decimals)
-                labels.append(Label(area, text, frame.palette.muted_text, _AT_LEFT))
+    for value in pane_marks(frame, pane):
+        area = QRect(axis.left() + inset, pane.y(value) - line // 2, axis.width() - inset, line)
+        if area.top() > pane.top and area.bottom() < pane.bottom:
+            text = formatting.format_level(value, pane.decimals)
+            labels.append(Label(area, text, frame.palette.muted_text, _AT_LEFT))
     return labels
 
 
-def _time_labels(frame: Frame, model: ChartModel) -> list[Label]:
+def time_labels(frame: Frame, model: ChartModel) -> list[Label]:
+    """Of the candles in view and ahead of them."""
     axis, fonts, palette = frame.layout.time_axis, frame.fonts, frame.palette
     seconds = model.series is not None and model.series.interval.duration_ms % 60_000 != 0
     labels = []
@@ -166,7 +152,7 @@ def _time_labels(frame: Frame, model: ChartModel) -> list[Label]:
     return labels
 
 
-def _zone_label(frame: Frame, model: ChartModel) -> list[Label]:
+def zone_label(frame: Frame, model: ChartModel) -> list[Label]:
     """The corner under the price axis says which zone the times are in."""
     newest = model.newest
     if newest is None:

@@ -97,7 +97,7 @@ async def _look_at_chart(found: Survey, application: Application, where: str) ->
         move = QMouseEvent(
             QEvent.Type.MouseMove, place, chart.mapToGlobal(place), none, none, Qt.KeyboardModifier.NoModifier
         )
-        QApplication.sendEvent(chart, move)
+        QApplication.sendEvent(chart.viewport(), move)
         chart.flush()
         found.inks += _at(f"{where}, chart", faint_spans(chart.overlay, palette))
 

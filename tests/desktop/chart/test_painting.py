@@ -135,7 +135,7 @@ def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart) -> None:
     settle(chart)
     before = chart.closed_paints
     for step in range(40):
-        QTest.mouseMove(chart, QPoint(20 + 19 * step, 30 + 10 * step))
+        QTest.mouseMove(chart.viewport(), QPoint(20 + 19 * step, 30 + 10 * step))
         settle(chart)
     assert chart.overlay.cross is not None
     assert chart.closed_paints == before
@@ -176,12 +176,12 @@ def test_parts_painted_anew_equal_the_whole(show_chart: ShowChart, scene: str) -
         if scene != "ticks":
             index = 340 + 3 * step
             price = series[index].close if index < 400 else series[-1].close
-            QTest.mouseMove(chart, point_over(chart, index, price))
+            QTest.mouseMove(chart.viewport(), point_over(chart, index, price))
         if scene != "mouse":
             chart.set_forming(forming_after(series, ((step * 7) % 11) - 5.0))
         settle(chart)
         assert np.array_equal(screen(chart), picture(chart))
-    QTest.mouseMove(chart, QPoint(120, 12))
+    QTest.mouseMove(chart.viewport(), QPoint(120, 12))
     settle(chart)
     assert np.array_equal(screen(chart), picture(chart))
     assert scene != "mouse" or chart.closed_paints == paints
@@ -306,7 +306,7 @@ def test_a_tiny_widget_paints_without_complaint(show_chart: ShowChart) -> None:
     series = random_series(100)
     chart = show_chart(series, width=60, height=40)
     chart.set_forecast(forecast_after(series))
-    QTest.mouseMove(chart, QPoint(10, 10))
+    QTest.mouseMove(chart.viewport(), QPoint(10, 10))
     settle(chart)
     assert picture(chart).shape == (chart.height(), chart.width())
 

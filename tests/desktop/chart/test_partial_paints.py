@@ -33,14 +33,14 @@ def act(chart: ChartWidget, clock: ManualClock, random: np.random.Generator) -> 
     if kind == "tick":
         chart.set_forming(forming_after(series, float(random.normal(0.0, 6.0))))
     elif kind == "mouse":
-        QTest.mouseMove(chart, QPoint(int(random.integers(0, 840)), int(random.integers(0, 540))))
+        QTest.mouseMove(chart.viewport(), QPoint(int(random.integers(0, 840)), int(random.integers(0, 540))))
     elif kind == "axis":
-        QTest.mouseMove(chart, QPoint(chart.width() - 5, int(random.integers(0, 540))))
+        QTest.mouseMove(chart.viewport(), QPoint(chart.width() - 5, int(random.integers(0, 540))))
     elif kind == "second":
         clock.advance_ms(1_000)
         chart.overlay_changed()
     else:
-        QApplication.sendEvent(chart, QEvent(QEvent.Type.Leave))
+        QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     return kind
 
 
@@ -108,10 +108,10 @@ def test_a_tick_paints_no_more_than_what_it_changes(show_chart: ShowChart) -> No
     chart = show_chart(series)
     chart.set_forecast(forecast_after(series))
     chart.set_forming(forming_after(series))
-    QTest.mouseMove(chart, QPoint(300, 200))
+    QTest.mouseMove(chart.viewport(), QPoint(300, 200))
     settle(chart)
     painted = PaintedRegion(chart)
-    chart.installEventFilter(painted)
+    chart.viewport().installEventFilter(painted)
     chart.set_forming(forming_after(series, 3.0))
     settle(chart)
     region, readout, cross = painted.newest, chart.overlay.readout.rect, chart.overlay.cross

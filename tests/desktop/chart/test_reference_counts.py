@@ -29,7 +29,9 @@ def test_many_repaints_leave_the_count_of_none_steady(show_chart: ShowChart, clo
 
     def repaint(step: int) -> None:
         chart.set_forming(forming_after(series, (step % 9) / 2))
-        QTest.mouseMove(chart, point_over(chart, 350 + step % 58, series[350 + step % 50].close) + QPoint(0, 1))
+        QTest.mouseMove(
+            chart.viewport(), point_over(chart, 350 + step % 58, series[350 + step % 50].close) + QPoint(0, 1)
+        )
         clock.advance_ms(10)
         settle(chart)
         # The picture of the closed candles is painted anew as well, not only handed out.

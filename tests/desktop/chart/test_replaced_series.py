@@ -68,18 +68,18 @@ def test_candles_that_closed_meanwhile_are_followed(show_chart: ShowChart) -> No
 def test_a_drag_goes_on_where_it_is(show_chart: ShowChart) -> None:
     chart = show_chart(newest(SHOWN - 20))
     middle = QPoint(400, 200)
-    QTest.mousePress(chart, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, middle)
-    QTest.mouseMove(chart, middle + QPoint(50, 0))
+    QTest.mousePress(chart.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, middle)
+    QTest.mouseMove(chart.viewport(), middle + QPoint(50, 0))
     settle(chart)
     before = places(chart)
     chart.replace_series(WHOLE)
     settle(chart)
     assert before.items() <= places(chart).items()
-    QTest.mouseMove(chart, middle + QPoint(60, 0))
+    QTest.mouseMove(chart.viewport(), middle + QPoint(60, 0))
     settle(chart)
     moved = places(chart)
     assert all(moved[time_ms] == x + 10 for time_ms, x in before.items() if time_ms in moved)
-    QTest.mouseRelease(chart, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, middle)
+    QTest.mouseRelease(chart.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, middle)
 
 
 def test_a_candle_that_has_closed_meanwhile_is_not_forming_any_more(show_chart: ShowChart) -> None:

@@ -142,7 +142,7 @@ def test_neither_mouse_nor_ticks_nor_scores_ask_sqlite(qtbot: QtBot, recorded: R
     recorded.statements.clear()
     paints, tooltips = chart.closed_paints, 0
     for index in range(chart.frame.stop - 40, chart.frame.stop):
-        QTest.mouseMove(chart, point_over(chart, index, recorded.shown[index].close))
+        QTest.mouseMove(chart.viewport(), point_over(chart, index, recorded.shown[index].close))
         settle(chart)
         tooltips += chart.overlay.tooltip is not None
     assert tooltips == 40 and recorded.statements == []
@@ -182,8 +182,8 @@ def test_panning_reads_each_block_once(qtbot: QtBot, recorded: Recorded) -> None
 def test_hovering_reads_what_it_needs_though_nothing_is_laid_over(qtbot: QtBot, recorded: Recorded) -> None:
     chart = recorded.chart
     index = chart.frame.stop - 10
-    QTest.mouseMove(chart, point_over(chart, index - 1, recorded.shown[index - 1].close))
-    QTest.mouseMove(chart, point_over(chart, index, recorded.shown[index].close))
+    QTest.mouseMove(chart.viewport(), point_over(chart, index - 1, recorded.shown[index - 1].close))
+    QTest.mouseMove(chart.viewport(), point_over(chart, index, recorded.shown[index].close))
     settle(chart)
     qtbot.waitUntil(lambda: chart.overlay.tooltip is not None)
 

@@ -110,7 +110,7 @@ def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
     line = set_alert(bench, bench.middle(0.6))
     bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
     bench.key(Qt.Key.Key_Escape)
-    QTest.mouseRelease(bench.bench.chart, LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.4))
+    QTest.mouseRelease(bench.bench.chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.4))
     assert the_line(bench) == line
 
 
@@ -121,7 +121,7 @@ def test_beside_a_line_the_plot_pans_and_a_double_click_resets_as_ever(bench: To
     place = bench.middle(0.3)
     bench.drag(place, place + QPoint(120, 0))
     assert chart.scale.right < rested
-    QTest.mouseDClick(chart, LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
+    QTest.mouseDClick(chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
     assert chart.scale.right == rested
     assert bench.tools.lines.selected is None, "a click elsewhere lets it go"
 
@@ -134,7 +134,7 @@ def test_a_double_click_on_a_line_edits_its_words_and_leaves_the_view(bench: Too
     spacing = bench.bench.chart.scale.spacing
     frame = bench.bench.chart.frame
     on_line = QPoint(at.x(), round(frame.y(the_line(bench).price) / frame.ratio))
-    QTest.mouseDClick(bench.bench.chart, LEFT, Qt.KeyboardModifier.NoModifier, on_line)
+    QTest.mouseDClick(bench.bench.chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, on_line)
     write(bench, "  Take profit ")
     assert the_line(bench).text == "Take profit"
     assert bench.bench.chart.scale.spacing == spacing
@@ -281,7 +281,7 @@ def test_the_menu_key_opens_at_the_keys_crosshair(bench: ToolBench) -> None:
     pointed_at = bench.candles[-11]
     chart, place = bench.bench.chart, bench.middle()
     reason = QContextMenuEvent.Reason.Keyboard
-    QApplication.sendEvent(chart, QContextMenuEvent(reason, place, chart.mapToGlobal(place)))
+    QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, place, chart.mapToGlobal(place)))
     menu = QApplication.activePopupWidget()
     assert menu is not None
     QTest.keyClick(menu, Qt.Key.Key_Down)
@@ -361,7 +361,7 @@ def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> 
 def test_another_market_closes_the_menu_of_the_former_one(bench: ToolBench) -> None:
     chart, at = bench.bench.chart, bench.middle()
     reason = QContextMenuEvent.Reason.Mouse
-    QApplication.sendEvent(chart, QContextMenuEvent(reason, at, chart.mapToGlobal(at)))
+    QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, at, chart.mapToGlobal(at)))
     assert QApplication.activePopupWidget() is not None
     bench.tools.show_market(OTHER, None)
     assert QApplication.activePopupWidget() is None
@@ -516,8 +516,9 @@ def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench
     ahead = chart.scale.right - chart.scale.count
     bench.hover(where)
     bench.key(Qt.Key.Key_N)
-    QTest.mousePress(chart, LEFT, pos=where)
-    QTest.mouseRelease(next(iter(bench.bench.window.findChildren(LineTextDialog)), chart), LEFT)
+    QTest.mousePress(chart.viewport(), LEFT, pos=where)
+    held_by = next(iter(bench.bench.window.findChildren(LineTextDialog)), chart.viewport())
+    QTest.mouseRelease(held_by, LEFT)
     write(bench, "Here")
     assert the_line(bench).text == "Here"
     series, newest = chart.model.series, bench.newest
@@ -598,7 +599,7 @@ def test_a_line_that_is_removed_in_the_hand_stays_removed(bench: ToolBench) -> N
     bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
     bench.key(Qt.Key.Key_Delete)
     send_move(bench.bench.chart, bench.middle(0.3), LEFT, Qt.KeyboardModifier.NoModifier)
-    QTest.mouseRelease(bench.bench.chart, LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
+    QTest.mouseRelease(bench.bench.chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
     assert lines(bench) == ()
     bench.bench.chart.flush()
     assert bench.bench.chart.overlay.axis_tags == ()

@@ -151,7 +151,7 @@ def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench, qtbot: Q
     said = texts(box(bench).rows)
     QApplication.processEvents()
     painted = PaintedRegion(chart)
-    chart.installEventFilter(painted)
+    chart.viewport().installEventFilter(painted)
     chart.set_forming(Candle(opens, *[newest.close] * 4, volume=3.0))
     chart.flush()
     QApplication.processEvents()

@@ -39,7 +39,7 @@ def test_a_picture_is_the_chart_without_the_mouse(
     qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
 ) -> None:
     still = bench.chart.snapshot()
-    qtbot.mouseMove(bench.chart, bench.chart.rect().center())
+    qtbot.mouseMove(bench.chart.viewport(), bench.chart.rect().center())
     bench.chart.flush()
     assert bench.chart.overlay.cross is not None
     path = tmp_path / "chart.png"

@@ -128,9 +128,9 @@ def test_a_pane_that_is_dragged_keeps_its_height(qtbot: QtBot, bench: Bench, stu
     bench.chart.flush()
     edge = QPoint(200, bench.chart.frame.panes[0].top)
     with qtbot.waitSignal(bench.window.settings_changed) as stored:
-        QTest.mousePress(bench.chart, Qt.MouseButton.LeftButton, pos=edge)
-        QTest.mouseMove(bench.chart, edge - QPoint(0, 40))
-        QTest.mouseRelease(bench.chart, Qt.MouseButton.LeftButton, pos=edge - QPoint(0, 40))
+        QTest.mousePress(bench.chart.viewport(), Qt.MouseButton.LeftButton, pos=edge)
+        QTest.mouseMove(bench.chart.viewport(), edge - QPoint(0, 40))
+        QTest.mouseRelease(bench.chart.viewport(), Qt.MouseButton.LeftButton, pos=edge - QPoint(0, 40))
     bench.chart.flush()
     layout = bench.chart.frame.layout
     assert layout.main_bottom == pytest.approx(edge.y() - 40, abs=2)

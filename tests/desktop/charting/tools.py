@@ -10,10 +10,11 @@ from pathlib import Path
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
 from core.market.candle import Candle, Market
 from core.storage.folder import DataFolder
+from desktop.chart.widget import ChartWidget
 from desktop.charting.tools import ChartTools
 from desktop.database import WindowDatabase
 from tests.desktop import scenario
@@ -58,18 +59,18 @@ class ToolBench:
         self.bench.chart.flush()
 
     def click(self, point: QPoint, modifiers: Qt.KeyboardModifier = NONE) -> None:
-        QTest.mouseClick(self.bench.chart, LEFT, modifiers, point)
+        QTest.mouseClick(self.bench.chart.viewport(), LEFT, modifiers, point)
         self.bench.chart.flush()
 
     def drag(self, start: QPoint, end: QPoint, modifiers: Qt.KeyboardModifier = NONE, *, release: bool = True) -> None:
         chart = self.bench.chart
-        QTest.mousePress(chart, LEFT, modifiers, start)
+        QTest.mousePress(chart.viewport(), LEFT, modifiers, start)
         for share in (0.4, 1.0):
             at = start + (end - start) * share
             # QTest.mouseMove knows neither buttons nor modifiers.
             send_move(chart, at, LEFT, modifiers)
         if release:
-            QTest.mouseRelease(chart, LEFT, modifiers, end)
+            QTest.mouseRelease(chart.viewport(), LEFT, modifiers, end)
         chart.flush()
 
     def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
@@ -86,7 +87,7 @@ class ToolBench:
         """Open the context menu as the right button does, and take an entry."""
         chart = self.bench.chart
         reason = QContextMenuEvent.Reason.Mouse
-        QApplication.sendEvent(chart, QContextMenuEvent(reason, point, chart.mapToGlobal(point)))
+        QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, point, chart.mapToGlobal(point)))
         menu = QApplication.activePopupWidget()
         assert menu is not None
         action = next(action for action in menu.actions() if text in action.text().replace("&", ""))
@@ -95,10 +96,10 @@ class ToolBench:
         chart.flush()
 
 
-def send_move(chart: QWidget, at: QPoint, button: Qt.MouseButton, modifiers: Qt.KeyboardModifier) -> None:
+def send_move(chart: ChartWidget, at: QPoint, button: Qt.MouseButton, modifiers: Qt.KeyboardModifier) -> None:
     place = at.toPointF()
     event = QMouseEvent(QMouseEvent.Type.MouseMove, place, chart.mapToGlobal(place), button, button, modifiers)
-    QApplication.sendEvent(chart, event)
+    QApplication.sendEvent(chart.viewport(), event)
 
 
 @contextmanager

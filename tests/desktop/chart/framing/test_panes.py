@@ -97,7 +97,7 @@ def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(
     assert not pane.has_scale and pane_marks(chart.frame, pane) == []
     assert f"needs {needed} candles" in said(layer, chart)
     for x in (301, 300):  # Qt sends no event to a place where the cursor is already
-        QTest.mouseMove(chart, QPoint(x, pane.top + 30))
+        QTest.mouseMove(chart.viewport(), QPoint(x, pane.top + 30))
     settle(chart)
     assert chart.overlay.cross is not None and chart.overlay.price_label is None
     series.add(random_series(needed)[-1])

@@ -18,10 +18,10 @@ MOST_AXIS_SHARE = 0.2
 def drag_axis(chart: ChartWidget, by: int) -> None:
     """Over the price axis, from its foot upwards where `by` is negative."""
     start = QPoint(chart.frame.layout.plot_right + 10, 440 if by < 0 else 20)
-    QTest.mousePress(chart, LEFT, pos=start)
-    QTest.mouseMove(chart, start + QPoint(0, by // 2))
-    QTest.mouseMove(chart, start + QPoint(0, by))
-    QTest.mouseRelease(chart, LEFT, pos=start + QPoint(0, by))
+    QTest.mousePress(chart.viewport(), LEFT, pos=start)
+    QTest.mouseMove(chart.viewport(), start + QPoint(0, by // 2))
+    QTest.mouseMove(chart.viewport(), start + QPoint(0, by))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=start + QPoint(0, by))
     settle(chart)
 
 
@@ -66,7 +66,7 @@ def test_the_axis_gives_back_what_it_took(show_chart: ShowChart, way: str) -> No
     if way == "fit":
         chart.fit_prices()
     elif way == "double click":
-        QTest.mouseDClick(chart, LEFT, pos=QPoint(chart.frame.layout.plot_right + 10, 250))
+        QTest.mouseDClick(chart.viewport(), LEFT, pos=QPoint(chart.frame.layout.plot_right + 10, 250))
     elif way == "reset":
         chart.reset_view()
     elif way == "another market":

@@ -27,11 +27,11 @@ def on_time_axis(chart: ChartWidget) -> QPoint:
 
 
 def drag(chart: ChartWidget, start: QPoint, by: QPoint, *, release: bool = True) -> None:
-    QTest.mousePress(chart, LEFT, pos=start)
+    QTest.mousePress(chart.viewport(), LEFT, pos=start)
     for share in (0.3, 0.7, 1.0):
-        QTest.mouseMove(chart, start + QPoint(round(by.x() * share), round(by.y() * share)))
+        QTest.mouseMove(chart.viewport(), start + QPoint(round(by.x() * share), round(by.y() * share)))
     if release:
-        QTest.mouseRelease(chart, LEFT, pos=start + by)
+        QTest.mouseRelease(chart.viewport(), LEFT, pos=start + by)
     settle(chart)
 
 
@@ -45,7 +45,7 @@ def test_the_price_axis_is_stretched_and_a_double_click_fits_it_again(show_chart
     assert chart.frame.prices.span < fitted.span
     drag(chart, on_price_axis(chart), QPoint(0, -160))
     assert chart.frame.prices.span > fitted.span
-    QTest.mouseDClick(chart, LEFT, pos=on_price_axis(chart))
+    QTest.mouseDClick(chart.viewport(), LEFT, pos=on_price_axis(chart))
     settle(chart)
     assert chart.frame.prices == fitted
 
@@ -56,11 +56,11 @@ def test_a_chart_that_is_pressed_flat_during_a_drag_of_its_axes_stays_whole(show
     for axis, size in ((on_price_axis, QSize(900, 4)), (on_time_axis, QSize(4, 500))):
         whole = chart.size()
         start = axis(chart)
-        QTest.mousePress(chart, LEFT, pos=start)
+        QTest.mousePress(chart.viewport(), LEFT, pos=start)
         chart.resize(size)
         move_mouse(chart, start + QPoint(far, far), LEFT)
         settle(chart)
-        QTest.mouseRelease(chart, LEFT, pos=start)
+        QTest.mouseRelease(chart.viewport(), LEFT, pos=start)
         chart.resize(whole)
         settle(chart)
     assert 0.0 < chart.frame.prices.span < math.inf
@@ -96,7 +96,7 @@ def test_the_time_axis_zooms_and_a_double_click_resets_it(show_chart: ShowChart)
     assert chart.scale.spacing > spacing
     drag(chart, on_time_axis(chart), QPoint(-200, 0))
     assert chart.scale.spacing < spacing
-    QTest.mouseDClick(chart, LEFT, pos=on_time_axis(chart))
+    QTest.mouseDClick(chart.viewport(), LEFT, pos=on_time_axis(chart))
     settle(chart)
     assert chart.scale.spacing == spacing
 
@@ -114,11 +114,11 @@ def run_on(chart: ChartWidget, clock: ManualClock, turns: int = 5) -> list[float
 
 def test_a_throw_runs_on_slows_down_and_ends(show_chart: ShowChart, clock: ManualClock) -> None:
     chart = show_chart(random_series(3_000))
-    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    QTest.mousePress(chart.viewport(), LEFT, pos=QPoint(300, 200))
     for x in range(320, 520, 20):
         clock.advance_ms(8)
-        QTest.mouseMove(chart, QPoint(x, 200))
-    QTest.mouseRelease(chart, LEFT, pos=QPoint(500, 200))
+        QTest.mouseMove(chart.viewport(), QPoint(x, 200))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=QPoint(500, 200))
     places = [chart.scale.right, *run_on(chart, clock, turns=1_000)]
     assert 10 < len(places) < 1_000, "it comes to rest"
     moves = [before - after for before, after in itertools.pairwise(places)]
@@ -127,12 +127,12 @@ def test_a_throw_runs_on_slows_down_and_ends(show_chart: ShowChart, clock: Manua
 
 def test_a_hand_that_came_to_rest_throws_nothing(show_chart: ShowChart, clock: ManualClock) -> None:
     chart = show_chart(random_series(3_000))
-    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    QTest.mousePress(chart.viewport(), LEFT, pos=QPoint(300, 200))
     for x in (350, 400, 450):
         clock.advance_ms(10)
-        QTest.mouseMove(chart, QPoint(x, 200))
+        QTest.mouseMove(chart.viewport(), QPoint(x, 200))
     clock.advance_ms(500)
-    QTest.mouseRelease(chart, LEFT, pos=QPoint(450, 200))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=QPoint(450, 200))
     before = chart.scale.right
     run_on(chart, clock)
     assert chart.scale.right == before
@@ -140,16 +140,16 @@ def test_a_hand_that_came_to_rest_throws_nothing(show_chart: ShowChart, clock: M
 
 def test_a_press_catches_a_view_that_runs(show_chart: ShowChart, clock: ManualClock) -> None:
     chart = show_chart(random_series(3_000))
-    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    QTest.mousePress(chart.viewport(), LEFT, pos=QPoint(300, 200))
     for x in range(330, 600, 30):
         clock.advance_ms(8)
-        QTest.mouseMove(chart, QPoint(x, 200))
-    QTest.mouseRelease(chart, LEFT, pos=QPoint(570, 200))
-    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+        QTest.mouseMove(chart.viewport(), QPoint(x, 200))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=QPoint(570, 200))
+    QTest.mousePress(chart.viewport(), LEFT, pos=QPoint(300, 200))
     before = chart.scale.right
     run_on(chart, clock)
     assert chart.scale.right == before
-    QTest.mouseRelease(chart, LEFT, pos=QPoint(300, 200))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=QPoint(300, 200))
 
 
 def test_escape_lets_go_of_what_is_held(show_chart: ShowChart) -> None:
@@ -157,17 +157,17 @@ def test_escape_lets_go_of_what_is_held(show_chart: ShowChart) -> None:
     drag(chart, QPoint(400, 200), QPoint(60, 0), release=False)
     QTest.keyClick(chart, Qt.Key.Key_Escape)
     before = chart.scale.right
-    QTest.mouseMove(chart, QPoint(200, 200))
+    QTest.mouseMove(chart.viewport(), QPoint(200, 200))
     settle(chart)
     assert chart.scale.right == before
 
 
 def thrown(chart: ChartWidget, clock: ManualClock) -> None:
-    QTest.mousePress(chart, LEFT, pos=QPoint(300, 200))
+    QTest.mousePress(chart.viewport(), LEFT, pos=QPoint(300, 200))
     for x in range(330, 600, 30):
         clock.advance_ms(8)
-        QTest.mouseMove(chart, QPoint(x, 200))
-    QTest.mouseRelease(chart, LEFT, pos=QPoint(570, 200))
+        QTest.mouseMove(chart.viewport(), QPoint(x, 200))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=QPoint(570, 200))
     clock.advance_ms(16)
 
 
@@ -176,7 +176,7 @@ def test_who_goes_elsewhere_is_not_carried_away_by_a_throw(show_chart: ShowChart
     chart = show_chart(random_series(3_000))
     thrown(chart, clock)
     if way == "double click":
-        QTest.mouseDClick(chart, LEFT, pos=on_time_axis(chart))
+        QTest.mouseDClick(chart.viewport(), LEFT, pos=on_time_axis(chart))
     else:
         getattr(chart, way)()
     before = chart.scale.right
@@ -187,11 +187,11 @@ def test_who_goes_elsewhere_is_not_carried_away_by_a_throw(show_chart: ShowChart
 def test_any_press_catches_a_throw(show_chart: ShowChart, clock: ManualClock) -> None:
     chart = show_chart(random_series(3_000))
     thrown(chart, clock)
-    QTest.mousePress(chart, LEFT, pos=on_price_axis(chart))
+    QTest.mousePress(chart.viewport(), LEFT, pos=on_price_axis(chart))
     before = chart.scale.right
     run_on(chart, clock)
     assert chart.scale.right == before
-    QTest.mouseRelease(chart, LEFT, pos=on_price_axis(chart))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=on_price_axis(chart))
 
 
 @pytest.mark.parametrize("place", ["plot", "time axis", "price axis"])
@@ -199,11 +199,11 @@ def test_candles_that_close_move_no_view_that_is_in_a_hand(show_chart: ShowChart
     series = random_series(300)
     chart = show_chart(series)
     places = {"plot": QPoint(400, 200), "time axis": on_time_axis(chart), "price axis": on_price_axis(chart)}
-    QTest.mousePress(chart, LEFT, pos=places[place])
+    QTest.mousePress(chart.viewport(), LEFT, pos=places[place])
     before = chart.scale.right
     for index in range(300, 305):
         series.add(candle(index, 20_000.0))
         chart.refresh()
         settle(chart)
     assert chart.scale.right == before
-    QTest.mouseRelease(chart, LEFT, pos=places[place])
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=places[place])

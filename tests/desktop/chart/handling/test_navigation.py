@@ -30,16 +30,16 @@ def turn_wheel(chart: ChartWidget, at: QPoint, steps: int, modifiers: Qt.Keyboar
         Qt.ScrollPhase.NoScrollPhase,
         False,
     )
-    QApplication.sendEvent(chart, event)
+    QApplication.sendEvent(chart.viewport(), event)
     settle(chart)
 
 
 def drag(chart: ChartWidget, start: QPoint, by: int, *, release: bool = True) -> None:
-    QTest.mousePress(chart, LEFT, pos=start)
+    QTest.mousePress(chart.viewport(), LEFT, pos=start)
     for share in (0.25, 0.5, 1.0):
-        QTest.mouseMove(chart, start + QPoint(round(by * share), 0))
+        QTest.mouseMove(chart.viewport(), start + QPoint(round(by * share), 0))
     if release:
-        QTest.mouseRelease(chart, LEFT, pos=start + QPoint(by, 0))
+        QTest.mouseRelease(chart.viewport(), LEFT, pos=start + QPoint(by, 0))
     settle(chart)
 
 
@@ -130,7 +130,7 @@ def test_new_candles_do_not_move_the_view_during_a_drag(show_chart: ShowChart) -
     chart.refresh()
     settle(chart)
     assert chart.scale.right == right
-    QTest.mouseRelease(chart, LEFT, pos=QPoint(340, 200))
+    QTest.mouseRelease(chart.viewport(), LEFT, pos=QPoint(340, 200))
     series.add(candle(501, 20_000.0))
     chart.refresh()
     settle(chart)
@@ -190,7 +190,7 @@ def test_a_double_click_resets(show_chart: ShowChart) -> None:
     turn_wheel(chart, QPoint(200, 200), -4)
     drag(chart, QPoint(200, 200), 300)
     assert (chart.scale.right, chart.scale.spacing) != before
-    QTest.mouseDClick(chart, LEFT, pos=QPoint(300, 200))
+    QTest.mouseDClick(chart.viewport(), LEFT, pos=QPoint(300, 200))
     settle(chart)
     assert (chart.scale.right, chart.scale.spacing) == before
 

@@ -39,8 +39,8 @@ OVER_THE_CANDLES = (IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGE
 
 def hover(chart: ChartWidget, index: int, price: float) -> None:
     # Qt sends no event to a place where the cursor is already, as the test before may have left it.
-    QTest.mouseMove(chart, point_over(chart, index, price) + QPoint(1, 0))
-    QTest.mouseMove(chart, point_over(chart, index, price))
+    QTest.mouseMove(chart.viewport(), point_over(chart, index, price) + QPoint(1, 0))
+    QTest.mouseMove(chart.viewport(), point_over(chart, index, price))
     settle(chart)
 
 
@@ -82,8 +82,8 @@ def test_the_first_candle_has_changed_since_its_open(show_chart: ShowChart) -> N
 
 
 def point(chart: ChartWidget, at: QPoint) -> None:
-    QTest.mouseMove(chart, at + QPoint(1, 0))
-    QTest.mouseMove(chart, at)
+    QTest.mouseMove(chart.viewport(), at + QPoint(1, 0))
+    QTest.mouseMove(chart.viewport(), at)
     settle(chart)
 
 
@@ -344,7 +344,7 @@ def test_the_future_has_times_too(show_chart: ShowChart) -> None:
 
 def test_no_crosshair_beside_the_plot(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(100))
-    QTest.mouseMove(chart, QPoint(chart.width() - 5, 100))
+    QTest.mouseMove(chart.viewport(), QPoint(chart.width() - 5, 100))
     settle(chart)
     assert chart.overlay.cross is None and chart.overlay.price_label is None
 

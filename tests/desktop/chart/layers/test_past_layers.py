@@ -184,7 +184,7 @@ def test_at_any_width_all_three_classes_are_explained_or_the_candle_is(
     read_all(chart)
     if is_hovered:
         index = chart.frame.stop - 5
-        QTest.mouseMove(chart, point_over(chart, index, SERIES[index].close))
+        QTest.mouseMove(chart.viewport(), point_over(chart, index, SERIES[index].close))
         settle(chart)
     frame, pane, (box,) = chart.frame, chart.frame.pane(ERROR_PANE), chart.overlay.pane_readouts
     squares = [span.colour for row in box.rows for span in row if span.text == "■"]
@@ -260,7 +260,7 @@ def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart, reader: Reco
     read_all(chart)
     paints = chart.closed_paints
     for index in range(chart.frame.first + 1, chart.frame.stop):
-        QTest.mouseMove(chart, point_over(chart, index, SERIES[index].close))
+        QTest.mouseMove(chart.viewport(), point_over(chart, index, SERIES[index].close))
         settle(chart)
         assert chart.overlay.tooltip is not None
     assert chart.closed_paints == paints

@@ -1,0 +1,1 @@
+"""The pyqtgraph items that the chart is made of, each of which draws one thing."""

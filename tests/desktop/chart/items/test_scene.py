@@ -1,0 +1,112 @@
+"""The chart is a pyqtgraph view, and all that is to be seen on it are items in its scene."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyqtgraph
+import pytest
+from numpy.typing import NDArray
+from pyqtgraph.exporters import ImageExporter
+from PySide6.QtCore import QPoint, QRectF
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QGraphicsItem
+
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from desktop.chart.items.axes import ChartAxis
+from desktop.chart.items.item import ChartItem
+from desktop.chart.layers.study import StudyLayer
+from desktop.chart.widget import ChartWidget
+from docs.examples.chart_items import add_items
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import forecast_after, forming_after, random_series
+
+
+def pixels(image: QImage) -> NDArray[np.uint8]:
+    """Rows, columns, channels."""
+    image = image.convertToFormat(QImage.Format.Format_RGB32)
+    return np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.width(), 4)[..., :3].copy()
+
+
+@pytest.fixture
+def chart(show_chart: ShowChart) -> ChartWidget:
+    """With ghosts, a forming candle, an indicator over the candles and one below them, and the mouse on it."""
+    series = random_series(400)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series))
+    chart.set_forming(forming_after(series))
+    for number, kind in enumerate((IndicatorKind.SMA, IndicatorKind.RSI)):
+        chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
+    QTest.mouseMove(chart.viewport(), QPoint(300, 200))
+    settle(chart)
+    return chart
+
+
+def painted(chart: ChartWidget) -> list[QGraphicsItem]:
+    """The items that draw something; views and groups only hold others."""
+    return [item for item in chart.scene().items() if isinstance(item, ChartItem | ChartAxis)]
+
+
+def test_the_chart_is_a_pyqtgraph_view_of_pyqtgraph_items(chart: ChartWidget) -> None:
+    assert isinstance(chart, pyqtgraph.GraphicsView)
+    names = {type(item).__name__ for item in painted(chart)}
+    assert names >= {"ClosedCandlesItem", "FormingCandleItem", "ForecastItem", "GridItem", "LayerItem", "CrosshairItem"}
+    assert names >= {"ValueAxis", "TimeAxis", "LastPriceItem", "WordsItem"}
+    assert all(isinstance(item, pyqtgraph.GraphicsObject | pyqtgraph.AxisItem) for item in painted(chart))
+
+
+def test_nothing_is_painted_but_by_items(chart: ChartWidget) -> None:
+    def picture() -> NDArray[np.uint8]:
+        image = QImage(chart.viewport().size(), QImage.Format.Format_RGB32)
+        image.fill(0)
+        painter = QPainter(image)
+        chart.render(painter, QRectF(chart.rect()), chart.rect())
+        painter.end()
+        return pixels(image)
+
+    assert picture().any()
+    for item in painted(chart):
+        item.hide()
+    assert not picture().any()
+
+
+def test_panes_share_their_times(chart: ChartWidget) -> None:
+    lower = chart.box(chart.frame.panes[0].name)
+    for factor in (1.0, 1.7, 0.3):
+        chart.zoom(factor)
+        settle(chart)
+        assert lower.viewRange()[0] == pytest.approx(chart.box().viewRange()[0])
+    assert lower.linkedView(0) is chart.box()
+
+
+def test_an_exporter_of_pyqtgraph_draws_what_the_window_shows(chart: ChartWidget) -> None:
+    """Nothing comes from the picture that is kept of the closed candles: each item draws itself."""
+    size = chart.viewport().size()
+    exporter = ImageExporter(chart.scene())
+    exporter.parameters()["width"] = size.width()
+    exported = pixels(exporter.export(toBytes=True))
+    shown = pixels(chart.viewport().grab().toImage())
+    assert exported.shape == shown.shape
+    assert (exported != shown).any(axis=-1).mean() < 0.01
+
+
+def test_items_of_pyqtgraph_scroll_zoom_and_go_with_the_chart(show_chart: ShowChart) -> None:
+    """The example of ARCHITECTURE.md and docs/examples."""
+    series = random_series(400)
+    chart = show_chart(series)
+    bare = pixels(chart.viewport().grab().toImage())
+    add_items(chart)
+    settle(chart)
+    assert [pane.name for pane in chart.frame.panes] == ["Return, %"]
+    low, high = chart.frame.panes[0].shown.low, chart.frame.panes[0].shown.high
+    seen = 100.0 * np.diff(np.log(series.close))[chart.frame.first : chart.frame.stop - 1]
+    assert low < seen.min() and high > seen.max(), "its scale fits what is in view"
+    largest = int(np.argmax(series.volume[chart.frame.first :])) + chart.frame.first
+    for _ in range(2):
+        picture = pixels(chart.viewport().grab().toImage())
+        column, row = chart.frame.x(largest), chart.frame.y(float(series.high[largest]))
+        around = picture[row - 3 : row + 4, column - 3 : column + 4].reshape(-1, 3)
+        assert ((around == (0, 176, 255)).all(axis=1)).any(), "a mark stands on the candle's high, blue, green, red"
+        chart.zoom(1.5)
+        settle(chart)
+    assert bare.shape == picture.shape
