@@ -5,7 +5,7 @@ from __future__ import annotations
 import shiboken6
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QRegion
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from desktop.theme import Theme
 
@@ -80,7 +80,7 @@ class _Ring(QWidget):
         return chain
 
     def _place(self) -> None:
-        seen = self._around.visibleRegion().boundingRect()
+        seen = _visible(self._around)
         place = seen.translated(self._around.mapTo(self.window(), seen.topLeft()) - seen.topLeft())
         if seen.isEmpty():
             self.hide()
@@ -91,3 +91,12 @@ class _Ring(QWidget):
         self.setMask(QRegion(whole).subtracted(QRegion(inside)))
         self.raise_()
         self.show()
+
+
+def _visible(widget: QWidget) -> QRect:
+    """What is in view of it. A viewport without a frame around it leaves nothing of what it lies in."""
+    seen = widget.visibleRegion()
+    if isinstance(widget, QAbstractScrollArea):
+        viewport = widget.viewport()
+        seen = seen.united(viewport.visibleRegion().translated(viewport.pos()))
+    return seen.boundingRect()

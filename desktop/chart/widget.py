@@ -92,7 +92,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._anchor = ViewAnchor(self._model, self._scale)
         self._empty_text = translate("Chart", "Waiting for candles …")
         self._countdown = Countdown(self.overlay_changed, clock, self)
-        self._newest_button = NewestButton(self)
+        self._newest_button = NewestButton(self.viewport())
         self._newest_button.clicked.connect(self.go_to_newest)
         self.setAccessibleName(translate("Chart", "Candle chart"))
         theme.changed.connect(self._on_theme)
@@ -371,19 +371,16 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         super().changeEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if not self._hands.press(event):
-            event.ignore()
+        self._hands.press(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._hands.move(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if not self._hands.release(event):
-            event.ignore()
+        self._hands.release(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if not self._hands.double_click(event):
-            event.ignore()
+        self._hands.double_click(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         self._hands.wheel(event)

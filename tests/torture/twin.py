@@ -130,7 +130,7 @@ def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
 def _point_at_middle(chart: ChartWidget) -> None:
     for button in chart.findChildren(QAbstractButton):
         button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # lit by a mouse that was elsewhere
-    move_mouse(chart, QPoint(chart.width() // 2, chart.height() // 2))
+    move_mouse(chart.viewport(), QPoint(chart.width() // 2, chart.height() // 2))
     settle(chart)
 
 

@@ -213,7 +213,7 @@ class WindowActs:
         """An alert or a note where the mouse is, as a hand does it: a key, then a click."""
         kind = ActionId.ADD_ALERT if self._random.random() < 0.8 else ActionId.ADD_NOTE
         at = self._on_prices()
-        move_mouse(self.chart, at)
+        move_mouse(self.chart.viewport(), at)
         self.window.actions_of_window[kind].trigger()
         self.hands.release()
         QTest.mouseClick(self.chart.viewport(), LEFT, PLAIN, at)

@@ -66,6 +66,8 @@ class Stage:
         self._whole = (self.ground, BordersItem(shown), CrosshairItem(shown), WordsItem(shown))
         for item in (*self._whole, self._time_axis):
             scene.addItem(item)
+        # Few items, as large as the view: an index of where they were would be wrong after each resize.
+        scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
 
     def box(self, pane_name: str = PRICE_PANE) -> PaneBox:
         """The view of a pane, to which any pyqtgraph item can be added. Raises KeyError where there is no such pane."""

@@ -58,7 +58,7 @@ def test_a_chart_that_is_pressed_flat_during_a_drag_of_its_axes_stays_whole(show
         start = axis(chart)
         QTest.mousePress(chart.viewport(), LEFT, pos=start)
         chart.resize(size)
-        move_mouse(chart, start + QPoint(far, far), LEFT)
+        move_mouse(chart.viewport(), start + QPoint(far, far), LEFT)
         settle(chart)
         QTest.mouseRelease(chart.viewport(), LEFT, pos=start)
         chart.resize(whole)
