@@ -6,6 +6,18 @@ from tests.sabotage.fault import Fault
 
 FAULTS = (
     Fault(
+        "view-of-a-pane-off-by-a-candle",
+        "desktop/chart/panes/box.py",
+        "half = _HALF_PX / frame.spacing",
+        "half = 1.0",
+    ),
+    Fault(
+        "kept-items-left-out-of-an-export",
+        "desktop/chart/items/kept.py",
+        "if not self.shown.is_kept:\n            super().paint",
+        "if self.shown.is_kept:\n            super().paint",
+    ),
+    Fault(
         "grouped-candle-at-its-left-edge",
         "desktop/chart/data/columns.py",
         "* group + (group - 1) / 2.0",
@@ -115,7 +127,7 @@ FAULTS = (
     ),
     Fault(
         "hole-the-exchange-has-none-of",
-        "desktop/chart/layers/base.py",
+        "desktop/chart/layers/grid.py",
         "model.holes.within_ms(first_ms, stop_ms) == stop_ms - first_ms",
         "model.holes.within_ms(first_ms, stop_ms) > 0",
     ),
