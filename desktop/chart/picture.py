@@ -35,7 +35,7 @@ class Picture:
         self._overlay: Overlay | None = None
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
-        self._ahead: tuple[int | None, bool] = (None, False)
+        self._ahead: tuple[object, ...] = ()
         self.wanted = QRegion()
         self.is_kept = False
 
@@ -99,7 +99,7 @@ class Picture:
     def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
-        ahead, self._ahead = self._ahead, (self._next_ms(), self.model.forming is not None)
+        ahead, self._ahead = self._ahead, (self._next_ms(), self.model.forming is not None, self.model.ghosts())
         self._overlay = None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
@@ -107,7 +107,7 @@ class Picture:
         overlay()
         is_new_view = former is None or bool(dirty & (Dirty.VIEW | Dirty.DATA))
         # A candle that forms after a hole takes grid, times and ghosts ahead of the closed ones along; each that begins
-        # to form, or is taken away, widens or narrows the frame of its ghost.
+        # to form, or is taken away, widens or narrows the frame of its ghost. Joined ghosts change with it.
         has_moved = ahead != self._ahead
         if former is None or is_new_view or has_moved or former.base_key(0) != frame.base_key(0):
             return None

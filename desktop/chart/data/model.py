@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-
 import numpy as np
 
-from core.events import QUANTILE_LEVELS, ForecastMade, Ghost
+from core.events import ForecastMade, Ghost
 from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
 from desktop import formatting
+from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
 
 _DECIMALS_FROM = 200
-_BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
-
-
-@dataclass(frozen=True, slots=True)
-class PlacedGhost:
-    """A ghost and the index it is drawn at. `ahead` counts from 1."""
-
-    index: int
-    ahead: int
-    ghost: Ghost
 
 
 class ChartModel:
@@ -91,7 +79,7 @@ class ChartModel:
     def set_forming(self, candle: Candle | None) -> None:
         """The candle as it stands now. One that is no newer than the closed ones is let go, one without numbers
         is not taken."""
-        if candle is not None and not _is_drawable(candle):
+        if candle is not None and not is_drawable(candle):
             return
         self.forming = candle
         self.drop_stale_forming()
@@ -119,7 +107,8 @@ class ChartModel:
 
     @property
     def other_interval(self) -> Interval | None:
-        """The interval that forecasts are for, where it is not that of the candles: then none is shown."""
+        """The interval that forecasts are for, where it is not that of the candles: then no past forecast is shown, and
+        ghosts only where they can be joined."""
         own_ms = self.past.interval_ms
         if own_ms is None and self._forecast is not None and self._forecast.ghosts:
             own_ms = self._forecast.ghosts[0].open_time_ms - self._forecast.origin_open_time_ms
@@ -194,35 +183,33 @@ class ChartModel:
 
     def ghosts(self) -> tuple[PlacedGhost, ...]:
         """The forecast's candles that have not closed yet, where they will stand; found anew only when one
-        closed. None at another interval."""
-        opens_at = None if self.forming is None else self.forming.open_time_ms
-        key = (self._forecast, self._series, self.version, opens_at)
+        closed. At a coarser interval they are joined, at a finer one there are none."""
+        key = (self._forecast, self._series, self.version, self._forming_shown())
         if key != self._placed_key:
             self._placed, self._placed_key = self._place_ghosts(), key
         return self._placed
 
+    def _forming_shown(self) -> object:
+        """What the places of ghosts depend on: its time, and its prices where ghosts are joined with it."""
+        if self.forming is None:
+            return None
+        return self.forming.open_time_ms if self.other_interval is None else self.forming
+
     def _place_ghosts(self) -> tuple[PlacedGhost, ...]:
-        if self._forecast is None or self.other_interval is not None:
-            return ()
         placed = (
             (self.index_of(ghost.open_time_ms), ahead, ghost)
-            for ahead, ghost in enumerate(self._forecast.ghosts, start=1)
+            for ahead, ghost in enumerate(self._ghosts_shown(), start=1)
         )
         return tuple(
             PlacedGhost(index, ahead, ghost)
             for index, ahead, ghost in placed
-            if index is not None and index >= self.count and _is_drawable(ghost)
+            if index is not None and index >= self.count and is_drawable(ghost)
         )
 
-
-def band(ghost: Ghost, percent: int) -> tuple[float, float] | None:
-    """Lower and upper close of the 50 or 90 % band. None where the quantiles are not those of `QUANTILE_LEVELS`."""
-    if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
-        return None
-    low, high = (ghost.close_quantiles[QUANTILE_LEVELS.index(level)] for level in _BAND_LEVELS[percent])
-    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
-
-
-def _is_drawable(candle: Candle | Ghost) -> bool:
-    values = (candle.open, candle.high, candle.low, candle.close, candle.volume)
-    return all(math.isfinite(value) for value in values)
+    def _ghosts_shown(self) -> tuple[Ghost, ...]:
+        own, series = self.other_interval, self._series
+        if self._forecast is None or series is None or own is None:
+            return () if self._forecast is None else self._forecast.ghosts
+        if series.interval.duration_ms % own.duration_ms:
+            return ()
+        return joined(self._forecast.ghosts, own.duration_ms, series.interval, self.forming)

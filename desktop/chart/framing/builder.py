@@ -10,7 +10,8 @@ from PySide6.QtGui import QFont
 
 from desktop import formatting
 from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
-from desktop.chart.data.model import ChartModel, band
+from desktop.chart.data.ghosts import band
+from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
 from desktop.chart.drawing.geometry import candle_widths
 from desktop.chart.framing.frame import Fonts, Frame, Layout

@@ -10,7 +10,8 @@ from PySide6.QtGui import QColor
 from core.events import Ghost
 from core.market.candle import Candle
 from desktop import formatting
-from desktop.chart.data.model import ChartModel, PlacedGhost, band
+from desktop.chart.data.ghosts import PlacedGhost, band
+from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box, Row, Span, box_size, padding_px, wrapped
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.made import age_words

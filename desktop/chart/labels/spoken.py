@@ -6,7 +6,8 @@ from datetime import tzinfo
 
 from core.market.candle import Candle
 from desktop import formatting
-from desktop.chart.data.model import ChartModel, PlacedGhost, band
+from desktop.chart.data.ghosts import PlacedGhost, band
+from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.made import age_words
 
 

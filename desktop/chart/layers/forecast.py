@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QPolygonF, QRegion
+from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPen, QPixmap, QPolygonF, QRegion
 
 from core.events import ForecastMode
-from desktop.chart.data.model import ChartModel, PlacedGhost, band
+from desktop.chart.data.ghosts import PlacedGhost, band
+from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.geometry import CandleWidths
-from desktop.chart.drawing.primitives import draw_parts, fill_rects, rects
+from desktop.chart.drawing.primitives import FIELDS, draw_parts, fill_rects, outline, rects
 from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.made import age_words, kind_words
@@ -17,12 +18,15 @@ from desktop.chart.labels.room import has_label
 from desktop.formatting import format_clock, format_duration, format_time
 from desktop.translation import translate
 
-_RISING_ALPHA = 60
-_FALLING_ALPHA = 120
+_RISING_ALPHA = 120
+_FALLING_ALPHA = 235
+"""Of a body with a frame: lighter where it rises, for those to whom the two colours are one."""
 _VOLUME_ALPHA = 70
 _EDGE_ALPHA = 110
+_FADED = 0.3
+"""What is left of a band's colour at its far end."""
 _DIMMED = 0.45
-_NARROWEST_DASHED_PX = 5
+_NARROWEST_FRAMED_PX = 5
 _LABEL_CHARACTERS = 30
 _FLATTEST_FRAMED_PX = 3
 _FIRST_AND_NEXT = 2
@@ -47,7 +51,8 @@ class ForecastLayer:
         # The forecast itself is held, not its id: a later one may get the same.
         # A ghost has a wider frame while its candle forms, which is not told by the times ahead.
         forms = model.forming is not None
-        key = (*frame.base_key(model.version), model.forecast, model.time_at(model.count), forms, model.other_interval)
+        shown = (model.forecast, model.ghosts(), model.other_interval)
+        key = (*frame.base_key(model.version), *shown, model.time_at(model.count), forms)
         if self._key is None or key != self._key:
             self._repaint(frame, model)
             self._key = key
@@ -56,26 +61,32 @@ class ForecastLayer:
 
     def _repaint(self, frame: Frame, model: ChartModel) -> None:
         ghosts, note = model.ghosts(), _interval_note(frame, model)
-        self._area = _area(frame, ghosts, divider_row(frame, model)) if note is None else note.rect
+        self._area = _area(frame, ghosts, divider_row(frame, model))
+        if note is not None:
+            self._area = self._area.united(note.rect)
         if self._area.isEmpty():
             return
         self._pixmap = QPixmap(self._area.size())
         self._pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(self._pixmap)
         painter.translate(-self._area.topLeft())
-        if note is None:
+        if ghosts:
             _paint_forecast(painter, frame, model, ghosts)
-        else:
+        if note is not None:
             paint_box(painter, note, frame.fonts)
         painter.end()
 
 
 def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
-    """Why there are no ghosts, where the candles are not those that the run learns from; in the upper right corner."""
+    """Where the candles are not those that the run learns from: why there are no ghosts, or what they are joined of. In
+    the upper right corner."""
     other = model.other_interval
     if other is None:
         return None
-    said = translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
+    if model.ghosts():
+        said = translate("Chart", "Ghosts are joined of {0} forecasts; errors are for {0} candles").format(other)
+    else:
+        said = translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
     row = (Span(said, frame.palette.ghost_text),)
     size = box_size((row,), frame.fonts)
     left = max(frame.layout.plot_right - size.width() - frame.scaled(6), 0)
@@ -110,20 +121,31 @@ def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: 
 
 
 def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
+    """They fade the further ahead they are."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     for percent, colour in ((90, frame.palette.band_90), (50, frame.palette.band_50)):
         lower, upper = _band_edges(frame, model, ghosts, percent)
         if not lower:
             continue
+        span = lower[0].x(), lower[-1].x()
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
+        painter.setBrush(_fading(colour, span))
         painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
         edge = QColor(colour)
         edge.setAlpha(_EDGE_ALPHA)
-        painter.setPen(QPen(edge, frame.pixel))
+        painter.setPen(QPen(_fading(edge, span), frame.pixel))
         painter.drawPolyline(QPolygonF(upper))
         painter.drawPolyline(QPolygonF(lower))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _fading(colour: QColor, span: tuple[float, float]) -> QBrush:
+    gradient = QLinearGradient(span[0], 0.0, max(span[1], span[0] + 1.0), 0.0)
+    end = QColor(colour)
+    end.setAlphaF(colour.alphaF() * _FADED)
+    gradient.setColorAt(0.0, colour)
+    gradient.setColorAt(1.0, end)
+    return QBrush(gradient)
 
 
 def _band_edges(
@@ -132,7 +154,7 @@ def _band_edges(
     """Lower and upper edge, from the origin's close to half a candle past the last ghost."""
     lower: list[QPointF] = []
     upper: list[QPointF] = []
-    if ghosts[0].ahead == 1 and model.forecast is not None:
+    if ghosts[0].ahead == 1 and model.forecast is not None and model.other_interval is None:
         origin = QPointF(frame.x(ghosts[0].index - 1), frame.y(model.forecast.origin_close))
         lower, upper = [origin], [origin]
     for placed in ghosts:
@@ -168,38 +190,25 @@ def _paint_ghosts(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tu
 
 
 def _paint_ghost(painter: QPainter, frame: Frame, placed: PlacedGhost, widths: CandleWidths) -> None:
+    """A whole candle: wick and body of its colour, the body framed where it is wide enough to show what is within."""
     ghost, colour = placed.ghost, _colour(frame, placed)
     left, right = _body_columns(frame, placed.index, widths)
     top, bottom = sorted((frame.y(ghost.open), frame.y(ghost.close)))
-    is_dashed = right - left + 1 >= _NARROWEST_DASHED_PX * frame.pixel
-    if bottom - top < _FLATTEST_FRAMED_PX * frame.pixel:
-        # Dashes would tear so flat a body into specks.
-        fill_rects(painter, rects(left, top, right, max(bottom, top + frame.pixel)), colour)
-        _paint_wicks(painter, frame, placed, widths, (top, bottom), is_dashed)
-        return
+    bottom = max(bottom, top + 2 * frame.pixel)
+    wick = frame.x(placed.index) - widths.wick // 2
+    high, low = frame.y(ghost.high), frame.y(ghost.low)
+    last = wick + widths.wick - 1
+    wicks = [(wick, high, last, top - 1)] * (high < top) + [(wick, bottom + 1, last, low)] * (low > bottom)
+    fill_rects(painter, np.array(wicks, dtype=np.int32).reshape(-1, FIELDS), colour)
+    body = QRect(QPoint(left, top), QPoint(right, bottom))
+    is_framed = body.width() >= _NARROWEST_FRAMED_PX * frame.pixel and body.height() > _FLATTEST_FRAMED_PX * frame.pixel
     fill = QColor(colour)
-    fill.setAlpha(_RISING_ALPHA if ghost.close >= ghost.open else _FALLING_ALPHA)
-    fill_rects(painter, rects(left, top, right, bottom), fill)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.setPen(_pen(colour, frame.pixel, is_dashed))
-    inset = frame.pixel // 2
-    painter.drawRect(QRect(QPoint(left + inset, top), QPoint(right - frame.pixel + inset, bottom)))
-    _paint_wicks(painter, frame, placed, widths, (top, bottom), is_dashed)
-
-
-def _paint_wicks(
-    painter: QPainter,
-    frame: Frame,
-    placed: PlacedGhost,
-    widths: CandleWidths,
-    body: tuple[int, int],
-    is_dashed: bool,
-) -> None:
-    """From the body outwards, so that the dashes begin at it."""
-    painter.setPen(_pen(_colour(frame, placed), frame.pixel, is_dashed))
-    x = frame.x(placed.index) - widths.wick // 2 + frame.pixel // 2
-    painter.drawLine(x, body[0], x, frame.y(placed.ghost.high))
-    painter.drawLine(x, body[1], x, frame.y(placed.ghost.low))
+    if is_framed:
+        fill.setAlpha(_RISING_ALPHA if ghost.close >= ghost.open else _FALLING_ALPHA)
+        inside = body.adjusted(frame.pixel, frame.pixel, -frame.pixel, -frame.pixel)
+        fill_rects(painter, outline(body, frame.pixel), colour)
+        body = inside
+    fill_rects(painter, rects(body.left(), body.top(), body.right(), body.bottom()), fill)
 
 
 def _framing(frame: Frame) -> CandleWidths:

@@ -11,7 +11,8 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.events import ForecastMade
-from desktop.chart.data.model import ChartModel, PlacedGhost, band
+from desktop.chart.data.ghosts import PlacedGhost, band
+from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.primitives import fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from core.market.candle import Candle, Interval
 from core.market.series import CandleSeries
-from desktop.chart.data.model import ChartModel, band
+from desktop.chart.data.ghosts import band
+from desktop.chart.data.model import ChartModel
 from tests.desktop.chart.support import (
     MINUTE_MS,
     START_MS,
