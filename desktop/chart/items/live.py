@@ -104,6 +104,12 @@ class WordsItem(ChartItem):
         super().__init__(shown, _WORDS_Z)
 
     def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
+        label = overlay.forecast_label
+        if label is not None and self._is_wanted(label):
+            painter.save()
+            painter.setClipRect(frame.price_pane.rect, Qt.ClipOperation.IntersectClip)
+            paint_box(painter, label, frame.fonts)
+            painter.restore()
         for words in (*overlay.pane_readouts, overlay.readout):
             if self._is_wanted(words):
                 # Cut to its pane, also where the words are longer: what lies beyond is not painted anew with it.

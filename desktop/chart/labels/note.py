@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QFontMetrics
 
@@ -11,8 +13,8 @@ from desktop.chart.framing.frame import Frame
 _MARGIN_PX = 6
 
 
-def note_box(frame: Frame, text: str, readout: QRect) -> Box | None:
-    """In the top right corner of the prices, below the readout where both have no room. None for an empty text."""
+def note_box(frame: Frame, text: str, taken: Iterable[QRect]) -> Box | None:
+    """In the top right corner of the prices, below what is `taken` where both have no room. None for an empty text."""
     if not text:
         return None
     margin = frame.scaled(_MARGIN_PX)
@@ -20,8 +22,9 @@ def note_box(frame: Frame, text: str, readout: QRect) -> Box | None:
     rows = tuple((Span(line, frame.palette.text),) for line in lines)
     size = box_size(rows, frame.fonts)
     rect = QRect(QPoint(max(frame.layout.plot_right - margin - size.width(), 0), margin), size)
-    if rect.intersects(readout):
-        rect.moveTop(readout.bottom() + margin)
+    for other in sorted(taken, key=QRect.top):
+        if rect.intersects(other):
+            rect.moveTop(other.bottom() + margin)
     return Box(rect, rows, frame.palette.raised, frame.palette.border)
 
 

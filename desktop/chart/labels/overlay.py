@@ -16,6 +16,7 @@ from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.labels.room import READOUT_MARGIN_PX
 from desktop.chart.layers.axes import price_label_rect, time_label_rect
+from desktop.chart.layers.forecast import forecast_label
 from desktop.chart.layers.layer import LayerSet, PlotLabel
 from desktop.chart.layers.live import LastPriceLine, last_price_box, last_price_line
 
@@ -41,6 +42,7 @@ class Overlay:
     pane_readouts: tuple[Box, ...] = ()
     axis_tags: tuple[Box, ...] = ()
     note: Box | None = None
+    forecast_label: Box | None = None
     last_price_line: LastPriceLine | None = None
     taken: tuple[QRect, ...] = ()
     """What labels of layers keep out of: the readout's places, the note, the last price."""
@@ -55,7 +57,8 @@ class Overlay:
         index = max(frame.index_at(cursor.x()), 0) if cursor is not None and is_over else None
         last_price = last_price_box(frame, model, countdown)
         readout = readout_box(frame, model, layers, index, cursor if is_over else None)
-        note = note_box(frame, model.note, readout.rect)
+        label = forecast_label(frame, model)
+        note = note_box(frame, model.note, [readout.rect, *([] if label is None else [label.rect])])
         taken = _taken(frame, readout.rect, note, last_price)
         plain = cls(
             cross=None,
@@ -67,6 +70,7 @@ class Overlay:
             pane_readouts=pane_readouts(frame, model, layers, index),
             axis_tags=tuple(layers.axis_tags(frame, model, taken)),
             note=note,
+            forecast_label=label,
             last_price_line=last_price_line(frame, model),
             taken=taken,
             plot_labels=tuple(layers.plot_labels(frame, model, taken)),
@@ -110,6 +114,7 @@ class Overlay:
             Patch(self.pane_readouts, tuple(box.rect for box in self.pane_readouts)),
             Patch(self.axis_tags, _areas(*(_with_neighbours(box, frame) for box in self.axis_tags))),
             Patch(self.plot_labels, tuple(label.area for label in self.plot_labels)),
+            Patch(self.forecast_label, _areas(None if self.forecast_label is None else self.forecast_label.rect)),
             Patch(self.note, _areas(None if self.note is None else self.note.rect)),
         )
 

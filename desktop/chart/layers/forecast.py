@@ -1,4 +1,4 @@
-"""What is not real: ghosts, their bands and the divider, in hues, dashes and translucency of their own."""
+"""What is not real: ghosts, their bands and the divider, in hues of their own, on bands that fade."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ _FADED = 0.3
 """What is left of a band's colour at its far end."""
 _DIMMED = 0.45
 _NARROWEST_FRAMED_PX = 5
-_LABEL_CHARACTERS = 30
 _FLATTEST_FRAMED_PX = 3
 _FIRST_AND_NEXT = 2
 _DAY_MS = 86_400_000
@@ -61,7 +60,7 @@ class ForecastLayer:
 
     def _repaint(self, frame: Frame, model: ChartModel) -> None:
         ghosts, note = model.ghosts(), _interval_note(frame, model)
-        self._area = _area(frame, ghosts, divider_row(frame, model))
+        self._area = _area(frame, ghosts)
         if note is not None:
             self._area = self._area.united(note.rect)
         if self._area.isEmpty():
@@ -94,16 +93,12 @@ def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
     return Box(QRect(QPoint(left, top), size), (row,), frame.palette.raised, frame.palette.border)
 
 
-def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...], words: Row) -> QRect:
-    """From the newest closed candle's column to past the last ghost, or as far as the divider's label reaches."""
+def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
+    """From the newest closed candle's column to past the last ghost."""
     if not ghosts:
         return QRect()
-    divider = frame.x(ghosts[0].index - 1)
-    label = max(frame.fonts.metrics.averageCharWidth() * _LABEL_CHARACTERS, box_size((words,), frame.fonts).width())
-    left = min(divider, frame.layout.plot_right - label)
-    right = max(frame.x(ghosts[-1].index + 1), divider + label)
-    whole = QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1))
-    return whole.intersected(frame.layout.main)
+    left, right = frame.x(ghosts[0].index - 1), frame.x(ghosts[-1].index + 1)
+    return QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1)).intersected(frame.layout.main)
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
@@ -228,15 +223,6 @@ def _colour(frame: Frame, placed: PlacedGhost) -> QColor:
     return frame.palette.ghost(placed.ghost.close >= placed.ghost.open)
 
 
-def _pen(colour: QColor, width: int, is_dashed: bool) -> QPen:
-    pen = QPen(colour, width)
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-    pen.setJoinStyle(Qt.PenJoinStyle.MiterJoin)
-    if is_dashed:
-        pen.setDashPattern([3.0, 2.0])
-    return pen
-
-
 def divider_x(frame: Frame, model: ChartModel) -> int:
     """The pixel column between the newest closed candle and what is ahead of it."""
     return (frame.x(model.count - 1) + frame.x(model.count)) // 2
@@ -246,16 +232,27 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     x = divider_x(frame, model)
     if not 0 <= x < frame.layout.plot_right:
         return
-    painter.setPen(_pen(frame.palette.divider, frame.pixel, is_dashed=True))
+    pen = QPen(frame.palette.divider, frame.pixel)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen.setDashPattern([3.0, 2.0])
+    painter.setPen(pen)
     painter.drawLine(x, 0, x, frame.layout.main_bottom)
+
+
+def forecast_label(frame: Frame, model: ChartModel) -> Box | None:
+    """How the ghosts were made, at the divider before them; None where there are none, or no room."""
+    ghosts = model.ghosts()
+    x = divider_x(frame, model)
+    if not ghosts or not 0 <= x < frame.layout.plot_right:
+        return None
     if not has_label(frame.layout.price_bottom, frame.fonts, frame.ratio):
-        return
+        return None
     row = divider_row(frame, model)
     size = box_size((row,), frame.fonts)
     # Over the candles before the divider rather than cut: how a forecast was made is part of what it says.
     column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
     corner = QPoint(max(column, 0), frame.layout.price_top - size.height())
-    paint_box(painter, Box(QRect(corner, size), (row,), frame.palette.background), frame.fonts)
+    return Box(QRect(corner, size), (row,), frame.palette.background)
 
 
 def _oddity(model: ChartModel) -> str:

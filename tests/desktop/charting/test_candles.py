@@ -83,7 +83,7 @@ def test_a_key_joins_the_candles_and_zero_goes_back(shown: Shown) -> None:
     assert chart.model.series is shown.candles.stored
 
 
-def test_ghosts_are_hidden_at_another_interval_and_the_chart_says_so(shown: Shown) -> None:
+def test_ghosts_are_joined_at_another_interval_where_they_make_a_whole_candle(shown: Shown) -> None:
     chart = shown.bench.chart
     shown.candles.set_forecast(forecast_after(shown.source))
     chart.flush()

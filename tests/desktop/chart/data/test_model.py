@@ -127,7 +127,7 @@ def test_the_first_report_of_an_outcome_stays() -> None:
     assert model.past_forecast(4) is None
 
 
-def test_at_another_interval_nothing_of_the_forecast_is_shown() -> None:
+def test_at_a_coarser_interval_ghosts_are_joined_and_past_forecasts_are_not_shown() -> None:
     series = random_series(20)
     model = model_of(series)
     model.past.begin(None, MINUTE_MS)
@@ -140,10 +140,20 @@ def test_at_another_interval_nothing_of_the_forecast_is_shown() -> None:
     model.set_forecast(forecast)
     model.past.add(outcome_of(series[5]))
     assert str(model.other_interval) == "1m"
-    assert model.ghosts() == () and model.past_forecast(1) is None
+    (whole,) = model.ghosts()
+    assert whole.index == 4 and whole.ghost.close == forecast.ghosts[4].close, "the next three make no whole candle"
+    assert model.past_forecast(1) is None
     model.set_series(series, "one minute")
     model.set_forecast(forecast)
     assert model.other_interval is None and len(model.ghosts()) == 8
+
+
+def test_at_a_finer_interval_there_are_no_ghosts() -> None:
+    series = random_series(20)
+    model = model_of(series)
+    model.past.begin(None, 5 * MINUTE_MS)
+    model.set_forecast(forecast_after(series))
+    assert str(model.other_interval) == "5m" and model.ghosts() == ()
 
 
 def test_another_series_lets_go_of_the_former_markets_things() -> None:

@@ -95,3 +95,21 @@ def test_when_its_candle_has_closed_it_says_so_no_more(show_chart: ShowChart) ->
     series.add(replace(candle(60, 20_050.0), open_time_ms=60 * HOUR.duration_ms))
     settle(chart)
     assert not any(LATE in span.text for span in divider_row(chart.frame, chart.model))
+
+
+@pytest.mark.parametrize("width", [300, 640, 1200])
+def test_a_note_hides_neither_the_word_nor_the_readout(show_chart: ShowChart, width: int) -> None:
+    """The word says how old the ghosts are, just when a note says why."""
+    series = random_series(100)
+    chart = show_chart(series, width=width)
+    chart.set_forecast(forecast_after(series, mode=ForecastMode.CATCH_UP))
+    series.add(candle(100, series[-1].close))
+    chart.refresh()
+    chart.set_note("Learning from stored candles: until then the simple rules forecast (about 4 min 58 s)")
+    settle(chart)
+    label, note = chart.overlay.forecast_label, chart.overlay.note
+    assert label is not None and note is not None
+    assert not note.rect.intersects(label.rect) and not note.rect.intersects(chart.overlay.readout.rect)
+    shown = picture(chart)
+    ink = chart.frame.palette.warning.rgb() & 0xFFFFFF
+    assert (shown[label.rect.top() : label.rect.bottom(), label.rect.left() : label.rect.right()] == ink).any()
