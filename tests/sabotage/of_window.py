@@ -300,10 +300,10 @@ FAULTS = (
         "if layouts.checksum == _checksum(layouts) is None:",
     ),
     Fault(
-        "market-left-for-a-file-that-is-refused",
-        "desktop/run_controller.py",
-        'if settings.market.feed != "replay" or self._market is None:\n            self._leave_for',
-        'if settings.market.feed != "replay" or self._market is not None:\n            self._leave_for',
+        "refusal-stands-on-the-next-market",
+        "desktop/app.py",
+        "self.window.banner.withdraw(_REFUSED)",
+        "self.window.banner.withdraw(_FELL_BACK)",
     ),
     Fault(
         "anybody-may-talk-to-the-window",
