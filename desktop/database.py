@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from core.market.candle import Market
     from core.storage.candles import CandleStore
     from core.storage.chart_lines import ChartLineStore
+    from core.storage.drawings import DrawingStore
     from core.storage.holes import HoleStore
     from core.storage.runs import RunStore
 
@@ -70,6 +71,12 @@ class WindowDatabase:
         from core.storage.chart_lines import ChartLineStore  # noqa: PLC0415 - after the first paint
 
         return ChartLineStore(self.db)
+
+    @property
+    def drawings(self) -> DrawingStore:
+        from core.storage.drawings import DrawingStore  # noqa: PLC0415 - after the first paint
+
+        return DrawingStore(self.db)
 
     @property
     def runs(self) -> RunStore:

@@ -1,10 +1,11 @@
 """The schema, as a list of steps that only ever grows: a released step is never edited.
 
 Who writes: the window writes candles (and with them candle_corrections), set_aside_candles, exchange_holes,
-checkpoint_marks, checkpoint_deletions, run_marks, evaluations and chart_lines (without one, so do the commands that own
-the data folder); the trainer writes runs, steps, forecasts, conditions, scores (each with its details), drifts,
-evidence, checkpoints, setting_sets and incidents; either may be the first to name a market. What is imported is new to
-this folder: the window adds its run, its settings and its checkpoint, and no trainer goes on with such a run.
+checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines and drawings (without one, so do the
+commands that own the data folder); the trainer writes runs, steps, forecasts, conditions, scores (each with its
+details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to name a market. What is
+imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer goes on with
+such a run.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from core.storage.schema_scripts import (
     CHECKPOINT_BROWSER,
     CHECKPOINTS,
     CONDITIONS,
+    DRAWINGS,
     DRIFTS,
     EVALUATIONS,
     EVIDENCE,
@@ -178,6 +180,11 @@ def model_scores(db: Database) -> None:
     )
 
 
+def drawings(db: Database) -> None:
+    """Trend lines, rectangles and the like; they belong to a symbol, whatever the interval."""
+    run_script(db, DRAWINGS)
+
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -195,5 +202,6 @@ STEPS = (
     incident_episodes,
     evidence,
     model_scores,
+    drawings,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -368,3 +368,23 @@ CREATE TABLE evidence (
     PRIMARY KEY (run_id, kind, block)
 ) STRICT, WITHOUT ROWID;
 """
+
+# A number is never given again: a drawing that was removed may come back under its own. The end is empty where one
+# place is all that it has.
+DRAWINGS = """
+CREATE TABLE drawings (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    venue TEXT NOT NULL,
+    symbol TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    start_ms INTEGER NOT NULL,
+    start_price REAL NOT NULL,
+    end_ms INTEGER,
+    end_price REAL,
+    text TEXT NOT NULL DEFAULT '',
+    colour TEXT NOT NULL DEFAULT '',
+    width_px INTEGER NOT NULL DEFAULT 1,
+    created_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX drawings_by_market ON drawings (venue, symbol);
+"""
