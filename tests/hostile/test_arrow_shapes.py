@@ -136,3 +136,13 @@ def test_a_table_of_no_rows_or_no_columns_is_refused(tmp_path: Path) -> None:
 )
 def test_what_pandas_would_believe_of_the_file_is_not(tmp_path: Path, metadata: bytes) -> None:
     look(pa.table(candles()).replace_schema_metadata({b"pandas": metadata}), tmp_path)
+
+
+@pytest.mark.parametrize("is_category", [False, True])
+def test_texts_that_are_none_are_refused(tmp_path: Path, is_category: bool) -> None:
+    """The bytes of a Parquet file that one changed byte leads to."""
+    bytes_of_texts = pa.array([b"\xff"] * ROWS, pa.binary())
+    texts = pa.Array.from_buffers(pa.string(), ROWS, bytes_of_texts.buffers())
+    table = pa.table(candles() | {"symbol": texts.dictionary_encode() if is_category else texts})
+    said = look(table, tmp_path)
+    assert len(said) == 6 and all("UTF8" in sentence for sentence in said)

@@ -107,7 +107,7 @@ def _refuse_too_much(path: Path, rows: int, columns: int, unpacked: int) -> None
 
 
 def _refuse_long_texts(path: Path, table: Any) -> None:
-    """A text that is kept once may be that of every row."""
+    """A text that is kept once may be that of every row. Raises pyarrow's ValueError for what is no text."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -116,6 +116,9 @@ def _refuse_long_texts(path: Path, table: Any) -> None:
             texts = chunk.dictionary if pa.types.is_dictionary(chunk.type) else chunk
             if not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
                 continue
+            texts.validate(
+                full=True
+            )  # where they are no UTF-8, pandas raises what is neither of theirs nor a ValueError
             if (pc.max(pc.binary_length(texts)).as_py() or 0) > _LONGEST_TEXT:
                 raise CandleFileError(f"{path.name} has a cell of more than {_LONGEST_TEXT:,} bytes of text.")
 
