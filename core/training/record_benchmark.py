@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ from core.storage.rows import forecast_values
 from core.storage.runs import RunStore
 from core.storage.sealed import Row, SealedTable
 from core.storage.thinning import Thinner, ThinningRules
+from core.training.evidence import RunEvidence
 from core.training.summary import summarise
 
 if TYPE_CHECKING:
@@ -79,8 +80,13 @@ def _made_up(folder: DataFolder, candles: int, rules: RecordSettings, on_progres
         kept = max(rules.keep_detail_days * 1440, rules.keep_detail_candles) if rules.keep_detail_days else candles
         writer = _Writer(db, run.run_id, candles - kept - _THINNED_CANDLES)
         thinner = Thinner(db, record, ThinningRules(rules.keep_detail_days, rules.keep_detail_candles))
+        evidence = RunEvidence()
         for first in range(0, candles, _AT_ONCE):
-            writer.write(range(first, min(first + _AT_ONCE, candles)))
+            places = range(first, min(first + _AT_ONCE, candles))
+            writer.write(places)
+            evidence.extend(writer.first_scores(places), ForecastMode.LIVE, writer.at(places[-1]))
+            with record.write():
+                record.add_evidence(evidence.take_new())
             while thinner.piece():
                 pass
             on_progress(first, candles)
@@ -112,7 +118,7 @@ class _Writer:
                 self._add(rows, SCORES, place, *self._scores(place, range(1, 2)))
             if place > 1:
                 self._add(rows, FURTHER_SCORES, place, *self._scores(place, range(2, min(place, _HORIZONS) + 1)))
-        conditions = [(self._run_id, self._at(place), 0.25, 0.5, 0.25, 0.1) for place in places]
+        conditions = [(self._run_id, self.at(place), 0.25, 0.5, 0.25, 0.1) for place in places]
         with write(self._db):
             for table, sealed in rows.items():
                 self._db.conn.executemany(table.insert, sealed)
@@ -122,6 +128,10 @@ class _Writer:
                 conditions,
             )
 
+    def first_scores(self, places: range) -> Iterator[StoredScore]:
+        """Of forecasts one candle ahead."""
+        return (self._score(place, 1, self.at(place), self.at(place + 1) + 250) for place in places if place)
+
     def _add(
         self, rows: dict[SealedTable, list[Row]], table: SealedTable, place: int, values: Row, detail: bytes | None
     ) -> None:
@@ -129,7 +139,8 @@ class _Writer:
         if detail is not None and place >= self._detailed_from:
             rows.setdefault(DETAILS[table], []).append(DETAILS[table].seal(place + 1, (detail,)))
 
-    def _at(self, place: int) -> int:
+    def at(self, place: int) -> int:
+        """When this candle opens."""
         return _START_MS + place * _STEP_MS
 
     def _close(self, place: int) -> float:
@@ -137,19 +148,19 @@ class _Writer:
 
     def _candle(self, place: int) -> Candle:
         close = self._close(place)
-        return Candle(self._at(place), close, close * 1.0005, close * 0.9995, close, 10.0 + place % 7)
+        return Candle(self.at(place), close, close * 1.0005, close * 0.9995, close, 10.0 + place % 7)
 
     def _forecast(self, place: int) -> tuple[Row, bytes]:
         values, exact = self._forecasts[place % _PATTERNS]
         shape = values[9], values[10], values[11]
-        closed = self._at(place + 1)
+        closed = self.at(place + 1)
         checkpoint = f"~-{place // 10 * 10:08d}-{place // 10 % 0xFFFFFF:06x}"
-        own = (self._run, self._at(place), closed, closed + 250, MODES[ForecastMode.LIVE], place, checkpoint)
-        digest = digest_of(self._at(place), self._close(place), values[8], *unpack_exact(exact, shape))
+        own = (self._run, self.at(place), closed, closed + 250, MODES[ForecastMode.LIVE], place, checkpoint)
+        digest = digest_of(self.at(place), self._close(place), values[8], *unpack_exact(exact, shape))
         return (*own, self._close(place), *values[8:13], digest), exact
 
     def _scores(self, place: int, horizons: range) -> tuple[Row, bytes]:
-        target, at_ms = self._at(place), self._at(place + 1) + 250
+        target, at_ms = self.at(place), self.at(place + 1) + 250
         scores = [self._score(place, horizon, target, at_ms) for horizon in horizons]
         row = (self._run, target, 1, MODES[ForecastMode.LIVE], False, at_ms, NEWEST_FORM, pack_scores(scores))
         return row, pack_losses_of(scores)
@@ -173,8 +184,8 @@ class _Writer:
 
     def _step(self, place: int) -> Row:
         loss = 0.2 + 0.05 * math.sin(place / 100.0)
-        head = (self._run, self._at(place), place, loss, loss * 1.1, 0.7, place % 3 == 0)
-        return (*head, 1e-3, 1.0, 32, 21.5, self._at(place + 1) + 300, None)
+        head = (self._run, self.at(place), place, loss, loss * 1.1, 0.7, place % 3 == 0)
+        return (*head, 1e-3, 1.0, 32, 21.5, self.at(place + 1) + 300, None)
 
 
 def _forecast(draw: np.random.Generator, run_id: str) -> tuple[Row, bytes]:

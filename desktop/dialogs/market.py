@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.market.candle import Interval
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.settings import MarketSettings
 from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
@@ -102,6 +102,11 @@ class MarketDialog(QDialog):
         if "venue" in used and not self.venue.currentText().strip():
             raise ValueError(translate("Dialogs", "Name an exchange, for example binance."))
         is_stored = feed == "stored"  # a file's symbol is its name
+        if "venue" in used and not is_stored and self._has_no_exchange():
+            named = self.venue.currentText().strip()
+            raise ValueError(
+                translate("Dialogs", "“{0}” is not an exchange. Name one, for example binance.").format(named)
+            )
         if "symbol" in used and not is_stored and "/" not in self.symbol.currentText().strip("/ "):
             raise ValueError(translate("Dialogs", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
         if "file" in used and not Path(self.file.text().strip()).is_file():
@@ -119,6 +124,10 @@ class MarketDialog(QDialog):
             catch_up_candles=self.catch_up.value(),
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
         )
+
+    def _has_no_exchange(self) -> bool:
+        """Whether the venue is that of a file's candles, or of simulated ones."""
+        return self.venue.currentText().strip().lower() in (FILE_VENUE, SIMULATED_VENUE)
 
     def _fallback(self) -> tuple[str, ...]:
         names = (name.strip().lower() for name in self.fallback.text().split(","))
@@ -200,6 +209,9 @@ class MarketDialog(QDialog):
         for name, widget in self._rows.items():
             self._form.setRowVisible(widget, name == "feed" or name in used)
         self._show_speed()
+        if self.feed.currentData() in ("auto", "live") and self._market.feed == "stored" and self._has_no_exchange():
+            with QSignalBlocker(self.venue):  # the stored market's own
+                self.venue.setCurrentText(_VENUES[0])
         self._message.check(self.market, self.buttons)
 
     def _on_speed(self) -> None:

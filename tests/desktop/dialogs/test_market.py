@@ -64,6 +64,28 @@ def test_the_first_return_in_the_interval_watches(qtbot: QtBot, dialog: MarketDi
     assert chosen.args[0].interval == interval and not dialog.isVisible()
 
 
+@pytest.mark.parametrize("venue", ["file", "simulated", "File"])
+@pytest.mark.parametrize("feed", ["auto", "live"])
+def test_what_is_no_exchange_is_refused_before_the_market_that_runs_is_left(
+    qtbot: QtBot, dialog: MarketDialog, feed: str, venue: str
+) -> None:
+    choose_feed(dialog, feed)
+    type_into(qtbot, dialog.venue, venue)
+    assert not dialog.buttons.button(OK).isEnabled()
+    with pytest.raises(ValueError, match="not an exchange"):
+        dialog.market()
+
+
+def test_after_an_imported_market_live_is_of_an_exchange(qtbot: QtBot) -> None:
+    dialog = MarketDialog(MarketSettings(feed="stored", venue="file", symbol="AAPL/USD"))
+    qtbot.addWidget(dialog)
+    choose_feed(dialog, "live")
+    assert dialog.market().venue == "binance"
+    choose_feed(dialog, "stored")
+    type_into(qtbot, dialog.venue, "file")
+    assert dialog.market().venue == "file"
+
+
 @pytest.mark.parametrize(
     ("field", "typed", "said"),
     [("symbol", "BTCUSDT", "BASE/QUOTE"), ("interval", "soon", "not an interval"), ("venue", " ", "Name an exchange")],
