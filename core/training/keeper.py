@@ -29,6 +29,20 @@ from core.training.twin import UNFINISHED_SNAPSHOTS
 
 _SUFFIX = ".safetensors"
 _MINUTE_MS = 60_000
+RESTORE = "restore"
+"""The reason of the checkpoint that is written after a restore."""
+_FIGURES = (
+    "skill",
+    "skill_low",
+    "skill_high",
+    "shown_skill",
+    "model_gain",
+    "scored",
+    "loss",
+    "coverage",
+    "direction",
+)
+"""What is said of how well a checkpoint's weights did."""
 _State = tuple[int, int | None, str | None]
 
 
@@ -107,6 +121,8 @@ class CheckpointKeeper:
         around = None if self.circumstances is None else self.circumstances()
         settings_id, settings_json = (None, None) if around is None else describe(around.settings)
         info = replace(self._write(session, reason), settings_id=settings_id)
+        if reason == RESTORE:
+            info = replace(info, **self._figures_of(session.checkpoint_id))
         if around is not None:
             info = replace(info, device=around.device, health=around.health)
         with self._record.write():
@@ -203,6 +219,14 @@ class CheckpointKeeper:
         tensors, metadata = read_weights(path, info.sha256)
         require_fit(metadata, self._model, path.name)
         return tensors, metadata
+
+    def _figures_of(self, restored_id: str | None) -> dict[str, Any]:
+        """Of the checkpoint that was restored: these are its weights. Where it is of another run, whose candles may be
+        another market's, nothing is known of them here."""
+        restored = None if restored_id is None else self._rows.by_id(restored_id)
+        if restored is None or restored.run_id != self._run_id:
+            return {}
+        return {name: getattr(restored, name) for name in _FIGURES}
 
     def _write(self, session: TrainingSession, reason: str) -> CheckpointInfo:
         scores = score_checkpoint(session.scores, session.history, session.engine, self._model.context)

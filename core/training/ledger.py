@@ -58,6 +58,13 @@ class ScoreLedger:
         self._all: deque[StoredScore] = deque(maxlen=SCORE_WINDOW)
         self._usual: deque[float] = deque(maxlen=_USUAL_WINDOW)
         self.evidence = RunEvidence()
+        self.line_after_ms: int | None = None
+        """What was forecast from candles up to here is of another line of weights than the present one: of a model that
+        was restored over, or went back. It counts in no checkpoint's score. None: there was no other."""
+
+    def begin_line(self, position_ms: int | None) -> None:
+        """The model has other weights after this candle than what its steps led to."""
+        self.line_after_ms = position_ms
 
     def add(self, score: StoredScore, first_loss: float | None = None) -> None:
         """Take the next one-step score, in time order.
@@ -111,8 +118,8 @@ class ScoreLedger:
         return list(self._all)[-most:]
 
     def checkpoint_scores(self) -> CheckpointScores:
-        """Over the newest window; None while there are too few scores."""
-        newest = list(self._all)[-CHECKPOINT_WINDOW:]
+        """Over the newest window of this line of weights; None while that has too few scores."""
+        newest = self._newest_of_line()
         if len(newest) < _FEWEST_FOR_CHECKPOINT:
             nothing = Estimate(None, None, None, len(newest))
             return CheckpointScores(nothing, None, None)
@@ -124,11 +131,15 @@ class ScoreLedger:
 
     def checkpoint_hits(self) -> tuple[Estimate, Estimate]:
         """Direction and 90 % coverage over the candles of `checkpoint_scores`."""
-        newest = list(self._all)[-CHECKPOINT_WINDOW:]
+        newest = self._newest_of_line()
         if len(newest) < _FEWEST_FOR_CHECKPOINT:
             return Estimate(None, None, None, 0), Estimate(None, None, None, len(newest))
         hits = [score.direction_hit for score in newest if score.direction_hit is not None]
         return share(sum(hits), len(hits)), share(sum(score.inside_90 for score in newest), len(newest))
+
+    def _newest_of_line(self) -> list[StoredScore]:
+        newest, after_ms = list(self._all)[-CHECKPOINT_WINDOW:], self.line_after_ms
+        return [score for score in newest if after_ms is None or score.origin_open_time_ms > after_ms]
 
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
         """The headline: skills and gain over all of the run's own, the rest over the newest window."""
@@ -179,25 +190,33 @@ def _put_in_place(scores: deque[StoredScore], score: StoredScore) -> bool:
 
 
 class LossLedger:
-    """Training losses. "Best" is the lowest mean over a full window, never that of one step."""
+    """Training losses. "Best" is the lowest mean of the run over a full window, never that of one step. No mean and no
+    trend mixes two lines of weights."""
 
     def __init__(self) -> None:
         self._best: float | None = None
         self._losses: deque[float] = deque(maxlen=2 * _LOSS_WINDOW)
+        self.of_line = 0
+        """So many losses are of the present line of weights; no more are counted than are kept."""
 
-    def restore(self, best: float | None, newest: Sequence[float]) -> None:
-        """Go on from what `best` and `newest` were."""
+    def restore(self, best: float | None, newest: Sequence[float], of_line: int) -> None:
+        """Go on from what `best`, `newest` and `of_line` were."""
         self._best = best
         self._losses = deque(newest, maxlen=2 * _LOSS_WINDOW)
+        self.of_line = max(0, min(of_line, len(self._losses)))
+
+    def begin_line(self) -> None:
+        """The next losses are of other weights than what the steps so far led to."""
+        self.of_line = 0
 
     def add(self, loss: float) -> None:
         """Take the loss of a step that was done (a skipped one has none)."""
         if not math.isfinite(loss):
             raise ValueError(f"a step that was done has a finite loss, was {loss}")
         self._losses.append(loss)
-        if len(self._losses) >= _LOSS_WINDOW:
-            windowed = self.windowed
-            assert windowed is not None
+        self._count(1)
+        windowed = self.windowed
+        if windowed is not None:
             self._best = windowed if self._best is None else min(self._best, windowed)
 
     def take_all(self, losses: np.ndarray) -> None:
@@ -207,6 +226,10 @@ class LossLedger:
             lowest = int(means.argmin())
             self._best = statistics.fmean(losses[lowest : lowest + _LOSS_WINDOW].tolist())
         self._losses.extend(losses[-2 * _LOSS_WINDOW :].tolist())
+        self._count(len(losses))
+
+    def _count(self, new: int) -> None:
+        self.of_line = min(self.of_line + new, 2 * _LOSS_WINDOW)
 
     @property
     def newest(self) -> tuple[float, ...]:
@@ -219,25 +242,29 @@ class LossLedger:
     @property
     def windowed(self) -> float | None:
         """The mean over the newest window, or None before it is full."""
-        newest = list(self._losses)[-_LOSS_WINDOW:]
+        newest = self._newest_of_line()
         return statistics.fmean(newest) if len(newest) == _LOSS_WINDOW else None
 
     def summary(self) -> LossSummary:
-        newest = list(self._losses)[-_LOSS_WINDOW:]
+        newest = self._newest_of_line()
         current = statistics.fmean(newest) if newest else None
         return LossSummary(current, self._best, self._trend())
 
+    def _newest_of_line(self) -> list[float]:
+        return list(self._losses)[len(self._losses) - min(self.of_line, _LOSS_WINDOW) :]
+
     def _trend(self) -> Trend:
-        """Newest window against the one before: a change of two standard errors counts."""
-        losses = list(self._losses)
-        if len(losses) < 2 * _LOSS_WINDOW:
+        """Newest window against the one before, by ranks: a few spikes that leave a window make no trend. A rank sum
+        two standard errors off its mean counts."""
+        if self.of_line < 2 * _LOSS_WINDOW:
             return Trend.UNKNOWN
-        before, after = losses[:_LOSS_WINDOW], losses[_LOSS_WINDOW:]
-        change = statistics.fmean(after) - statistics.fmean(before)
-        error = math.sqrt((statistics.variance(before) + statistics.variance(after)) / _LOSS_WINDOW)
-        if abs(change) <= 2.0 * error:
+        losses = np.array(self._losses)
+        before, after = losses[:_LOSS_WINDOW, None], losses[_LOSS_WINDOW:]
+        rises = (np.sign(after - before)).sum() / 2.0
+        error = _LOSS_WINDOW * math.sqrt((2 * _LOSS_WINDOW + 1) / 12.0)
+        if abs(rises) <= 2.0 * error:
             return Trend.FLAT
-        return Trend.IMPROVING if change < 0.0 else Trend.WORSENING
+        return Trend.IMPROVING if rises < 0.0 else Trend.WORSENING
 
 
 def skill_of_both(losses: Sequence[FloatArray], reference: Sequence[FloatArray]) -> Estimate:

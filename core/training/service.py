@@ -35,12 +35,14 @@ from core.events import (
     CheckpointsChanged,
     ForecastMode,
     Incident,
+    LossSummary,
     Severity,
     StepDone,
     TrainerEvent,
     TrainerReady,
     TrainerState,
     TrainerStatus,
+    Trend,
 )
 from core.settings import CheckpointSettings, Settings
 from core.storage.candles import CandleStore
@@ -59,7 +61,7 @@ from core.training.doctor.window import WINDOW
 from core.training.from_checkpoint import begin_with
 from core.training.health import GradientHealth
 from core.training.host import CandleError
-from core.training.keeper import Circumstances
+from core.training.keeper import RESTORE, Circumstances
 from core.training.opening import open_run
 from core.training.pretraining.starting import begin_with_newest
 from core.training.pretraining.store import PretrainedStore
@@ -176,7 +178,7 @@ class TrainingService:
             position_ms=session.position_ms,
             steps_per_s=self._steps_per_s(),
             last_step_at_ms=session.last_step_at_ms,
-            loss=session.losses.summary(),
+            loss=self._losses(),
             accuracy=session.scores.own_summary(session.scored, session.live_scored, session.model_weight),
             device=self._device.label,
             learning_rate=session.engine.rate_in_force,
@@ -185,6 +187,12 @@ class TrainingService:
             online=session.online_gain,
             shares=session.forecaster.shares,
         )
+
+    def _losses(self) -> LossSummary:
+        """A diverged model's loss that falls from a height is no progress."""
+        found = self._session.losses.summary()
+        is_misleading = found.trend is Trend.IMPROVING and self._health.newest is Disease.DIVERGED
+        return replace(found, trend=Trend.UNKNOWN) if is_misleading else found
 
     def _resume(self) -> None:
         """Go on from the newest checkpoint that is whole, with the scores that the record held at that moment."""
@@ -385,7 +393,7 @@ class TrainingService:
         self._session.take_over(checkpoint_id, learned_until_ms)
         verdict = self._health.forget(is_other_model=True)
         done = self._incident(checkpoint_mishaps.restored(metadata["step"]))
-        return done, verdict, *self._save("restore")
+        return done, verdict, *self._save(RESTORE)
 
     def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:
         """What the checkpoint browser asks for."""

@@ -7,7 +7,6 @@ is seen. Same seed and same candles on the CPU: same bytes.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections import deque
 from collections.abc import Sequence
@@ -16,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.clock import Clock
-from core.diagnosis import NonFiniteOrigin
 from core.events import DriftFound, ForecastMode, Incident, OnlineGain, StepDone, TrainerEvent
 from core.forecast.arrays import Arrays
 from core.forecast.conditions import ConditionsWatch
@@ -38,10 +36,10 @@ from core.training.provenance import Provenance
 from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 from core.training.samples import LossWeights, build_batch, draw_origins, usual_weights
+from core.training.step_told import left_spoiled, log_step
 from core.training.twin import FrozenTwin
 
 _FOREVER = 2**63 - 1
-_log = logging.getLogger("ghostcandle.training")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +90,8 @@ class TrainingSession:
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
+        self._resumed_from: str | None = None
+        self._rollbacks_seen = 0
         self.provenance = Provenance(options.interval)
         self.is_paused = False
         self.scored = 0
@@ -136,6 +136,7 @@ class TrainingSession:
         candle, the reference model knows less than the restored one, so the comparison of the two starts again.
         """
         self.checkpoint_id = checkpoint_id
+        self._begin_line()
         self.provenance.take_over(learned_until_ms)
         self.ladder.known_good.remember(self.step)
         if self.provenance.is_seen(self.provenance.newest_close_ms(self.position_ms)):
@@ -146,6 +147,7 @@ class TrainingSession:
 
         Called once, after a restore. Scores of candles beyond the restored position come again as they are replayed.
         """
+        self._resumed_from = self.checkpoint_id
         for origin in self.history.open_time_ms[-self.history.horizons :]:
             rows = self._record.reader.forecasts_of(int(origin))
             if rows:
@@ -183,9 +185,10 @@ class TrainingSession:
         self.forecaster.commit(forecast.relative_to(math.log(candle.close)))
         self.twin.say(self.forecaster, candle.open_time_ms)
         if step is not None and self.ladder.known_good.restores > rollbacks:
-            step = _left_spoiled(step)
+            step = left_spoiled(step)
         new_scores = self._commit(outcomes, drift, step, forecast)
         self._account(outcomes, new_scores, step, candle)
+        self._notice_rollback()
         self._pending.append(forecast)
         learned = (*(each for each in (drift, step) if each is not None), *self._take_incidents())
         return (*(outcome.event for outcome in outcomes), *learned, forecast.event(self.run_id))
@@ -198,6 +201,7 @@ class TrainingSession:
         with self._record.write():
             self._add_step(step)
         self._account_step(step)
+        self._notice_rollback()
         return (step, *self._take_incidents())
 
     def forecast_beside(
@@ -222,6 +226,16 @@ class TrainingSession:
             origin_close=newest.origin_close,
             scale=newest.scale,
         )
+
+    def _begin_line(self) -> None:
+        """What was forecast and lost so far is of other weights: it counts for no checkpoint from now on."""
+        self.scores.begin_line(self.position_ms)
+        self.losses.begin_line()
+
+    def _notice_rollback(self) -> None:
+        before, self._rollbacks_seen = self._rollbacks_seen, self.ladder.known_good.restores
+        if self._rollbacks_seen > before:
+            self._begin_line()
 
     def resume(self) -> None:
         """Train again, with nothing held against the run."""
@@ -319,7 +333,7 @@ class TrainingSession:
         if self.step % self._options.known_good_every == 0:
             looked = self.ladder.look_for_known_good(self.step)
             self._take(looked)
-            return _left_spoiled(done) if looked.mishaps else done
+            return left_spoiled(done) if looked.mishaps else done
         return done
 
     def _take(self, done: TrainedStep | Recovered) -> None:
@@ -386,6 +400,8 @@ class TrainingSession:
         if self._recorded_until_ms is None or origin_open_time_ms > self._recorded_until_ms:
             return None
         rows = self._record.reader.forecasts_of(origin_open_time_ms)
+        if rows and rows[0].checkpoint_id != self._resumed_from:
+            self.scores.begin_line(origin_open_time_ms)  # a model forecast it that cannot be gone on from
         conditions = self._record.reader.conditions_of(origin_open_time_ms)
         return from_rows(rows, self._options.interval, conditions) if rows else None
 
@@ -420,30 +436,9 @@ class TrainingSession:
         self.scored += new_scores
         if step is not None:
             self._account_step(step)
-            self._log_step(step, outcomes, candle)
+            log_step(step, outcomes, candle)
 
     def _account_step(self, step: StepDone) -> None:
         self.last_step_at_ms = step.at_ms
         if step.loss is not None:
             self.losses.add(step.loss)
-
-    def _log_step(self, step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> None:
-        one_step = next((outcome for outcome in outcomes if outcome.score.horizon == 1), None)
-        forecast = "none" if one_step is None else f"{one_step.event.ghost.close:.8g}"
-        overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
-        loss = step.skipped_because or f"{step.loss:.5f}"
-        _log.info(
-            "step %d: forecast %s, came %.8g, loss %s, candle accuracy %s",
-            step.step,
-            forecast,
-            candle.close,
-            loss,
-            overlap,
-        )
-
-
-def _left_spoiled(step: StepDone) -> StepDone:
-    """The step, where what it left was found not finite after it: its own numbers did not show that."""
-    if step.gradients is None:
-        return step
-    return replace(step, gradients=replace(step.gradients, non_finite=NonFiniteOrigin.PARAMETERS))

@@ -56,6 +56,8 @@ def _scalars_of(session: TrainingSession) -> dict[str, Any]:
         "generator": session.generator.bit_generator.state,
         "best_loss": session.losses.best,
         "newest_losses": list(session.losses.newest),
+        "losses_of_line": session.losses.of_line,
+        "line_after_ms": session.scores.line_after_ms,
         "drift": session.drifts.state(),
         "twin": session.twin.state(),
     }
@@ -156,10 +158,17 @@ def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
     session.provenance.seen_until_ms = metadata.get("seen_until_ms")
-    session.losses.restore(metadata["best_loss"], metadata["newest_losses"])
+    session.losses.restore(metadata["best_loss"], metadata["newest_losses"], int(metadata.get("losses_of_line", 0)))
+    session.scores.begin_line(_line_after_ms(metadata))
     session.ladder.restore(metadata["recovery"])
     session.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two
     session.twin.restore(_arrays(tensors, "twin"), metadata.get("twin"))
+
+
+def _line_after_ms(metadata: dict[str, Any]) -> int | None:
+    """An older checkpoint does not say which scores are of its own line of weights: none count that were before it."""
+    after_ms = metadata.get("line_after_ms", metadata["position_ms"])
+    return None if after_ms is None else int(after_ms)
 
 
 def describe_model(model: ModelSettings) -> dict[str, Any]:

@@ -300,6 +300,18 @@ FAULTS = (
         "return CheckpointScores(skill_of_both(shown, reference)",
     ),
     Fault(
+        "score-of-another-model",
+        "core/training/session.py",
+        "        self.scores.begin_line(self.position_ms)\n",
+        "",
+    ),
+    Fault(
+        "restored-model-with-the-figures-of-the-wreck",
+        "core/training/keeper.py",
+        "        if reason == RESTORE:",
+        "        if False:",
+    ),
+    Fault(
         "harm-hidden-behind-gains",
         "core/training/engine/adaptive.py",
         "(_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).any()",

@@ -86,6 +86,30 @@ def test_trend(slope: float, trend: Trend) -> None:
     assert losses.summary().trend is trend
 
 
+def test_spikes_that_leave_a_window_are_no_improvement() -> None:
+    losses, noise = LossLedger(), np.random.default_rng(3).normal(0.0, 0.05, 100)
+    for index, error in enumerate(noise):
+        losses.add(30.0 if index % 8 == 0 and index < 50 else 2.0 + float(error))
+    assert losses.summary().trend is Trend.FLAT
+
+
+def test_losses_of_another_line_are_in_no_mean_and_no_trend() -> None:
+    losses = LossLedger()
+    for _ in range(100):
+        losses.add(5.0)
+    losses.begin_line()
+    assert losses.windowed is losses.summary().current is None and losses.best == 5.0
+    for number in range(1, 100):
+        losses.add(1.0)
+        assert losses.summary().current == 1.0 and losses.summary().trend is Trend.UNKNOWN
+        assert (losses.windowed is None) is (number < 50)
+    losses.add(1.0)
+    assert losses.summary().trend is Trend.FLAT
+    again = LossLedger()
+    again.restore(losses.best, losses.newest, losses.of_line)
+    assert again.summary() == losses.summary() and len(losses.newest) == 100, "spikes are told from all of them"
+
+
 def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -> None:
     generator = np.random.default_rng(2)
     ledger = LossLedger()
