@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import socket
@@ -10,7 +9,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -58,6 +56,18 @@ with socket.socket(socket.AF_UNIX) as server:
     print("taken", flush=True)
     sys.stdin.read()
 """
+_ANSWER = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as server:
+    server.bind(sys.argv[1])
+    server.listen()
+    print("taken", flush=True)
+    while True:
+        client, _ = server.accept()
+        with client:
+            client.recv(64)
+            client.sendall(b"raised\\n")
+"""
 _CALL = """
 with socket.socket(socket.AF_UNIX) as client:
     client.connect(sys.argv[1])
@@ -98,8 +108,12 @@ def visits(door: SingleInstance, tmp_path: Path) -> Iterator[HistoryVisits]:
 
 def as_nobody(program: str, *arguments: str) -> subprocess.Popen[str]:
     """Python as another user."""
+    return python(_AS_NOBODY + program, *arguments)
+
+
+def python(program: str, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", _AS_NOBODY + program, *arguments],
+        [sys.executable, "-c", program, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -203,31 +217,18 @@ def test_who_listens_without_the_lock_keeps_no_window_from_opening(
     door: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock is asked first; what lies in the socket's place then is nobody's, whatever it answers."""
-    with socket.socket(socket.AF_UNIX) as squatter:
-        squatter.bind(address(tmp_path))
-        squatter.listen()
-        answering = threading.Thread(target=says_that_it_was_raised, args=(squatter,))
-        answering.start()
-        opened: list[int] = []
+    opened: list[int] = []
 
-        def run(*_: Any, **__: Any) -> int:
-            opened.append(1)
-            return 0
+    def run(*_: Any, **__: Any) -> int:
+        opened.append(1)
+        return 0
 
-        monkeypatch.setattr("desktop.running.run_application", run)
+    monkeypatch.setattr("desktop.running.run_application", run)
+    with python(_ANSWER, address(tmp_path)) as squatter:
+        assert squatter.stdout is not None and squatter.stdout.readline() == "taken\n"
         done = commands.invoke("run", "--data-dir", str(tmp_path))
-        squatter.shutdown(socket.SHUT_RDWR)
-        answering.join()
+        squatter.kill()
     assert (done.returncode, opened) == (0, [1]), done.stderr
-
-
-def says_that_it_was_raised(squatter: socket.socket) -> None:
-    with contextlib.suppress(OSError):  # it was shut down
-        while True:
-            client, _ = squatter.accept()
-            with client:
-                client.recv(64)
-                client.sendall(b"raised\n")
 
 
 def test_a_folder_whose_owner_does_not_listen_is_said_to_be_in_use(cache: Path, tmp_path: Path) -> None:

@@ -28,7 +28,10 @@ def choose_feed(dialog: MarketDialog, feed: str) -> None:
 
 
 def type_into(qtbot: QtBot, box: QComboBox, text: str) -> None:
+    """As somebody does who has clicked into it: what completes a text does so with the focus alone."""
     edit = box.lineEdit()
+    edit.setFocus()
+    qtbot.waitUntil(edit.hasFocus)
     edit.selectAll()
     qtbot.keyClicks(edit, text)
 
