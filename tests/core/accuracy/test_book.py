@@ -149,6 +149,14 @@ def test_only_the_newest_are_looked_at_and_memory_is_bounded(tmp_path: Path) -> 
     assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
 
 
+def test_of_a_long_run_no_more_is_read_than_is_looked_at(run: tuple[Path, str]) -> None:
+    """A year of one minute is 526,000 scores: the dock would be empty for a minute."""
+    root, run_id = run
+    with database(root) as db:
+        book = AccuracyBook(db, run_id, HORIZONS, most=100)
+        assert list(book.read_on(1)) == [], "one piece, not three"
+
+
 def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(12))
     with database(tmp_path) as db:
