@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
 import pyqtgraph
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QHideEvent,
-    QImage,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -318,17 +318,10 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         """Bring geometry and labels up to date now rather than at the next frame. Qt still paints when it likes."""
         self._frame_clock.flush()
 
-    def snapshot(self) -> QImage:
-        """The chart as it stands, without mouse and button, in device pixels."""
+    def at_rest(self) -> AbstractContextManager[None]:
+        """Meanwhile it is painted without mouse and selection, and nothing of that is kept."""
         self.flush()
-        ratio = self.devicePixelRatioF()
-        image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(ratio)
-        painter = QPainter(image)
-        with self._picture.alone(self.frame, self._countdown.text(self._model)):
-            self.render(painter, QRectF(self.rect()), self.rect())
-        painter.end()
-        return image
+        return self._picture.alone(self.frame, self._countdown.text(self._model))
 
     def close(self) -> bool:
         """Close the window. pyqtgraph's own empties the scene as well, and a chart may be shown again."""

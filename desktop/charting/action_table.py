@@ -337,7 +337,7 @@ def _saved() -> tuple[ActionInfo, ...]:
         (
             ActionId.SAVE_PICTURE,
             QT_TRANSLATE_NOOP("Actions", "Save p&icture…"),
-            QT_TRANSLATE_NOOP("Actions", "Save the chart as a PNG file"),
+            QT_TRANSLATE_NOOP("Actions", "Save the chart as a PNG or SVG file"),
             "Ctrl+Shift+S",
             "image-outline",
         ),

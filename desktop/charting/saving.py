@@ -14,6 +14,7 @@ from core.events import Severity
 from core.storage.durable import write_durably
 from desktop import formatting
 from desktop.actions import ActionId
+from desktop.chart.export import image_of, svg_of
 from desktop.chart.widget import ChartWidget
 from desktop.charting.csv_writer import CsvWriter
 from desktop.dialogs.messages import open_dialog
@@ -43,9 +44,8 @@ class ChartSaving(QObject):
 
     def ask_for_picture(self) -> QFileDialog | None:
         """Ask where the picture goes. None where there is nothing to see."""
-        return self._ask(
-            translate("Chart", "Save picture"), translate("Chart", "PNG pictures (*.png)"), ".png", self.save_picture
-        )
+        kinds = (translate("Chart", "PNG pictures (*.png)"), translate("Chart", "SVG drawings (*.svg)"))
+        return self._ask(translate("Chart", "Save picture"), ";;".join(kinds), ".png", self.save_picture)
 
     def ask_for_csv(self) -> QFileDialog | None:
         """Ask where the candles in view go. None where there are none."""
@@ -62,12 +62,13 @@ class ChartSaving(QObject):
         """Put the picture into the clipboard."""
         if self._is_empty():
             return
-        QGuiApplication.clipboard().setImage(self._chart.snapshot())
+        QGuiApplication.clipboard().setImage(image_of(self._chart))
         self._window.tell(translate("Chart", "The chart's picture is in the clipboard."), key=_NOTICE, is_answer=True)
 
     def save_picture(self, path: Path) -> None:
-        """Write the picture as PNG."""
-        self._write(path, _png(self._chart.snapshot()), translate("Chart", "The chart's picture"))
+        """Write the picture: as a drawing where the name ends in .svg, else as PNG."""
+        data = svg_of(self._chart) if path.suffix.lower() == ".svg" else _png(image_of(self._chart))
+        self._write(path, data, translate("Chart", "The chart's picture"))
 
     def save_csv(self, path: Path) -> None:
         """Write the closed candles in view, as they are now. Returns at once: a thread writes."""
@@ -138,6 +139,7 @@ class ChartSaving(QObject):
         dialog = QFileDialog(self._window, title, str(self._folder), kind)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(suffix)
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(".svg" if "*.svg" in chosen else suffix))
         dialog.selectFile(self._suggested_name() + suffix)
         dialog.fileSelected.connect(lambda name: write(Path(name)))
         open_dialog(dialog)

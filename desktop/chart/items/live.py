@@ -31,7 +31,10 @@ class ForecastItem(ChartItem):
         self._layer.forget()
 
     def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        self._layer.paint(painter, frame, self.shown.model, self.shown.wanted)
+        if self.shown.is_kept:
+            self._layer.paint(painter, frame, self.shown.model, self.shown.wanted)
+        else:
+            self._layer.paint_alone(painter, frame, self.shown.model)
 
 
 class FormingCandleItem(ChartItem):

@@ -69,11 +69,20 @@ class ForecastLayer:
         self._pixmap.fill(Qt.GlobalColor.transparent)
         painter = QPainter(self._pixmap)
         painter.translate(-self._area.topLeft())
-        if ghosts:
-            _paint_forecast(painter, frame, model, ghosts)
-        if note is not None:
-            paint_box(painter, note, frame.fonts)
+        _paint_ahead(painter, frame, model, note)
         painter.end()
+
+    def paint_alone(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
+        """Without the kept picture, as for a file."""
+        _paint_ahead(painter, frame, model, _interval_note(frame, model))
+
+
+def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel, note: Box | None) -> None:
+    ghosts = model.ghosts()
+    if ghosts:
+        _paint_forecast(painter, frame, model, ghosts)
+    if note is not None:
+        paint_box(painter, note, frame.fonts)
 
 
 def _interval_note(frame: Frame, model: ChartModel) -> Box | None:

@@ -7,16 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QGuiApplication, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
 from pytestqt.qtbot import QtBot
 
 from core.market.export import csv_pieces
 from core.market.files import read_candle_file
 from core.market.series import CandleSeries, FloatArray, TimeArray
 from desktop.actions import ActionId
+from desktop.chart.export import image_of
 from desktop.charting.csv_writer import CsvWriter
 from desktop.charting.saving import ChartSaving
 from tests.desktop import scenario
+from tests.desktop.chart.items.test_scene import pixels
 from tests.desktop.chart.support import random_series
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -38,7 +41,7 @@ def saving(bench: Bench) -> ChartSaving:
 def test_a_picture_is_the_chart_without_the_mouse(
     qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
 ) -> None:
-    still = bench.chart.snapshot()
+    still = image_of(bench.chart)
     qtbot.mouseMove(bench.chart.viewport(), bench.chart.rect().center())
     bench.chart.flush()
     assert bench.chart.overlay.cross is not None
@@ -50,8 +53,23 @@ def test_a_picture_is_the_chart_without_the_mouse(
     assert bench.chart.overlay.cross is not None
 
 
+def test_a_drawing_shows_what_the_picture_shows(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    qtbot.mouseMove(bench.chart.viewport(), bench.chart.rect().center())
+    path = tmp_path / "chart.svg"
+    saving.save_picture(path)
+    assert b"<image" not in path.read_bytes(), "nothing of it is made of pixels"
+    drawn = QImage(bench.chart.size(), QImage.Format.Format_RGB32)
+    painter = QPainter(drawn)
+    QSvgRenderer(str(path)).render(painter)
+    painter.end()
+    shown, wanted = (pixels(each).astype(np.int16) for each in (drawn, image_of(bench.chart)))
+    assert (np.abs(shown - wanted).max(axis=-1) > 64).mean() < 0.05, "edges and texts lie a part of a pixel elsewhere"
+
+
 def test_the_clipboard_gets_the_picture(bench: Bench, saving: ChartSaving) -> None:
-    still = bench.chart.snapshot()
+    still = image_of(bench.chart)
     bench.window.actions_of_window[ActionId.COPY_PICTURE].trigger()
     copied = QGuiApplication.clipboard().image()
     assert copied.convertToFormat(still.format()) == still

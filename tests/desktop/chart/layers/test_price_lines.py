@@ -11,6 +11,7 @@ from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QImage
 
 from core.market.price_lines import LineKind, PriceLine
+from desktop.chart.export import image_of
 from desktop.chart.layers.price_lines import PriceLinesLayer
 from desktop.chart.scales.price_scale import PriceRange, ScaleKind
 from desktop.chart.widget import ChartWidget
@@ -91,7 +92,7 @@ def test_a_selected_line_out_of_view_is_told_with_its_place(show_chart: ShowChar
 
 def test_a_picture_that_is_taken_shows_nothing_of_the_hand(show_chart: ShowChart) -> None:
     chart, layer = shown(show_chart, alert(CLOSE + 5, 1), alert(CLOSE - 9_000, 2))
-    plain: QImage = chart.snapshot()
+    plain: QImage = image_of(chart)
     for changes in (
         {"selected": 1},
         {"hovered": 1},
@@ -102,7 +103,7 @@ def test_a_picture_that_is_taken_shows_nothing_of_the_hand(show_chart: ShowChart
         layer.shown = before
         chart.layers_changed()
         settle(chart)
-        assert chart.snapshot() == plain
+        assert image_of(chart) == plain
         assert layer.shown == before, "on the screen it stays"
         layer.shown = replace(layer.shown, selected=None, hovered=None, preview=None, hint="")
 
