@@ -150,7 +150,7 @@ def test_only_the_newest_are_looked_at_and_memory_is_bounded(tmp_path: Path) -> 
 
 
 def test_of_a_long_run_no_more_is_read_than_is_looked_at(run: tuple[Path, str]) -> None:
-    """A year of one minute is 526,000 scores: the dock would be empty for a minute."""
+    """A year of one minute is 525,600 scores, of which the dock shows 20,000."""
     root, run_id = run
     with database(root) as db:
         book = AccuracyBook(db, run_id, HORIZONS, most=100)
