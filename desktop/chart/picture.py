@@ -45,6 +45,11 @@ class Picture:
         return None if self.model.is_empty else self._frame
 
     @property
+    def style(self) -> Style | None:
+        """How the newest frame is to look; it has one also while there is no candle."""
+        return None if self._frame is None else self._frame.style
+
+    @property
     def overlay(self) -> Overlay | None:
         """The labels as they were laid out last."""
         return self._overlay

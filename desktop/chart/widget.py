@@ -12,7 +12,6 @@ from PySide6.QtGui import (
     QHideEvent,
     QKeyEvent,
     QMouseEvent,
-    QPainter,
     QPaintEvent,
     QResizeEvent,
     QShowEvent,
@@ -39,7 +38,6 @@ from desktop.chart.handling.tool import ChartPoint, Tool
 from desktop.chart.handling.view_anchor import ViewAnchor
 from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.countdown import Countdown
-from desktop.chart.labels.empty import paint_empty
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.labels.spoken import spoken_candle, spoken_chart
 from desktop.chart.layers.layer import Layer, LayerSet
@@ -90,7 +88,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._hands = Hands(self, self._model, scales, clock, self.panes_resized.emit, self)
         self._style = Style(theme.palette, self.font())
         self._anchor = ViewAnchor(self._model, self._scale)
-        self._empty_text = translate("Chart", "Waiting for candles …")
+        self.set_empty_text(translate("Chart", "Waiting for candles …"))
         self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self.viewport())
         self._newest_button.clicked.connect(self.go_to_newest)
@@ -274,8 +272,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
-        self._empty_text = plain(text, LONGEST_TEXT)
-        self.viewport().update()
+        self._stage.empty.say(plain(text, LONGEST_TEXT))
 
     @Slot()
     def go_to_newest(self) -> None:
@@ -334,10 +331,6 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         return QSize(240, 160)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if self._model.is_empty:
-            painter = QPainter(self.viewport())
-            paint_empty(painter, self.rect(), self._theme.palette, self._empty_text)
-            return
         frame = self.frame
         self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self._model))
         with self._picture.painted_in(event.region(), frame.ratio):

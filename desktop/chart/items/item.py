@@ -13,6 +13,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.panes.box import PaneBox
+from desktop.chart.style import Style
 
 
 class Shown(Protocol):
@@ -24,6 +25,9 @@ class Shown(Protocol):
     @property
     def frame(self) -> Frame | None:
         """None while there is no candle."""
+
+    @property
+    def style(self) -> Style | None: ...
 
     @property
     def overlay(self) -> Overlay | None: ...

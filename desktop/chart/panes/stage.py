@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGraphicsScene
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.items.axes import ChartAxis, TimeAxis, ValueAxis
+from desktop.chart.items.empty import EmptyItem
 from desktop.chart.items.item import ChartItem, Shown
 from desktop.chart.items.kept import (
     BordersItem,
@@ -63,8 +64,9 @@ class Stage:
         _put(self._prices, box)
         self.ground = Ground(shown, self._kept)
         self._time_axis = TimeAxis(shown, box)
+        self.empty = EmptyItem(shown)
         self._whole = (self.ground, BordersItem(shown), CrosshairItem(shown), WordsItem(shown))
-        for item in (*self._whole, self._time_axis):
+        for item in (*self._whole, self.empty, self._time_axis):
             scene.addItem(item)
         # Few items, as large as the view: an index of where they were would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
