@@ -14,6 +14,7 @@ _SHARE_OF_PIXELS = 0.75
 """A screen of twice as many pixels each way is mostly larger too: 1.5 times the text is as large to the eye."""
 _STEP, _LEAST, _MOST = 0.25, 1.0, 2.0
 _USUAL_DPI = 96.0
+_USUAL_POINTS = "usual_points"
 
 
 def set_font(application: QApplication, appearance: AppearanceSettings) -> None:
@@ -22,10 +23,24 @@ def set_font(application: QApplication, appearance: AppearanceSettings) -> None:
     if appearance.font == "system" and factor == 1.0:
         return
     font = QFont(application.font())
+    if application.property(_USUAL_POINTS) is None:
+        application.setProperty(_USUAL_POINTS, font.pointSizeF())
     if appearance.font == "bundled" and _has_bundled():
         font.setFamily(BUNDLED_FAMILY)
     font.setPointSizeF(font.pointSizeF() * factor)
     application.setFont(font)
+
+
+def interface_factor() -> float:
+    """By how much text is larger than it is by itself: what is drawn beside it grows with it."""
+    application = QApplication.instance()
+    usual = None if application is None else application.property(_USUAL_POINTS)
+    return QApplication.font().pointSizeF() / usual if isinstance(usual, float) and usual > 0.0 else 1.0
+
+
+def enlarged(size_px: int) -> int:
+    """A length that was measured for usual text, for the text that there is; never less."""
+    return round(size_px * max(interface_factor(), 1.0))
 
 
 def _wanted(appearance: AppearanceSettings) -> float:

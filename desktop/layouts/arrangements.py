@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from desktop.actions import ActionId
+from desktop.interface_size import enlarged
 
 Docks = Mapping[ActionId, QDockWidget]
 Tabs = tuple[ActionId, ...]
@@ -89,7 +90,8 @@ def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     """Sizes that fit the window it is in; they hold only once it is shown."""
     column = [docks[tabs[0]] for tabs, _share in arrangement.right]
     width, height = window.width(), window.height()
-    window.resizeDocks([column[0]], [_within(_RIGHT_SHARE * width, _RIGHT_PX)], Qt.Orientation.Horizontal)
+    right = _within(_RIGHT_SHARE * width, (_RIGHT_PX[0], enlarged(_RIGHT_PX[1])))
+    window.resizeDocks([column[0]], [right], Qt.Orientation.Horizontal)
     if arrangement.bottom:
         bottom = _within(arrangement.bottom_share * height, arrangement.bottom_px)
         window.resizeDocks([docks[arrangement.bottom[0]]], [bottom], Qt.Orientation.Vertical)

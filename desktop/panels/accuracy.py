@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import math
-
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
 
-from core.events import AccuracySummary, Estimate, ExpertShares
+from core.events import AccuracySummary, ExpertShares
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from desktop.formatting import MISSING, format_count, format_duration, format_percent
+from desktop.formatting import format_count, format_duration, format_percent
 from desktop.icons import icon, tabular
 from desktop.panels.accuracy_details import PAGES, AccuracyDetails
 from desktop.panels.accuracy_names import kind_word
-from desktop.panels.accuracy_pages import scrolling
-from desktop.panels.accuracy_terms import (
-    INTERVAL_MEANING,
-    SHARE_MEANING,
-    TERMS,
-    Kind,
-    Term,
-    measured,
-)
-from desktop.panels.accuracy_words import span
+from desktop.panels.accuracy_table import AccuracyTable
+from desktop.panels.accuracy_terms import SHARE_MEANING
 from desktop.panels.answers import AnswerLine, Answers, Found, answers_of
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.panels.interval_bar import IntervalBar
+from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
@@ -37,72 +27,6 @@ from desktop.translation import QT_TRANSLATE_NOOP, translate
 _LIVE = "live"
 _NOW = QT_TRANSLATE_NOOP("Panels", "Now")
 """The tab that the trainer tells of with each candle."""
-_HEADERS = (
-    ("", ""),
-    (_NOW, ""),
-    (QT_TRANSLATE_NOOP("Panels", "95 % interval"), INTERVAL_MEANING),
-    ("", ""),
-    (
-        QT_TRANSLATE_NOOP("Panels", "Against"),
-        QT_TRANSLATE_NOOP(
-            "Panels", "What the value is measured against: a coin, “no change”, or what a band promises."
-        ),
-    ),
-    ("n", QT_TRANSLATE_NOOP("Panels", "Candles")),
-)
-
-
-class _Row:
-    """The cells of one term."""
-
-    def __init__(self, term: Term, theme: Theme, grid: QGridLayout, row: int, parent: QWidget) -> None:
-        self.term, self._meaning = term, translate("Panels", term.meaning)
-        self._theme = theme
-        numbers = tabular(parent.font())
-        self._cells = [Label(text) for text in (translate("Panels", term.name), *[MISSING] * 4)]
-        self.name, self.value, self._interval, self._against, self._n = self._cells
-        self.value.setFont(tabular(parent.font(), bold=True))
-        self.bar = IntervalBar(theme, term.reach)
-        for label in (self._interval, self._against, self._n):
-            label.setFont(numbers)
-        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        for column, widget in enumerate((self.name, self.value, self._interval, self.bar, self._against, self._n)):
-            is_text = column in (0, 3)
-            grid.addWidget(widget, row, column, Qt.AlignmentFlag(0) if is_text else right)
-            widget.setToolTip(paragraphs(self._meaning))
-
-    def show(self, estimate: Estimate, against: float | None, is_live: bool) -> None:
-        set_text(self.value, format_percent(estimate.value, 1, signed=self.term.kind is Kind.SKILL))
-        set_text(self._interval, span(estimate, 1))
-        set_text(self._against, _whole_percent(against))
-        set_text(self._n, format_count(estimate.n))
-        self.bar.show_estimate(estimate, against, self._colour(estimate, against, is_live))
-        if estimate.value is None:
-            words = translate("Panels", "Not enough candles yet to say: {0} of {1}.")
-            words = words.format(format_count(estimate.n), FEWEST_FOR_AN_ESTIMATE)
-        else:
-            words = translate("Panels", "95 % interval: {0} %. n = {1}.").format(
-                span(estimate, 1), format_count(estimate.n)
-            )
-        for widget in self._cells:
-            widget.setToolTip(paragraphs(f"{self._meaning}\n{words}"))
-        self.bar.setToolTip(paragraphs(f"{words}\n{self.term.bar_meaning}"))
-
-    def apply_palette(self, palette: Palette) -> None:
-        for label in (self.name, self._interval, self._against, self._n):
-            colour_text(label, palette.muted_text)
-        colour_text(self.name, palette.text)
-
-    def _colour(self, estimate: Estimate, against: float | None, is_live: bool) -> QColor | None:
-        """Of an interval that lies wholly on one side of what a live forecast has to beat, or of a band's promise."""
-        if against is None or estimate.low is None or estimate.high is None:
-            return None
-        palette = self._theme.palette
-        if self.term.kind is Kind.PROMISE:
-            return palette.warning if not estimate.low <= against <= estimate.high else palette.good
-        if estimate.low > against:
-            return palette.good if is_live else None
-        return palette.bad if is_live and estimate.high < against else None
 
 
 class AccuracyPanel(Panel):
@@ -116,16 +40,14 @@ class AccuracyPanel(Panel):
         super().__init__(theme, parent)
         self._state = state
         self._verdict_icon, self._verdict, self._reason = Label(), Label(), Label()
-        self._table = QWidget()
-        self._headers: list[Label] = []
-        self._rows = self._build_table()
-        self._count, self._share = Label(), Label()
+        self._table = AccuracyTable(theme)
+        self._footer = Label()
+        """How many candles that is of, and how much of the ghosts is the model's."""
         self._model, self._learning = AnswerLine(), AnswerLine()
         self.apart = QToolButton()
         """Shows the scores that are kept apart instead of the run's own."""
-        self._footer = QWidget()
         self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
-        self._now = scrolling(self._build_layout(), translate("Panels", "Accuracy now"))
+        self._now = DownScrolling(self._build_layout(), translate("Panels", "Accuracy now"))
         self._build_tabs()
         self._empty = EmptyState(translate("Panels", _EMPTY), self)
         self.apply_palette(theme.palette)
@@ -178,14 +100,12 @@ class AccuracyPanel(Panel):
         else:
             self._show_answers(own, apart, answers_of(own, status.online))
             shown = own
-        for row, (estimate, against) in zip(self._rows, measured(shown), strict=True):
-            row.show(estimate, against, shown.group == _LIVE)
+        self._table.show_summary(shown)
         self._show_footer(own, shown)
 
     def apply_palette(self, palette: Palette) -> None:
-        for row in self._rows:
-            row.apply_palette(palette)
-        for label in (*self._headers, self._reason, self._count, self._share, self._empty):
+        self._table.apply_palette(palette)
+        for label in (self._reason, self._footer, self._empty):
             colour_text(label, palette.muted_text)
         self.details.apply_palette(palette)
 
@@ -205,6 +125,7 @@ class AccuracyPanel(Panel):
         self._verdict.setWordWrap(True)
         self._verdict.setFont(tabular(self.font(), scale=1.15, bold=True))
         self._reason.setWordWrap(True)
+        self._footer.setWordWrap(True)
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)
         self.apart.hide()  # it has no text before there are scores to choose from
@@ -214,11 +135,6 @@ class AccuracyPanel(Panel):
         top.addWidget(self._verdict_icon, 0, Qt.AlignmentFlag.AlignTop)
         top.addWidget(self._verdict, 1)
         top.addWidget(self.apart, 0, Qt.AlignmentFlag.AlignTop)
-        bottom = QHBoxLayout(self._footer)
-        bottom.setContentsMargins(0, 0, 0, 0)
-        bottom.addWidget(self._count)
-        bottom.addWidget(self._share)
-        bottom.addStretch(1)
         page = QWidget()
         layout = QVBoxLayout(page)
         layout.setContentsMargins(0, 1, 0, 0)
@@ -228,20 +144,6 @@ class AccuracyPanel(Panel):
             layout.addWidget(part)
         layout.addStretch(1)
         return page
-
-    def _build_table(self) -> tuple[_Row, ...]:
-        grid = QGridLayout(self._table)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(7)
-        grid.setVerticalSpacing(2)
-        grid.setColumnStretch(3, 1)
-        for column, (text, tooltip) in enumerate(_HEADERS):
-            header = Label(_shown(text))
-            header.setFont(tabular(self.font(), scale=0.9))
-            header.setToolTip(paragraphs(_shown(tooltip)))
-            self._headers.append(header)
-            grid.addWidget(header, 0, column, Qt.AlignmentFlag.AlignRight)
-        return tuple(_Row(term, self.theme, grid, index + 1, self) for index, term in enumerate(TERMS))
 
     def _offer_apart(self, own: AccuracySummary, apart: AccuracySummary | None) -> None:
         self.apart.setVisible(apart is not None)
@@ -310,28 +212,23 @@ class AccuracyPanel(Panel):
     def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
         total, newest = _total(own, shown), shown.coverage_90.n
         of_total = translate("Panels", "Newest {0} of {1}").format(format_count(newest), _total_text(own, shown))
-        set_text(self._count, _total_text(own, shown) if newest >= total else of_total)
+        text = _total_text(own, shown) if newest >= total else of_total
         meaning = translate(
             "Panels",
             "Of all {0} scored forecasts of this run, {1} were live: committed before anyone could know how their "
             "candle would close.\n"
             "Candles after a gap or a session break are not among the newest: the other tabs show them as a group.",
-        )
-        self._count.setToolTip(paragraphs(meaning.format(format_count(own.scored), format_count(own.live_scored))))
+        ).format(format_count(own.scored), format_count(own.live_scored))
         share = own.model_weight
-        self._share.setVisible(share is not None)
         if share is not None:
             model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
-            set_text(self._share, translate("Panels", "· ghosts: {0} model").format(model))
-            self._share.setToolTip(paragraphs(translate("Panels", SHARE_MEANING).format(model, rest)))
+            text = f"{text} {translate('Panels', '· ghosts: {0} model').format(model)}"
+            meaning = f"{meaning}\n{translate('Panels', SHARE_MEANING).format(model, rest)}"
+        set_text(self._footer, text)
+        self._footer.setToolTip(paragraphs(meaning))
 
 
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecast has been scored yet.\nEach one is scored when its candle has closed.")
-
-
-def _shown(text: str) -> str:
-    """An empty text has no translation."""
-    return translate("Panels", text) if text else ""
 
 
 def _total(own: AccuracySummary, shown: AccuracySummary) -> int:
@@ -351,10 +248,3 @@ def _total_text(own: AccuracySummary, shown: AccuracySummary) -> str:
 
 def _with_capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _whole_percent(value: float | None) -> str:
-    if value is None or not math.isfinite(value):
-        return MISSING
-    is_whole = abs(value * 100 - round(value * 100)) < 0.005
-    return format_percent(value, 0 if is_whole else 1)

@@ -14,9 +14,10 @@ from core.events import ExpertShares
 from desktop.formatting import MISSING, format_count, format_percent, format_significant
 from desktop.icons import tabular
 from desktop.panels.accuracy_names import expert_name, quantity_name, short_quantity_name
-from desktop.panels.accuracy_pages import Page, scrolling
+from desktop.panels.accuracy_pages import Page
 from desktop.panels.accuracy_words import ahead, not_yet, points
 from desktop.panels.base import colour_text, set_text
+from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, show_tooltip
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -160,7 +161,7 @@ class ExpertsPage(Page):
             title.setWordWrap(True)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(inside, translate("Panels", "Experts in numbers")))
+        whole.addWidget(DownScrolling(inside, translate("Panels", "Experts in numbers")))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         horizon = found.chosen.request.horizon

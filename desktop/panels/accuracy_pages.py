@@ -9,7 +9,6 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHeaderView,
-    QScrollArea,
     QTableWidget,
     QTableWidgetItem,
     QVBoxLayout,
@@ -23,6 +22,7 @@ from desktop.icons import tabular
 from desktop.panels.accuracy_names import expert_name
 from desktop.panels.accuracy_words import COIN, measured, not_yet, points, proof, proof_in_full, span
 from desktop.panels.base import colour_text, set_text
+from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, paragraphs
 from desktop.tables import dress_rows
 from desktop.theme import Palette, Theme
@@ -41,19 +41,6 @@ class Page(QWidget):
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
-
-
-def scrolling(inside: QWidget, name: str) -> QScrollArea:
-    """`inside`, as wide as there is room; scrolled where it is higher, and where it is wider: half a number is another
-    one. name: what a screen reader calls it."""
-    area = QScrollArea()
-    area.setAccessibleName(name)
-    area.setWidgetResizable(True)
-    area.setFrameShape(QScrollArea.Shape.NoFrame)
-    area.setWidget(inside)
-    area.viewport().setAutoFillBackground(False)
-    inside.setAutoFillBackground(False)
-    return area
 
 
 _MEANINGS = {
@@ -136,7 +123,7 @@ class SkillPage(Page):
         layout.addStretch(1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.addWidget(scrolling(inside, translate("Panels", "Skill in numbers")))
+        whole.addWidget(DownScrolling(inside, translate("Panels", "Skill in numbers")))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         chosen = found.chosen

@@ -16,10 +16,11 @@ from core.events import QUANTILE_LEVELS, ExpertShares
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE
 from desktop.formatting import format_count, format_number, local_datetime, month_name
 from desktop.panels.accuracy_names import quantity_name
-from desktop.panels.accuracy_pages import Page, scrolling
+from desktop.panels.accuracy_pages import Page
 from desktop.panels.accuracy_words import ahead, measured, points
 from desktop.panels.base import colour_text, set_text
 from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -312,7 +313,7 @@ def _stack(page: QWidget, parts: tuple[QWidget, ...]) -> None:
         layout.addWidget(part, 1)
     whole = QVBoxLayout(page)
     whole.setContentsMargins(0, 0, 0, 0)
-    whole.addWidget(scrolling(inside, translate("Panels", "Plots of the accuracy")))
+    whole.addWidget(DownScrolling(inside, translate("Panels", "Plots of the accuracy")))
 
 
 def _seconds(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

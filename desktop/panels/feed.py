@@ -6,12 +6,10 @@ from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QFrame,
     QHBoxLayout,
     QMenu,
     QPlainTextEdit,
     QPushButton,
-    QScrollArea,
     QSizePolicy,
     QSplitter,
     QTableView,
@@ -26,12 +24,14 @@ from desktop.actions import ActionId, ActionRegistry
 from desktop.feed_record import OTHER_REASONS, FeedRecord
 from desktop.formatting import format_count, format_duration, format_time
 from desktop.icons import icon, tabular
+from desktop.interface_size import enlarged
 from desktop.panel_action_table import feed_actions
 from desktop.panels.base import Panel, colour_text, set_text
 from desktop.panels.best_checkpoint import set_text_of_button
 from desktop.panels.feed_numbers import FeedNumbers
 from desktop.panels.feed_tables import ChangesModel, RejectedModel, feed_table
 from desktop.panels.feed_words import moment, state_colour, state_word, story
+from desktop.panels.scrolling import DownScrolling
 from desktop.panels.status import Dot
 from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
@@ -45,6 +45,7 @@ _MARKET_FROM = 430
 _MINUTE_S = 60
 _ABOVE_EACH_OTHER_FROM = 280
 _LEAST_SIZE = QSize(240, 112)
+_MARGINS_PX = 20
 
 
 class FeedPanel(Panel):
@@ -72,7 +73,8 @@ class FeedPanel(Panel):
         self.lists = QTabWidget()
         self.lists.setAccessibleName(translate("Panels", "What the feed told"))
         self._sides = QSplitter(Qt.Orientation.Horizontal)
-        self._left, self._page = QScrollArea(), QWidget()
+        self._inside, self._page = QWidget(), QWidget()
+        self._left = DownScrolling(self._inside, translate("Panels", "State and numbers of the feed"))
         self._body, self._right = QBoxLayout(QBoxLayout.Direction.LeftToRight), QVBoxLayout()
         self._build_layout()
         self._connect()
@@ -116,18 +118,17 @@ class FeedPanel(Panel):
 
     def _arrange(self, width: int, height: int) -> None:
         """Side by side; one above the other in a narrow dock; in a narrow and low one behind tabs."""
-        is_wide = width >= _SIDE_BY_SIDE_FROM
-        self._fold(is_folded=not is_wide and height < _ABOVE_EACH_OTHER_FROM)
+        is_wide = width >= enlarged(_SIDE_BY_SIDE_FROM)
+        self._fold(is_folded=not is_wide and height < enlarged(_ABOVE_EACH_OTHER_FROM))
         directions = QBoxLayout.Direction
         self._body.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
         self._sides.setOrientation(Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical)
         vertical = QSizePolicy.Policy.Expanding if is_wide else QSizePolicy.Policy.Maximum
         self._left.setSizePolicy(QSizePolicy.Policy.Expanding, vertical)
-        left = max(width * 2 // 5, min(_NUMBERS_IN_TWO, width // 2))
+        left = max(width * 2 // 5, min(enlarged(_NUMBERS_IN_TWO), width // 2))
         self._body.setStretchFactor(self._left, left if is_wide else 2)
         self._body.setStretchFactor(self._right, width - left if is_wide else 3)
-        self.numbers.arrange(left if is_wide else width)
-        self.market.setVisible(width >= _MARKET_FROM)  # else the tabs have no room; the sentence names it too
+        self.market.setVisible(width >= enlarged(_MARKET_FROM))  # else the tabs have no room; the sentence names it too
 
     def _fold(self, *, is_folded: bool) -> None:
         place = self.lists.indexOf(self._left)
@@ -140,7 +141,8 @@ class FeedPanel(Panel):
 
     def minimumSizeHint(self) -> QSize:
         """The same for both arrangements: a hidden tab must not make the docks that share its place higher."""
-        return _LEAST_SIZE
+        beside = self._left.minimumSizeHint().width() + self.contentsMargins().left() + _MARGINS_PX
+        return QSize(max(_LEAST_SIZE.width(), beside), enlarged(_LEAST_SIZE.height()))
 
     def _market_text(self) -> str:
         record = self._record
@@ -230,20 +232,12 @@ class FeedPanel(Panel):
             table.customContextMenuRequested.connect(lambda place, table=table: self._open_menu(table, place))
 
     def _build_layout(self) -> None:
-        left = QWidget()
-        inner = QVBoxLayout(left)
+        inner = QVBoxLayout(self._inside)
         inner.setContentsMargins(0, 0, 6, 0)
         inner.setSpacing(3)
         inner.addLayout(self._head())
         inner.addWidget(self.numbers)
         inner.addStretch(1)
-        self._left.setFrameShape(QFrame.Shape.NoFrame)
-        self._left.setWidgetResizable(True)
-        self._left.setAccessibleName(translate("Panels", "State and numbers of the feed"))
-        self._left.setWidget(left)
-        for ground in (left, self._left.viewport()):
-            # An opaque child that covers a panel makes it count as not being on the screen.
-            ground.setAutoFillBackground(False)
         self._fill_lists()
         self._body.setSpacing(10)
         self._body.addWidget(self._left, 2)
@@ -259,12 +253,13 @@ class FeedPanel(Panel):
         self.state_word.setFont(tabular(self.font(), bold=True))
         self.since.setFont(tabular(self.font()))
         self.sentence.setWordWrap(True)
+        self.since.setWordWrap(True)
         self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         top = QHBoxLayout()
         top.setSpacing(6)
-        for part in (self._dot, self.state_word, self.since):
+        for part in (self._dot, self.state_word):
             top.addWidget(part)
-        top.addStretch(1)
+        top.addWidget(self.since, 1)
         head = QVBoxLayout()
         head.setSpacing(1)
         head.addLayout(top)

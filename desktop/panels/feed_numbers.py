@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from desktop.feed_record import FeedRecord
 from desktop.formatting import format_age, format_count, format_milliseconds
 from desktop.panels.number_grid import NumberGrid
-from desktop.plain_text import paragraphs
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_TWO_PAIRS_FROM = 340
 _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP(
         "Panels", "When the exchange last sent anything over the stream."
@@ -52,7 +52,7 @@ class FeedNumbers(NumberGrid):
     """Reads a FeedRecord. What is not known is a dash."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__({name: paragraphs(translate("Panels", meaning)) for name, meaning in _TERMS.items()}, parent)
+        super().__init__({name: translate("Panels", meaning) for name, meaning in _TERMS.items()}, parent)
         self._pairs = 0
         self.arrange(0)
 
@@ -74,9 +74,16 @@ class FeedNumbers(NumberGrid):
         for name, text in texts.items():
             self.put(name, text)
 
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.room_for(1), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange(self.width())
+
     def arrange(self, width: int) -> None:
         """Use a width: what lasts on the left, what is counted on the right."""
-        pairs = 2 if width >= _TWO_PAIRS_FROM else 1
+        pairs = 2 if width >= self.room_for(2) else 1
         if pairs == self._pairs:
             return
         self._pairs = pairs

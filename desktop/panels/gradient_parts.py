@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.diagnosis import LayerStatistics
@@ -17,14 +18,14 @@ from desktop.icons import tabular
 from desktop.panels.bars import Bar, BarList
 from desktop.panels.base import colour_text
 from desktop.panels.layer_names import layer_title
-from desktop.panels.number_grid import NumberGrid
+from desktop.panels.number_grid import BETWEEN_PAIRS_PX, NumberGrid
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.words import word
 
 _NEWEST = LAYER_STEPS_KEPT
-_NUMBERS_IN_A_ROW = ((560, 3), (330, 2), (0, 1))
+_MOST_IN_A_ROW = 3
 _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Clip rate"): QT_TRANSLATE_NOOP(
         "Panels",
@@ -78,9 +79,16 @@ class NumberTable(NumberGrid):
         self._pairs = 0
         self.arrange(0)
 
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.room_for(1), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange(self.width())
+
     def arrange(self, width: int) -> None:
         """Use a width."""
-        pairs = next(pairs for least, pairs in _NUMBERS_IN_A_ROW if width >= least)
+        pairs = next((pairs for pairs in range(_MOST_IN_A_ROW, 1, -1) if self.room_for(pairs) <= width), 1)
         if pairs == self._pairs:
             return
         self._pairs = pairs
@@ -93,7 +101,7 @@ class NumberTable(NumberGrid):
         for pair in range(pairs):
             self.grid.setColumnStretch(3 * pair, 1)
             if pair < pairs - 1:
-                self.grid.setColumnMinimumWidth(3 * pair + 2, 12)
+                self.grid.setColumnMinimumWidth(3 * pair + 2, BETWEEN_PAIRS_PX)
 
 
 class LayerSection(QWidget):

@@ -9,8 +9,6 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QFrame,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -23,13 +21,14 @@ from desktop.panels.diagnosis_card import DiagnosisCard
 from desktop.panels.gradient_parts import LayerSection, NumberTable, PartSection
 from desktop.panels.inputs import readable_decimal
 from desktop.panels.norm_plot import NormPlot
+from desktop.panels.scrolling import DownScrolling
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 from desktop.training_words import break_sentence
 from desktop.translation import translate
 
 _NEWEST = LAYER_STEPS_KEPT
-_TWO_COLUMNS_FROM = 720
+_TWO_COLUMNS_FROM_CHARACTERS = 90
 
 
 class GradientsPanel(Panel):
@@ -90,11 +89,10 @@ class GradientsPanel(Panel):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         directions = QBoxLayout.Direction
-        is_wide = self.width() >= _TWO_COLUMNS_FROM
+        is_wide = self.width() >= _TWO_COLUMNS_FROM_CHARACTERS * self.fontMetrics().averageCharWidth()
         self._columns.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
-        self.numbers.arrange(self.width() // 2 if is_wide else self.width())
 
-    def _build_layout(self) -> QScrollArea:
+    def _build_layout(self) -> DownScrolling:
         left, right = QVBoxLayout(), QVBoxLayout()
         for column, parts in ((left, (self.norms, self.numbers)), (right, (self.layers, self.parts))):
             column.setSpacing(8)
@@ -108,14 +106,7 @@ class GradientsPanel(Panel):
         inner.setSpacing(8)
         inner.addWidget(self.card)
         inner.addLayout(self._columns, 1)
-        scroll = QScrollArea()
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
-        scroll.setWidget(self._content)
-        scroll.setAccessibleName(translate("Panels", "Gradients"))
-        for ground in (self._content, scroll.viewport()):
-            # An opaque child that covers a panel makes it count as not being on the screen.
-            ground.setAutoFillBackground(False)
+        scroll = DownScrolling(self._content, translate("Panels", "Gradients"))
         scroll.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

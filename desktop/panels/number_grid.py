@@ -14,6 +14,10 @@ from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette
 from desktop.translation import translate
 
+BETWEEN_PAIRS_PX = 12
+_BESIDE_PX = 8
+"""Between a name and its number, and around what parts two pairs."""
+
 
 class NumberGrid(QWidget):
     """A dash for each number until `put`. Who lays it out says for each name in which row and which pair of columns."""
@@ -23,7 +27,7 @@ class NumberGrid(QWidget):
         super().__init__(parent)
         self.grid = QGridLayout(self)
         self.grid.setContentsMargins(0, 0, 0, 0)
-        self.grid.setHorizontalSpacing(8)
+        self.grid.setHorizontalSpacing(_BESIDE_PX)
         self.grid.setVerticalSpacing(1)
         self.names: dict[str, Label] = {}
         self.values: dict[str, Label] = {}
@@ -45,6 +49,15 @@ class NumberGrid(QWidget):
         """The name at the left of its pair of columns, the number at the right; a third column parts the pairs."""
         self.grid.addWidget(self.names[name], row, 3 * pair)
         self.grid.addWidget(self.values[name], row, 3 * pair + 1, Qt.AlignmentFlag.AlignRight)
+
+    def room_for(self, pairs: int) -> int:
+        """The least width in which so many pairs a row are cut nowhere."""
+        names, values = (
+            max((label.minimumSizeHint().width() for label in labels.values() if not label.isHidden()), default=0)
+            for labels in (self.names, self.values)
+        )
+        pair = names + _BESIDE_PX + values
+        return pairs * pair + (pairs - 1) * (BETWEEN_PAIRS_PX + 2 * _BESIDE_PX)
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""

@@ -52,7 +52,7 @@ def _cut(widget: QWidget) -> Iterator[str]:
 
 
 def _cut_label(label: QLabel) -> Iterator[str]:
-    text = label.text()
+    text = _words(label)
     if not _NUMBER.search(text):
         return
     place = _place_of_text(label)
@@ -64,43 +64,43 @@ def _cut_label(label: QLabel) -> Iterator[str]:
 
 def _place_of_text(label: QLabel) -> QRect:
     """Where the words are drawn, as Qt lays them out."""
-    text = label.text()
-    if Qt.mightBeRichText(text) and label.textFormat() is not Qt.TextFormat.PlainText:
-        document = QTextDocument()
-        document.setHtml(text)
-        text = document.toPlainText()
     wrap = Qt.TextFlag.TextWordWrap if label.wordWrap() else Qt.TextFlag(0)
-    return label.fontMetrics().boundingRect(label.contentsRect(), int(label.alignment()) | int(wrap), text)
+    return label.fontMetrics().boundingRect(label.contentsRect(), int(label.alignment()) | int(wrap), _words(label))
+
+
+def _words(label: QLabel) -> str:
+    """Without markup."""
+    text = label.text()
+    if not Qt.mightBeRichText(text) or label.textFormat() is Qt.TextFormat.PlainText:
+        return text
+    document = QTextDocument()
+    document.setHtml(text)
+    return document.toPlainText()
 
 
 def _is_reachable(label: QLabel, place: QRect) -> bool:
-    """Whether no ancestor cuts it, but for one that scrolls in that direction."""
+    """Whether no ancestor cuts it, but for one that scrolls down: what is scrolled across shows a part of a number."""
     rect, child = QRect(place), label
     while (parent := child.parentWidget()) is not None and not child.isWindow():
         rect.translate(child.pos())
-        scrolls_across, scrolls_down = _scrolls(parent)
         seen = parent.rect().adjusted(-_SLACK_PX, -_SLACK_PX, _SLACK_PX, _SLACK_PX)
-        if not scrolls_across and (rect.left() < seen.left() or rect.right() > seen.right()):
+        if rect.left() < seen.left() or rect.right() > seen.right():
             return False
-        if not scrolls_down and (rect.top() < seen.top() or rect.bottom() > seen.bottom()):
-            return False
-        if scrolls_across:
-            rect.moveLeft(0)
-            rect.setWidth(min(rect.width(), parent.width()))
-        if scrolls_down:
+        if _scrolls_down(parent):
             rect.moveTop(0)
             rect.setHeight(min(rect.height(), parent.height()))
+        elif rect.top() < seen.top() or rect.bottom() > seen.bottom():
+            return False
         child = parent
     return True
 
 
-def _scrolls(view: QWidget) -> tuple[bool, bool]:
-    """Whether this is what an area scrolls: across, and down."""
+def _scrolls_down(view: QWidget) -> bool:
+    """Whether this is what an area scrolls."""
     area = view.parentWidget()
     if not isinstance(area, QAbstractScrollArea) or area.viewport() is not view:
-        return False, False
-    off = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
-    return area.horizontalScrollBarPolicy() is not off, area.verticalScrollBarPolicy() is not off
+        return False
+    return area.verticalScrollBarPolicy() is not Qt.ScrollBarPolicy.ScrollBarAlwaysOff
 
 
 def _cut_cells(view: QAbstractItemView) -> Iterator[str]:

@@ -116,14 +116,14 @@ def test_all_bars_have_one_scale_whose_middle_is_what_is_to_be_beaten(panel: Acc
     close, spread = Estimate(0.008, 0.002, 0.014, 1_000), Estimate(0.176, 0.15, 0.202, 1_000)
     state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=close, skill_range=spread)))
     panel.refresh()
-    spans = {each.term.name: each.bar.span for each in panel._rows}
+    spans = {each.term.name: each.bar.span for each in panel._table.rows}
     of_close, of_range = spans["Close skill"], spans["Range skill"]
     assert of_close is not None and of_range is not None
     assert 0.5 < of_close[0] < of_close[1] < of_range[0] < of_range[1] < 1.0
     assert of_close[1] - 0.5 == pytest.approx(0.014 / 0.5) and of_range[1] - 0.5 == pytest.approx(0.202 / 0.5)
     state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=Estimate(None, None, None, 3))))
     panel.refresh()
-    assert panel._rows[4].bar.span is None
+    assert panel._table.rows[4].bar.span is None
 
 
 def test_a_replay_is_no_proof_however_good(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:
@@ -135,7 +135,7 @@ def test_a_replay_is_no_proof_however_good(panel: AccuracyPanel, state: RunState
     panel.refresh()
     assert words(panel)[0] == "Ghosts beat “no change” in replay: +5.0 % (3.0 to 7.0)"
     assert panel._verdict.palette().windowText().color() == theme.palette.accent
-    assert panel._rows[4]._colour(sure, 0.0, is_live=False) is None
+    assert panel._table.rows[4]._colour(sure, 0.0, is_live=False) is None
 
 
 def test_tooltips_are_broken_into_lines(panel: AccuracyPanel, state: RunState) -> None:

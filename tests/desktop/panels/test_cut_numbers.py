@@ -6,20 +6,25 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.accuracy.assess import assess, skill_at
 from core.accuracy.findings import OVERALL, Request, RunAccuracy
+from core.events import Estimate
+from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.panels.accuracy_details import AccuracyDetails
+from desktop.interface_size import set_font
+from desktop.panels.accuracy_details import PAGES, AccuracyDetails
 from desktop.panels.accuracy_pages import HorizonsPage
 from desktop.panels.base import Panel
 from desktop.panels.status import ElidedLabel, elided_by_words
 from desktop.theme import Theme
 from tests.core.accuracy.rigs import filled, origins, scored
 from tests.desktop import feed_scenario, scenario
-from tests.desktop.conftest import Bench, MakeBench, fill
+from tests.desktop.conftest import Bench, MakeBench, fill, shown_panel
+from tests.desktop.panels.test_every_word import found, shares
 from tests.support.cut_numbers import cut_numbers
 
 WIDTHS = (200, 240, 280, 320, 360, 400, 480, 600, 900)
@@ -39,8 +44,15 @@ DOCKS = (
 
 @pytest.fixture
 def bench(make_bench: MakeBench) -> Bench:
+    return in_full_swing(make_bench)
+
+
+def in_full_swing(make_bench: MakeBench) -> Bench:
     bench = make_bench(scenario.checkpoints())
     fill(bench)
+    ghosts = Estimate(0.037, 0.029, 0.045, 4_024)
+    own = scenario.accuracy(scored=4_024, live_scored=0, group="replayed", skill_close=ghosts)
+    bench.state.apply(scenario.status(accuracy=own))
     feed_scenario.eventful(bench.state)
     return bench
 
@@ -119,8 +131,66 @@ def test_a_line_that_is_too_long_loses_whole_words(qtbot: QtBot, text: str) -> N
         assert elided_by_words(text, metrics, width) in whole
 
 
+@pytest.mark.parametrize("percent", [75, 150, 200])
+@pytest.mark.parametrize("action_id", [ActionId.SHOW_ACCURACY, ActionId.SHOW_GRADIENTS, ActionId.SHOW_FEED])
+def test_large_text_cuts_no_number(
+    make_bench: MakeBench, qapp: QApplication, percent: int, action_id: ActionId
+) -> None:
+    """In windows that are made larger and smaller again, and in a column that is dragged as narrow as it gets."""
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    bench = in_full_swing(make_bench)
+    bench.window.show_dock(action_id)
+    sizes_of_window = WINDOWS if percent < 100 else [size for size in WINDOWS if size >= (1280, 720)]
+    for size in (*sizes_of_window, *reversed(sizes_of_window)):
+        bench.window.resize(*size)
+        settle(qapp, *bench.window.findChildren(Panel))
+        assert cut_numbers(bench.window) == [], f"at {size}"
+    for width in (600, 200):
+        bench.window.resizeDocks([bench.window.docks[action_id]], [width], Qt.Orientation.Horizontal)
+        settle(qapp, *bench.window.findChildren(Panel))
+        assert cut_numbers(bench.window) == [], f"dragged to {width}"
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_no_page_of_the_accuracy_cuts_a_number(qtbot: QtBot, theme: Theme, qapp: QApplication, percent: int) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    details = AccuracyDetails(theme)
+    shown_panel(qtbot, details, 400, 640)
+    for name in PAGES:
+        details.open_page(name)
+        details.show_found(found(1_700), None, shares())
+        for size in sizes():
+            details.resize(*size)
+            settle(qapp)
+            assert cut_numbers(details) == [], f"{name} at {details.size()}"
+
+
+def test_a_page_is_no_wider_than_what_is_seen_of_it(make_bench: MakeBench, qapp: QApplication) -> None:
+    """A headline that wraps where nobody sees it loses its number."""
+    bench = in_full_swing(make_bench)
+    for action_id in (ActionId.SHOW_ACCURACY, ActionId.SHOW_GRADIENTS):
+        bench.window.show_dock(action_id)
+        for size in WINDOWS:
+            bench.window.resize(*size)
+            settle(qapp, *bench.window.findChildren(Panel))
+            for area in bench.window.docks[action_id].findChildren(QScrollArea):
+                if area.isVisible():
+                    assert area.widget().width() <= area.viewport().width()
+
+
+@pytest.mark.parametrize(("percent", "most"), [(100, (760, 510)), (150, (1280, 720))])
+def test_what_numbers_need_leaves_the_window_its_least_size(
+    make_bench: MakeBench, qapp: QApplication, percent: int, most: tuple[int, int]
+) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    bench = in_full_swing(make_bench)
+    settle(qapp, *bench.window.findChildren(Panel))
+    least = bench.window.minimumSizeHint()
+    assert (least.width(), least.height()) <= most and least.height() <= most[1]
+
+
 def test_what_is_cut_is_found(qtbot: QtBot, qapp: QApplication) -> None:
-    """And what can be scrolled to is not taken for cut."""
+    """And what can be scrolled down to is not taken for cut; what must be scrolled across shows half a number."""
     host, number = QWidget(), QLabel("980 of 1,000")
     row = QHBoxLayout(host)
     row.setContentsMargins(0, 0, 0, 0)
@@ -136,7 +206,8 @@ def test_what_is_cut_is_found(qtbot: QtBot, qapp: QApplication) -> None:
     area.setWidgetResizable(True)
     qtbot.addWidget(area)
     area.setWidget(host)
-    area.resize(60, 60)
     area.show()
-    qapp.processEvents()
-    assert cut_numbers(area) == []
+    for size, is_cut in (((200, 10), False), ((60, 60), True)):
+        area.resize(*size)
+        qapp.processEvents()
+        assert bool(cut_numbers(area)) is is_cut

@@ -78,7 +78,7 @@ def test_the_details_of_the_accuracy_are_translated(n: int, theme: Theme, qtbot:
     shown_panel(qtbot, details, 400, 640)
     for name in PAGES:
         details.open_page(name)
-        details.show_found(_found(n), None, _shares())
+        details.show_found(found(n), None, shares())
         assert not left_english(details, frozenset(CALLED_BY_LETTERS))
     experts = details.page("Experts")
     assert isinstance(experts, ExpertsPage)
@@ -88,7 +88,7 @@ def test_the_details_of_the_accuracy_are_translated(n: int, theme: Theme, qtbot:
     assert not [text for text in painted if not _is_translated(text)]
 
 
-def _found(n: int) -> RunAccuracy:
+def found(n: int) -> RunAccuracy:
     columns, rows = filled(scored(n)), np.arange(n) >= 0
     return RunAccuracy(
         run_id="made up",
@@ -101,7 +101,7 @@ def _found(n: int) -> RunAccuracy:
     )
 
 
-def _shares() -> ExpertShares:
+def shares() -> ExpertShares:
     """One that has little of everything, and one that says nothing."""
     of_each = (0.996, 0.004, *[0.0] * (len(EXPERTS) - 2))
     return ExpertShares(EXPERTS, QUANTITY_NAMES, ((of_each,) * len(QUANTITY_NAMES),) * 2)

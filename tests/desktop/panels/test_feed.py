@@ -223,3 +223,10 @@ def test_it_is_no_wider_than_its_dock(qtbot: QtBot, panel: FeedPanel, state: Run
     assert panel.minimumSizeHint().width() <= 300
     for label in panel.numbers.values.values():
         assert label.mapTo(panel, label.rect().topRight()).x() <= width
+
+
+def test_no_tooltip_of_a_number_shows_its_markup(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    panel = FeedPanel(state, theme)
+    shown_panel(qtbot, panel, 880, 300)
+    tooltips = [label.toolTip() for label in (*panel.numbers.names.values(), *panel.numbers.values.values())]
+    assert tooltips and all("&lt;" not in tooltip and tooltip.count("<p>") <= 1 for tooltip in tooltips)
