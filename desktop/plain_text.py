@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 
 from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
 
 from core.plain import plain
@@ -38,6 +39,26 @@ class Label(QLabel):
     def setText(self, text: str) -> None:
         is_plain = self.textFormat() is Qt.TextFormat.PlainText
         super().setText(plain(text, LONGEST_TEXT) if is_plain else text)
+
+
+class WrappedLabel(Label):
+    """Never lower than its text at the width that it has: a layout that was measured for a shorter text would cut it
+    above and below. A dialog around it grows."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setWordWrap(True)
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self._keep_its_height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_its_height()
+
+    def _keep_its_height(self) -> None:
+        self.setMinimumHeight(max(0, self.heightForWidth(self.width())) if self.text() else 0)
 
 
 class MessageBox(QMessageBox):

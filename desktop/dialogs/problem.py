@@ -7,17 +7,16 @@ from collections.abc import Callable
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QDialogButtonBox
 
-from desktop.plain_text import Label
+from desktop.plain_text import WrappedLabel
 from desktop.translation import translate
 
 
-class Problem(Label):
+class Problem(WrappedLabel):
     """Hidden while nothing is wrong."""
 
     def __init__(self) -> None:
         super().__init__()
         self._is_refusing = False
-        self.setWordWrap(True)
         self.setAccessibleName(translate("Dialogs", "What is wrong"))
 
     def refuse(self, sentence: str, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:

@@ -23,8 +23,9 @@ from core.market.history.errors import CandleFileError
 from core.market.history.source import require_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.problem import Problem
+from desktop.interface_size import enlarged
 from desktop.jobs.orders import Order
-from desktop.plain_text import Label, paragraphs
+from desktop.plain_text import WrappedLabel, paragraphs
 from desktop.translation import translate
 
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
@@ -50,8 +51,7 @@ class JobDialog(QDialog):
         self.buttons.button(kinds.Ok).setText(start)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        told = Label(about)
-        told.setWordWrap(True)
+        told = WrappedLabel(about)
         layout = QVBoxLayout(self)
         layout.addWidget(told)
         layout.addSpacing(4)
@@ -59,7 +59,7 @@ class JobDialog(QDialog):
         layout.addWidget(self.message)
         layout.addStretch(1)
         layout.addWidget(self.buttons)
-        self.setMinimumWidth(_WIDTH)
+        self.setMinimumWidth(enlarged(_WIDTH))
 
     def order(self) -> Order:
         """What is wanted. Raises ValueError in a sentence fit for a user."""

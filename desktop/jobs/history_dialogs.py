@@ -20,7 +20,7 @@ from desktop.dialogs.forms import editable
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
 from desktop.jobs.orders import Order, backfill_order, import_order, in_fields
 from desktop.jobs.preview import ImportPreview, StartChild
-from desktop.plain_text import Label
+from desktop.plain_text import WrappedLabel
 from desktop.translation import translate
 
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
@@ -67,13 +67,13 @@ class ImportDialog(JobDialog):
             translate("Jobs", "Of times in the file that name none: UTC, Europe/Berlin"),
         )
         self.form.addRow("", self.replaces)
-        self.found = Label()
+        self.found = WrappedLabel()
         """What the files hold: rows, span and interval."""
-        self.found.setWordWrap(True)
+        self._is_unreadable = False
         self.form.addRow(translate("Jobs", "Found"), self.found)
         self._preview = preview = None if start_child is None else ImportPreview(start_child, self)
         if preview is not None:
-            preview.told.connect(self.found.setText)
+            preview.told.connect(self._show_found)
             self.finished.connect(lambda _result: preview.end())
         self.picker.choose(files)
         self.picker.changed.connect(self.check)
@@ -87,6 +87,12 @@ class ImportDialog(JobDialog):
         if self._preview is not None:
             self._preview.look(self._looked_at())
 
+    def _show_found(self, text: str, is_unreadable: bool) -> None:
+        """What is told below already is not told twice."""
+        self._is_unreadable = is_unreadable
+        super().check()
+        self.found.setText(text.replace(self.message.text(), "").strip() if self.message.text() else text)
+
     def _looked_at(self) -> Sequence[str]:
         """The command line for what is chosen so far; empty where there is nothing to read yet."""
         try:
@@ -97,6 +103,8 @@ class ImportDialog(JobDialog):
 
     def order(self) -> Order:
         files = self.picker.files()
+        if self._is_unreadable:  # what its name does not tell is no matter then
+            raise ValueError(translate("Jobs", "Nothing of this can be imported. Choose another file."))
         interval = self.interval.currentText().strip()
         if interval:
             Interval.parse(interval)

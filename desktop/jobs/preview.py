@@ -19,9 +19,10 @@ _PAUSE_MS = 500
 
 
 class ImportPreview(QObject):
-    """`told` carries what is to be shown, empty for nothing. One child at a time; `end` before the dialog goes."""
+    """`told` says what is to be shown, empty for nothing. One child at a time; `end` before the dialog goes."""
 
-    told = Signal(str)
+    told = Signal(str, bool)
+    """The words, and whether none of the files can be read."""
 
     def __init__(self, start_child: StartChild, parent: QObject) -> None:
         super().__init__(parent)
@@ -39,7 +40,7 @@ class ImportPreview(QObject):
             return
         self.end()
         self._wanted = tuple(arguments)
-        self.told.emit(translate("Jobs", "Reading …") if arguments else "")
+        self.told.emit(translate("Jobs", "Reading …") if arguments else "", False)
         if arguments:
             self._pause.start()
 
@@ -60,8 +61,12 @@ class ImportPreview(QObject):
         child.start()
 
     def _on_over(self, child: ChildProcess, ending: Ending) -> None:
-        if child is self._child:
-            self.told.emit(in_fields(ending.sentence) if ending.summary is None else preview_text(ending.summary))
+        if child is not self._child:
+            return
+        if ending.summary is None:
+            self.told.emit(in_fields(ending.sentence), True)
+        else:
+            self.told.emit(preview_text(ending.summary), not ending.summary.get("files"))
 
 
 def preview_text(summary: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
 from core.events import AccuracySummary, Estimate, OnlineGain
@@ -14,7 +14,7 @@ from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from desktop.formatting import format_count, format_percent
 from desktop.panels.accuracy_words import span
 from desktop.panels.base import colour_text, set_text
-from desktop.plain_text import Label, paragraphs
+from desktop.plain_text import WrappedLabel, paragraphs
 from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -144,12 +144,11 @@ def _measured(estimate: Estimate) -> str:
     return f"{value} ({span(estimate, 1)})"
 
 
-class AnswerLine(Label):
-    """One answer, its sign before it; it never gets lower than its text."""
+class AnswerLine(WrappedLabel):
+    """One answer, its sign before it; a dock that is too low would else squeeze the rows above a line that wraps."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent=parent)
-        self.setWordWrap(True)
         self.hide()
 
     def show_answer(self, answer: Answer | None, colour: QColor) -> None:
@@ -159,15 +158,6 @@ class AnswerLine(Label):
             set_text(self, f"{answer.found.value}  {answer.text}")
             self.setToolTip(paragraphs(answer.meaning))
             colour_text(self, colour)
-            self._keep_its_height()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._keep_its_height()
-
-    def _keep_its_height(self) -> None:
-        """A dock that is too low would else squeeze the rows above a line that has wrapped."""
-        self.setMinimumHeight(max(0, self.heightForWidth(self.width())))
 
 
 _GHOSTS = QT_TRANSLATE_NOOP(

@@ -7,11 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QComboBox, QLineEdit, QWidget
+from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
+from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.settings import MarketSettings
+from core.window_settings import AppearanceSettings
+from desktop.interface_size import set_font
+from desktop.jobs.child import Ending
 from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
@@ -174,3 +177,69 @@ def _name(control: QWidget) -> str:
     parent = control.parent()
     inside = isinstance(parent, (QComboBox, QAbstractSpinBox)) and bool(parent.accessibleName())
     return control.accessibleName() or text or ("inside" if inside else "")
+
+
+LONG = (
+    "my candles.csv: 2,083 rows, 708 candles of 1m, 24 May 2023 21:30 to 26 May 2023 23:55; 1,375 rejected; 2,318 "
+    "candles missing. The columns are open, high, low, close and volume; times are of the time zone that is named.\n"
+)
+
+
+class Aside(QObject):
+    """A child that looks at files and says what the test wants it to."""
+
+    over = Signal(object)
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__()
+        self._ending = ending
+
+    def start(self) -> None:
+        self.over.emit(self._ending)
+
+    def kill(self) -> None:
+        """It has ended."""
+
+
+def looked_at(qtbot: QtBot, file: Path, ending: Ending) -> ImportDialog:
+    dialog = ImportDialog(start_child=lambda _arguments, _owner: Aside(ending), files=[file])  # type: ignore[arg-type, return-value]
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.found.text() not in ("", "Reading …"))
+    for _ in range(3):  # layouts in layouts take a turn each
+        QApplication.processEvents()
+    return dialog
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+@pytest.mark.parametrize("lines", [1, 4])
+def test_the_import_shows_all_that_it_found(
+    qtbot: QtBot, qapp: QApplication, candles: Path, percent: int, lines: int
+) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    dialog = looked_at(qtbot, candles, Ending(None, (LONG * lines)[:590]))
+    for label in (dialog.found, dialog.message):
+        assert label.height() >= label.heightForWidth(label.width()) > 0
+        place = QRect(label.mapTo(dialog, QPoint(0, 0)), label.size())
+        assert dialog.rect().contains(place)
+
+
+def test_of_a_file_that_cannot_be_read_only_that_is_said(qtbot: QtBot, candles: Path) -> None:
+    reason = "my candles.csv is not text in UTF-8 or UTF-16 (byte 0). A candle file is CSV; save it as UTF-8."
+    dialog = looked_at(qtbot, candles, Ending(None, reason))
+    assert dialog.found.text() == reason and "exchange" not in dialog.message.text().lower()
+    assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
+    dialog.venue.setCurrentText("file")
+    assert dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled(), "it is looked at again"
+
+
+def test_what_the_name_does_not_tell_is_said_once(qtbot: QtBot, candles: Path) -> None:
+    bare = ImportDialog(files=[candles])
+    qtbot.addWidget(bare)
+    naming = bare.message.text()
+    dialog = looked_at(qtbot, candles, Ending({"files": [], "errors": [f"12 rows. {naming}"]}))
+    assert dialog.message.text() != naming
+    found = {"file": "my candles.csv", "rows": 1, "candles": 1, "interval": "1m", "first_ms": 0, "last_ms": 0}
+    more = {"rejected": {}, "holes": 0, "missing": 0, "unnamed": naming}
+    dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more}]}))
+    assert dialog.message.text() == naming and naming not in dialog.found.text() and "1 rows" in dialog.found.text()
