@@ -31,7 +31,7 @@ class DriftWatch:
         if is_paused:
             return "Nothing was changed: training is paused."
         self._engine.schedule.hurry(_FASTER, ANSWER_STEPS)
-        return f"The learning rate is {_FASTER:g} times as high, falling back over {ANSWER_STEPS} steps."
+        return f"The learning rate was set {_FASTER:g} times as high at first; it falls back over {ANSWER_STEPS} steps."
 
     def state(self) -> dict[str, Any]:
         """All of it, as JSON; what was done is part of the engine's."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from core.diagnosis import Diagnosis, Disease
 from core.events import Severity, StepDone
+from core.training.doctor.divergence import Divergence
 from core.training.doctor.doctor import GradientDoctor
 from core.training.recovery.mishap import Mishap
 
@@ -25,13 +26,15 @@ _SERIOUS = frozenset(
     }
 )
 
-FindWayBack = Callable[[Diagnosis, int | None], Diagnosis]
+_COST = {Disease.DIVERGED: "Forecasts of the model are worse than without it until it is taken back."}
+
+FindWayBack = Callable[[Diagnosis, Divergence], Diagnosis]
 
 
 class GradientHealth:
     """Owns the doctor of one run, and remembers what was told.
 
-    find_way_back: completes the verdict on a model that was sound until the step; None: as the doctor gives it.
+    find_way_back: completes the verdict on a diverged model; None: as the doctor gives it.
     """
 
     def __init__(self, doctor: GradientDoctor, find_way_back: FindWayBack | None = None) -> None:
@@ -70,7 +73,7 @@ class GradientHealth:
             return ()
         verdict, told = self._diagnose(), self._told
         is_old = told is None or not 0 <= verdict.step - told.step < _REPEATED_EVERY
-        if told is not None and not is_old and (verdict.disease, verdict.change) == (told.disease, told.change):
+        if told is not None and not is_old and _essence(verdict) == _essence(told):
             return ()
         self._told = verdict
         return (verdict,)
@@ -81,12 +84,13 @@ class GradientHealth:
         if verdict.disease not in _SERIOUS or (before is not None and 0 <= verdict.step - before < _QUIET_STEPS):
             return None
         self._reported[verdict.disease] = verdict.step
+        cost = _COST.get(verdict.disease, "Perhaps learning.")
         return Mishap(
             Severity.WARNING,
             "gradient doctor",
             f"The gradient doctor says: {verdict.disease.value}. {verdict.evidence}",
             f"Nothing was changed. Advice: {verdict.advice}",
-            "Perhaps learning. The Gradients panel has a button that applies the advice.",
+            f"{cost} The Gradients panel has a button that applies the advice.",
         )
 
     def forget(self, *, is_other_model: bool = False) -> Diagnosis:
@@ -99,4 +103,10 @@ class GradientHealth:
         verdict, divergence = self._doctor.diagnose(), self._doctor.divergence
         if divergence is None or verdict.disease is not Disease.DIVERGED or self._find_way_back is None:
             return verdict
-        return self._find_way_back(verdict, divergence.sound_until)
+        return self._find_way_back(verdict, divergence)
+
+
+def _essence(verdict: Diagnosis) -> tuple[object, ...]:
+    """What makes it another one; while it is too early to say, how many steps there are."""
+    counted = verdict.evidence if verdict.disease is Disease.UNKNOWN else ""
+    return verdict.disease, verdict.change, counted

@@ -56,6 +56,7 @@ from core.training import checkpoint_mishaps
 from core.training.adjusting import refusal_of
 from core.training.corrections import Corrections
 from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
+from core.training.doctor.divergence import Divergence
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.from_checkpoint import begin_with
@@ -239,9 +240,9 @@ class TrainingService:
         doctor = GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force)
         return GradientHealth(doctor, self._find_way_back)
 
-    def _find_way_back(self, verdict: Diagnosis, sound_until: int | None) -> Diagnosis:
+    def _find_way_back(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
         kept, now = self._keeper.kept(), self._settings_in_force()
-        return with_way_back(verdict, kept, sound_until, now, lambda id_: settings_of(self._db, id_))
+        return with_way_back(verdict, kept, found, now, lambda id_: settings_of(self._db, id_))
 
     def _circumstances(self) -> Circumstances:
         return Circumstances(self._settings_in_force(), self._device.label, self._health.newest.value)

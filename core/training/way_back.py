@@ -10,6 +10,7 @@ from typing import Any
 from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
 from core.events import CheckpointInfo
 from core.settings import Settings
+from core.training.doctor.divergence import Divergence
 from core.training.doctor.remedies import text
 
 _ILL = frozenset(
@@ -26,18 +27,20 @@ SettingsOf = Callable[[str], dict[str, Any] | None]
 def with_way_back(
     verdict: Diagnosis,
     newest_first: Sequence[CheckpointInfo],
-    sound_until: int | None,
+    found: Divergence,
     now: Settings,
     settings_of: SettingsOf,
 ) -> Diagnosis:
     """The verdict on a diverged model with what one button does about it.
 
-    newest_first: the run's kept checkpoints. sound_until: the newest step after which the model was sound; None where
-    it was not seen so. now: the settings in force. settings_of: a stored set of settings by its id.
+    newest_first: the run's kept checkpoints. now: the settings in force. settings_of: a stored set of settings by its
+    id.
     """
-    healthy = next((info for info in newest_first if _is_healthy(info, sound_until)), None)
+    healthy = next((info for info in newest_first if _is_healthy(info, found.sound_until)), None)
     changes = () if healthy is None else _changed_since(healthy, now, settings_of)
-    if not changes and verdict.change is not None:
+    if healthy is not None and found.is_answered:  # the restore alone is left; what was lowered meanwhile stays so
+        changes = tuple(change for change in changes if float(change.value) < _in_force(change, now))
+    elif not changes and verdict.change is not None:
         changes = (verdict.change,)  # as it was it would diverge again
     if healthy is None:
         return replace(verdict, way_back=WayBack(changes))
@@ -62,10 +65,13 @@ def _changed_since(healthy: CheckpointInfo, now: Settings, settings_of: Settings
     return tuple(changes)
 
 
+def _in_force(change: SettingChange, now: Settings) -> float:
+    return float(getattr(getattr(now, change.group), change.name))
+
+
 def _advice(way: WayBack, now: Settings) -> str:
     parts = [
-        f"set {_NAMES[change.name]} back from {text(getattr(getattr(now, change.group), change.name))} to "
-        f"{text(float(change.value))}"
+        f"set {_NAMES[change.name]} back from {text(_in_force(change, now))} to {text(float(change.value))}"
         for change in way.changes
     ]
     parts.append(f"restore the checkpoint of step {way.checkpoint_step:,}, the last healthy one")

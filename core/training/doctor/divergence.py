@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.events import StepDone
 
@@ -49,6 +49,8 @@ class Divergence:
     """The level before that."""
     best: float | None
     """The lowest of the run; None where it was never known."""
+    is_answered: bool = False
+    """Whether a setting was changed since it was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +95,8 @@ class DivergenceWatch:
 
     def changed(self) -> None:
         """A setting was changed: what comes now is held against what was. Several in a row count as one."""
+        if self.found is not None:
+            self.found = replace(self.found, is_answered=True)
         if self.found is not None or (self._changed_at is not None and len(self._recent) < RECENT):
             return
         if self._recent:
@@ -154,7 +158,9 @@ class DivergenceWatch:
         loss = statistics.median(each.loss for each in self._recent)
         anchor_loss = statistics.median(each.anchor_loss for each in self._recent)
         until = self._sound_until if self._changed_at is None else self._changed_at
-        return Divergence(until, loss, anchor_loss, self._level, self._changed_at, self._before, self._best)
+        is_answered = self.found is not None and self.found.is_answered
+        changed_at, before, best = self._changed_at, self._before, self._best
+        return Divergence(until, loss, anchor_loss, self._level, changed_at, before, best, is_answered)
 
 
 def _measured(step: StepDone) -> _Measured | None:

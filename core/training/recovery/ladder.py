@@ -38,6 +38,7 @@ _RATE_AFTER_ROLLBACK = 0.5
 _AS_USUAL = "The step was done as usual."
 _CLIPS_NOTHING = ("off", "observe")
 _TAKEN_BACK = "it left a parameter that was not finite, so it was taken back"
+_PERHAPS_MORE = "One spike costs little. Where losses stay this high, the gradient doctor says what is wrong."
 _ONE_STEP = "One step. The candle was scored and forecast all the same."
 
 
@@ -322,7 +323,7 @@ class RecoveryLadder:
             "loss spike",
             f"The loss of step {step} was more than {self._settings.spike_factor:g} times its running median.",
             f"{done} {where}",
-            _ONE_STEP if result.loss is None else "Nothing.",
+            _ONE_STEP if result.loss is None else _PERHAPS_MORE,
         )
 
     def _spike_answer(self, result: StepResult) -> tuple[bool, str]:

@@ -25,7 +25,7 @@ def observe(health: GradientHealth, first: int, last: int, norm: float = 1.0) ->
 def test_a_verdict_is_told_when_it_changes_and_every_hundred_steps(health: GradientHealth) -> None:
     told = observe(health, 1, 300)
     assert [(one.step, one.disease) for one in told] == [
-        (10, Disease.UNKNOWN),
+        *((number, Disease.UNKNOWN) for number in (10, 20, 30, 40)),
         (50, Disease.HEALTHY),
         (150, Disease.HEALTHY),
         (250, Disease.HEALTHY),
@@ -56,7 +56,7 @@ def test_a_rollback_is_asked_about_at_once_and_the_steps_before_it_speak_no_more
     observe(health, 1, 102, 1e4)
     (told,) = health.observe([step(103, 1e4)], went_back=True)
     assert told.disease is Disease.UNKNOWN and told.step == 103
-    assert [one.disease for one in observe(health, 104, 200)] == [Disease.HEALTHY]
+    assert [one.disease for one in observe(health, 104, 200)] == [*[Disease.UNKNOWN] * 5, Disease.HEALTHY]
 
 
 def spoiled(number: int, norm: float = 1.0) -> StepDone:
@@ -85,4 +85,13 @@ def test_changed_settings_begin_anew(health: GradientHealth) -> None:
     observe(health, 1, 112, 1e4)
     health.observe([spoiled(113)])
     assert health.forget().disease is Disease.UNKNOWN
-    assert observe(health, 114, 130) == [], "it says the same"
+
+
+@pytest.mark.parametrize("is_other_model", [True, False])
+def test_it_counts_on_until_it_can_say_something(health: GradientHealth, is_other_model: bool) -> None:
+    """43 steps after a restore the card still said that there were none."""
+    observe(health, 1, 112)
+    assert health.forget(is_other_model=is_other_model).evidence.startswith("0 steps with")
+    told = observe(health, 113, 155)
+    assert [one.evidence.split(" with")[0] for one in told] == ["8 steps", "18 steps", "28 steps", "38 steps"]
+    assert health.observe([]) == () and observe(health, 156, 159) == []

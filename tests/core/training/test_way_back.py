@@ -87,8 +87,11 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
     assert f"restore the checkpoint of step {step}" in found.advice
 
     assert not is_same(before, weights(session))
-    for order in go_back(found.way_back):
-        answers = list(session.handle(order))
+    *settings, restore = go_back(found.way_back)
+    between = [verdict for order in settings for verdict in verdicts(session.handle(order))][-1]
+    assert between.disease is Disease.DIVERGED and between.change is None, "not another tenth of the rate"
+    assert between.way_back == WayBack((), kept.checkpoint_id, step)
+    answers = list(session.handle(restore))
     assert verdicts(answers)[-1].disease is Disease.UNKNOWN, "at once, not at the next tenth step"
     assert is_same(before, weights(session))
     status = session.status()
@@ -148,6 +151,34 @@ def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(tmp_path: Path) -> 
     assert found.way_back is not None and found.way_back.checkpoint_id is not None
     (back_to,) = [info for info in session._keeper.kept() if info.checkpoint_id == found.way_back.checkpoint_id]
     assert back_to.health == Disease.HEALTHY and back_to.checkpoint_id != wreck.checkpoint_id
+    session.close()
+
+
+def test_a_rate_that_was_lowered_as_advised_is_not_raised_again(tmp_path: Path) -> None:
+    """It diverged at the settings of the checkpoint, so a tenth of the rate is part of the way back."""
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    with torch.no_grad():
+        for value in session._session.engine.model.parameters():
+            value.mul_(30.0)
+    found = named(fed(session, HEALTHY + 60))
+    assert found.way_back is not None and found.way_back.checkpoint_id is not None
+    assert found.way_back.changes == (SettingChange("training", "learning_rate", RATE / 10),)
+    lowered, restore = go_back(found.way_back)
+    assert verdicts(session.handle(lowered))[-1].way_back == dataclasses.replace(found.way_back, changes=())
+    assert verdicts(session.handle(restore))[-1].disease is Disease.UNKNOWN
+    session.close()
+
+
+def test_the_incidents_of_a_diverged_model_say_what_it_costs(tmp_path: Path) -> None:
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    session.handle(SetLearningRate(1.0))
+    incidents = [event for event in fed(session, HEALTHY + 60) if isinstance(event, Incident)]
+    assert {one.kind for one in incidents} == {"gradient doctor", "loss spike"}
+    assert all(not one.what_it_cost.startswith(("Nothing", "Perhaps")) for one in incidents)
+    (doctors,) = [one for one in incidents if one.kind == "gradient doctor"]
+    assert "worse than without it" in doctors.what_it_cost
     session.close()
 
 
