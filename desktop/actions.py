@@ -191,6 +191,10 @@ class ActionRegistry(QObject):
         """The table, as it was given: in English."""
         return tuple(self._infos.values())
 
+    def info(self, action_id: ActionId) -> ActionInfo:
+        """A row of the table, as it was given."""
+        return self._infos[action_id]
+
     def wire(self, slots: Mapping[ActionId, Callable[[], object]]) -> None:
         """Call a slot, without arguments, whenever the user triggers its action."""
         for action_id, slot in slots.items():

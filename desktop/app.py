@@ -123,7 +123,10 @@ class Application(QObject):
             self._clock,
         )
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
-        self.finder = Finder(self.window, self.theme, self.watching.lists.known, self._database.stored_markets)
+        lists = self.watching.lists
+        self.finder = Finder(self.window, self.theme, lists.known, self._database.stored_markets, lists.request)
+        lists.ready.connect(self.finder.take_symbols)
+        self.chart.typed.connect(self.finder.open_markets)
         self._make_side_work()
         self._market: Market | None = None
         self._connect_user()

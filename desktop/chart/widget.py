@@ -55,6 +55,7 @@ from desktop.translation import translate
 
 _GHOST_MARGIN = 2.0
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier
+_NOT_TYPED = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
 class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
@@ -66,6 +67,9 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     panes_resized = Signal()
     """The height of a pane was changed by hand."""
+
+    typed = Signal(str)
+    """A letter or a digit, which means nothing to the chart itself."""
 
     series_changed = Signal()
     """Other candles are shown: of another market or interval, or all where some were."""
@@ -374,11 +378,18 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         before = self._index_at_keys()
-        if not self._hands.key(event):
+        if not self._hands.key(event) and not self._pass_on(event):
             event.ignore()
         index = self._index_at_keys()
         if index is not None and index != before:
             announce(self, spoken_candle(self._model, self._style.time_zone, index))
+
+    def _pass_on(self, event: QKeyEvent) -> bool:
+        """Tell of a letter or a digit, and say whether it was one."""
+        is_typed = event.text().isalnum() and not event.modifiers() & _NOT_TYPED
+        if is_typed:
+            self.typed.emit(event.text())
+        return is_typed
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hands.leave()

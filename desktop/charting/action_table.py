@@ -13,7 +13,8 @@ _INTERVAL, _STYLE, _SCALE, _ZONE = (
     QT_TRANSLATE_NOOP("Actions", "Time &zone"),
 )
 CHART_PLACE = QT_TRANSLATE_NOOP("Actions", "Chart")
-"""Keys of one letter belong to the chart alone: elsewhere they are typed."""
+"""Keys that belong to the chart alone. None is a letter or a digit by itself: those are typed, for a market
+or an interval."""
 
 
 def chart_actions() -> tuple[ActionInfo, ...]:
@@ -138,51 +139,42 @@ def _intervals() -> tuple[ActionInfo, ...]:
             ActionId.INTERVAL_MARKET,
             QT_TRANSLATE_NOOP("Actions", "As the &market"),
             QT_TRANSLATE_NOOP("Actions", "The candles that the model learns from"),
-            "0",
         ),
         (
             ActionId.INTERVAL_1M,
             QT_TRANSLATE_NOOP("Actions", "&1 minute"),
             QT_TRANSLATE_NOOP("Actions", "Candles of 1 minute"),
-            "1",
         ),
         (
             ActionId.INTERVAL_5M,
             QT_TRANSLATE_NOOP("Actions", "&5 minutes"),
             QT_TRANSLATE_NOOP("Actions", "Candles of 5 minutes, joined of the stored ones"),
-            "2",
         ),
         (
             ActionId.INTERVAL_15M,
             QT_TRANSLATE_NOOP("Actions", "15 m&inutes"),
             QT_TRANSLATE_NOOP("Actions", "Candles of 15 minutes, joined of the stored ones"),
-            "3",
         ),
         (
             ActionId.INTERVAL_1H,
             QT_TRANSLATE_NOOP("Actions", "1 &hour"),
             QT_TRANSLATE_NOOP("Actions", "Candles of an hour, joined of the stored ones"),
-            "4",
         ),
         (
             ActionId.INTERVAL_4H,
             QT_TRANSLATE_NOOP("Actions", "4 h&ours"),
             QT_TRANSLATE_NOOP("Actions", "Candles of 4 hours, joined of the stored ones"),
-            "5",
         ),
         (
             ActionId.INTERVAL_1D,
             QT_TRANSLATE_NOOP("Actions", "1 &day"),
             QT_TRANSLATE_NOOP("Actions", "Candles of a day in UTC, joined of the stored ones"),
-            "6",
         ),
     )
     menu = (CHART, _INTERVAL)
     return tuple(
-        ActionInfo(
-            id_, text, tooltip, keys, "clock-outline", menu, 1, is_checkable=True, group="interval", place=CHART_PLACE
-        )
-        for id_, text, tooltip, keys in rows
+        ActionInfo(id_, text, tooltip, "", "clock-outline", menu, 1, is_checkable=True, group="interval")
+        for id_, text, tooltip in rows
     )
 
 
@@ -273,21 +265,21 @@ _LINE_TOOLS = (
         QT_TRANSLATE_NOOP(
             "Actions", "Set a price alert: click where; by keys alone at the crosshair or the last price"
         ),
-        "A",
+        "Alt+Shift+A",
         "bell-plus-outline",
     ),
     (
         ActionId.ADD_NOTE,
         QT_TRANSLATE_NOOP("Actions", "&Note…"),
         QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click where"),
-        "N",
+        "Alt+Shift+N",
         "note-plus-outline",
     ),
     (
         ActionId.MEASURE,
         QT_TRANSLATE_NOOP("Actions", "M&easure"),
         QT_TRANSLATE_NOOP("Actions", "Drag over change, percent, candles, time and volume; or Shift and drag"),
-        "M",
+        "Alt+Shift+M",
         "ruler-square",
     ),
     (
@@ -297,7 +289,7 @@ _LINE_TOOLS = (
             "Actions",
             "Select the next alert or note; the arrows move it, with Shift by ten steps, with Ctrl by the smallest",
         ),
-        "L",
+        "Alt+Shift+L",
         "page-next-outline",
     ),
     (
@@ -367,7 +359,7 @@ def _past() -> tuple[ActionInfo, ...]:
             ActionId.HINDSIGHT,
             QT_TRANSLATE_NOOP("Actions", "&Hindsight"),
             QT_TRANSLATE_NOOP("Actions", "Lay what had been forecast over what came"),
-            "H",
+            "Alt+Shift+H",
             "ghost-outline",
             (CHART,),
             section=3,
@@ -380,7 +372,7 @@ def _past() -> tuple[ActionInfo, ...]:
             QT_TRANSLATE_NOOP(
                 "Actions", "Compare with forecasts made one candle earlier; after the earliest, one candle before"
             ),
-            "Shift+H",
+            "Alt+Shift+X",
             "history",
             (CHART,),
             section=3,
@@ -390,7 +382,7 @@ def _past() -> tuple[ActionInfo, ...]:
             ActionId.REGIMES,
             QT_TRANSLATE_NOOP("Actions", "Market &regime"),
             QT_TRANSLATE_NOOP("Actions", "Shade the candles by what the market was like: calm, trending, volatile"),
-            "R",
+            "Alt+Shift+R",
             "weather-partly-lightning",
             (CHART,),
             section=3,
@@ -403,7 +395,7 @@ def _past() -> tuple[ActionInfo, ...]:
             QT_TRANSLATE_NOOP(
                 "Actions", "The error of each past forecast, and whether its bands held, in a pane below the prices"
             ),
-            "E",
+            "Alt+Shift+E",
             "chart-histogram",
             (CHART,),
             section=3,

@@ -38,6 +38,11 @@ _GESTURES = (
         QT_TRANSLATE_NOOP("Chart", "Height of a pane"),
         QT_TRANSLATE_NOOP("Chart", "Drag its upper edge, Ctrl+Shift+Up, Down"),
     ),
+    (QT_TRANSLATE_NOOP("Chart", "Find a market"), QT_TRANSLATE_NOOP("Chart", "Type its letters, then Return")),
+    (
+        QT_TRANSLATE_NOOP("Chart", "Another interval"),
+        QT_TRANSLATE_NOOP("Chart", "Type its minutes, or 4h or 1d, then Return"),
+    ),
     (QT_TRANSLATE_NOOP("Chart", "Let go"), QT_TRANSLATE_NOOP("Chart", "Esc")),
 )
 

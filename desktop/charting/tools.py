@@ -56,7 +56,7 @@ class ChartTools(QObject):
 
     @staticmethod
     def _take_keys(window: MainWindow, chart: ChartWidget) -> None:
-        """Keys of one letter work while the chart has the focus: in a table or a field they are typed."""
+        """What is done at a place of the chart has its keys while that has the focus: tables have their own."""
         for info in window.actions_of_window.infos():
             if info.place == CHART_PLACE:
                 action: QAction = window.actions_of_window[info.id]

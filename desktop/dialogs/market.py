@@ -40,7 +40,8 @@ _FEEDS = (
     ("simulate", QT_TRANSLATE_NOOP("Dialogs", "Simulated ticks")),
 )
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
-_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
+USUAL_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
+"""Offered before an exchange's own list is known."""
 _INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
 _USED = {
     "auto": frozenset({"venue", "symbol", "interval", "catch_up_candles", "fallback_venues"}),
@@ -64,7 +65,7 @@ class MarketDialog(QDialog):
         for value, text in _FEEDS:
             self.feed.addItem(translate("Dialogs", text), value)
         self.venue = editable(_VENUES, market.venue)
-        self.symbol = editable(_SYMBOLS, market.symbol)
+        self.symbol = editable(USUAL_SYMBOLS, market.symbol)
         self.interval = editable(_INTERVALS, market.interval)
         self.file = QLineEdit(market.file or "")
         self.file.setAccessibleName(translate("Dialogs", "File of candles"))

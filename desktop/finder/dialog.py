@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -41,20 +42,42 @@ _MARGIN = 10
 _LINE_PADDING = 5
 _TO_LIST = frozenset({Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown})
 _ENTRY_ROLE = Qt.ItemDataRole.UserRole
-_NOTHING = QT_TRANSLATE_NOOP("Finder", "Nothing has all of these words.")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the box says of itself: its name, what can be typed, and that nothing fits."""
+
+    name: str
+    hint: str
+    nothing: str
+
+
+ANYTHING = Question(
+    QT_TRANSLATE_NOOP("Finder", "Find anything"),
+    QT_TRANSLATE_NOOP("Finder", "An action, a setting, a checkpoint or a market"),
+    QT_TRANSLATE_NOOP("Finder", "Nothing has all of these words."),
+)
+MARKET = Question(
+    QT_TRANSLATE_NOOP("Finder", "Find a market"),
+    QT_TRANSLATE_NOOP("Finder", "A market, or an interval in minutes"),
+    QT_TRANSLATE_NOOP("Finder", "No market and no interval is called so. Ctrl+M names any."),
+)
 
 
 class FinderDialog(QDialog):
     """Type, Up and Down, Enter. What is chosen is done after the box has closed."""
 
-    def __init__(self, entries: Iterable[Entry], theme: Theme, parent: QWidget) -> None:
+    def __init__(self, entries: Iterable[Entry], theme: Theme, parent: QWidget, question: Question = ANYTHING) -> None:
         super().__init__(parent, Qt.WindowType.Dialog | Qt.WindowType.FramelessWindowHint)
-        self.setWindowTitle(translate("Finder", "Find anything"))
-        self._entries = tuple(entries)
+        self.question = question
+        name = translate("Finder", question.name)
+        self.setWindowTitle(name)
+        self._entries: Sequence[Entry] = ()
         self._chosen: Entry | None = None
         self.line = QLineEdit()
-        self.line.setPlaceholderText(translate("Finder", "An action, a setting, a checkpoint or a market"))
-        self.line.setAccessibleName(translate("Finder", "Find anything"))
+        self.line.setPlaceholderText(translate("Finder", question.hint))
+        self.line.setAccessibleName(name)
         self.line.setClearButtonEnabled(True)
         self.list = QListView()
         self.list.setAccessibleName(translate("Finder", "What fits"))
@@ -64,14 +87,31 @@ class FinderDialog(QDialog):
         self.model = _FoundModel(self)
         self.list.setModel(self.model)
         self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
-        self.empty = Label(translate("Finder", _NOTHING), alignment=Qt.AlignmentFlag.AlignCenter)
+        self.empty = Label(translate("Finder", question.nothing), alignment=Qt.AlignmentFlag.AlignCenter)
         self._build()
         self.line.textChanged.connect(self._search)
         self.line.installEventFilter(self)
         self.list.clicked.connect(self._choose)
         self.finished.connect(self._do)
-        self._search("")
+        self.offer(entries)
         self._place(parent)
+
+    def offer(self, entries: Iterable[Entry]) -> None:
+        """These can be found now, by what has been typed."""
+        self._entries = tuple(entries)
+        self._search(self.line.text())
+
+    def open_for_typing(self, typed: str) -> None:
+        """Show it with this in its line, so that the next key goes there as well: a popup gets the keys at once, also
+        those that come before the desktop has given it the focus."""
+        place = self.pos()
+        self.setWindowFlags(Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.move(place)  # which other flags forget
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.line.setClearButtonEnabled(False)  # two letters are quickly taken back, and a popup has no Tab to it
+        self.line.setText(typed)
+        self.show()
+        self.line.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):

@@ -17,6 +17,7 @@ class EntryKind(StrEnum):
 
     ACTION = QT_TRANSLATE_NOOP("Finder", "Action")
     MARKET = QT_TRANSLATE_NOOP("Finder", "Market")
+    INTERVAL = QT_TRANSLATE_NOOP("Finder", "Interval")
     CHECKPOINT = QT_TRANSLATE_NOOP("Finder", "Checkpoint")
     SETTING = QT_TRANSLATE_NOOP("Finder", "Setting")
 
@@ -43,8 +44,9 @@ class Entry:
 def found(entries: Iterable[Entry], typed: str, most: int) -> Sequence[Entry]:
     """Those that have every typed word, best first, at most `most`; without words: the first ones.
 
-    A word that is the whole text counts most, then one at its beginning, then one at the beginning of a word of it,
-    then one inside it; what can be done now comes before what cannot; among equals the order stays.
+    A word that is the whole text, or all of it before a slash, counts most, then one at its beginning or one that is
+    among those not shown, then one at the beginning of a word of it, then one inside it; what can be done now comes
+    before what cannot; among equals the order stays.
     """
     words = typed.casefold().split()
     ranked = ((_rank(entry, words), entry) for entry in entries)
@@ -56,13 +58,14 @@ def _rank(entry: Entry, words: Sequence[str]) -> int | None:
     """The least is best; None: a word is missing."""
     text = entry.text.casefold()
     more = f"{entry.kind.shown} {entry.details} {entry.more}".casefold()
-    ranks = [_rank_of_word(word, text, more) for word in words]
+    hidden = frozenset(entry.more.casefold().split())
+    ranks = [0 if word in hidden else _rank_of_word(word, text, more) for word in words]
     known = [rank for rank in ranks if rank is not None]
     return 2 * sum(known) if len(known) == len(ranks) else None
 
 
 def _rank_of_word(word: str, text: str, more: str) -> int | None:
-    if text == word:
+    if text == word or text.startswith(f"{word}/"):
         return -1
     if text.startswith(word):
         return 0

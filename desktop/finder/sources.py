@@ -21,6 +21,17 @@ from desktop.dialogs.setting_words import title
 from desktop.finder.search import Entry, EntryKind
 from desktop.translation import translate
 
+INTERVALS = {
+    ActionId.INTERVAL_1M: "1 1m",
+    ActionId.INTERVAL_5M: "5 5m",
+    ActionId.INTERVAL_15M: "15 15m",
+    ActionId.INTERVAL_1H: "60 60m 1h",
+    ActionId.INTERVAL_4H: "240 240m 4h",
+    ActionId.INTERVAL_1D: "1440 24h 1d",
+    ActionId.INTERVAL_MARKET: "0",
+}
+"""What finds them, beside their own words."""
+
 
 def action_entries(registry: ActionRegistry, but: Container[ActionId] = ()) -> Iterator[Entry]:
     """As the menus name them, with the menu's name among the details."""
@@ -46,7 +57,7 @@ def market_entries(
         details = translate("Finder", "{0} of {1}").format(market.interval, venue_name(market.venue))
         if market in listed:
             details = " · ".join((details, translate("Finder", "in the watchlist")))
-        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details)
+        yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=_joined(market.symbol))
 
 
 def stored_entries(
@@ -57,7 +68,17 @@ def stored_entries(
     for market in markets:
         if market not in listed:
             details = translate("Finder", "{0} of {1}, stored").format(market.interval, venue_name(market.venue))
-            yield Entry(EntryKind.MARKET, market.symbol, partial(open_stored, market), details)
+            more = _joined(market.symbol)
+            yield Entry(EntryKind.MARKET, market.symbol, partial(open_stored, market), details, more=more)
+
+
+def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:
+    """Those of the chart: found by their minutes, by a short name as 4h, and by their words."""
+    for action_id, more in INTERVALS.items():
+        action = registry[action_id]
+        text = action.text().replace("&", "")
+        details = translated(registry.info(action_id)).tooltip
+        yield Entry(EntryKind.INTERVAL, text, action.trigger, details, "", action.isEnabled(), more)
 
 
 def setting_entries(settings: Settings, open_setting: Callable[[str, str], object]) -> Iterator[Entry]:
@@ -87,6 +108,11 @@ def checkpoint_entries(infos: Iterable[CheckpointInfo], show: Callable[[str], ob
         details = " · ".join(part for part in words if part)
         text = translate("Finder", "Step {0}").format(formatting.format_count(info.step))
         yield Entry(EntryKind.CHECKPOINT, text, partial(show, info.checkpoint_id), details, more=str(info.step))
+
+
+def _joined(symbol: str) -> str:
+    """As some type it: ethusdt."""
+    return symbol.replace("/", "")
 
 
 def _shown(value: object) -> str:

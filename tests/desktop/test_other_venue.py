@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.clock import Clock
+from core.clock import Clock, SystemClock
 from core.commands import RescoreCandle
 from core.market.candle import Candle, Market
 from core.market.feeds.base import (
@@ -26,11 +26,13 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import VenueError
+from core.market.symbols import SymbolCache, SymbolList
 from core.market.watchlist import WatchedMarket
 from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
+from tests.desktop.finder.typing import type_on
 from tests.desktop.whole_window import IdleWorker, context, run_window, until
 from tests.support.candles import MINUTE, random_walk
 
@@ -132,6 +134,28 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
 
     run_window(qapp, over(tmp_path), story)
+
+
+def test_letters_typed_on_the_chart_put_another_market_there(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    chosen = over(tmp_path)
+    listed = SymbolList("binance", ("BTC/USDT", "ETH/BTC", "ETH/USDT"), SystemClock().now_ms())
+    SymbolCache(chosen.folder.symbols).save(listed)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.runs.is_training, "the first market")
+        await stored(application, feeds[0], CANDLES)
+        application.window.activateWindow()
+        later = asyncio.get_running_loop().call_soon  # each key lets Qt go on, which no task may do
+        later(type_on, application.chart, "15")
+        await until(lambda: "15m" in application.chart.model.title, "candles of 15 minutes")
+        later(type_on, application.chart, "eth")
+        await until(lambda: len(feeds) == 2 and application.runs.is_training, "another market")
+        assert str(feeds[1].market) == "ETH/USDT 1m (binance)" and feeds[0].is_closed
+        assert "ETH/USDT" in application.chart.model.title
+
+    run_window(qapp, chosen, story)
 
 
 def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(

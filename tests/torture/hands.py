@@ -25,6 +25,7 @@ _MODIFIERS = (
     Qt.KeyboardModifier.ShiftModifier,
     Qt.KeyboardModifier.ControlModifier,
     Qt.KeyboardModifier.AltModifier,
+    *(Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier,) * 2,
 )
 _BUTTONS = (*(Qt.MouseButton.LeftButton,) * 6, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton)
 _BEYOND_PX = 120

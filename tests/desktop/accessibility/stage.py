@@ -108,6 +108,7 @@ def openers() -> dict[str, Opener]:
             application.window, CrashReport(scenario.NOW_MS, "It ended.\n" * 5, Path("report.txt"))
         ),
         "line": _open_line,
+        "market search": lambda application: application.finder.open_markets("e"),
         **{name: lambda application, id_=id_: _by_window(application, id_) for name, id_ in triggered.items()},
         **{name: lambda application, id_=id_: _by_panel(application, id_) for name, id_ in of_checkpoints.items()},
     }

@@ -1,4 +1,4 @@
-"""Intervals, switched by keys: what is shown is what pandas would join, and ghosts stay with their own candles."""
+"""Intervals, typed on the chart: what is shown is what pandas would join, and ghosts stay with their own candles."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,10 @@ from desktop.actions import ActionId
 from desktop.candle_loader import HistoryLoading
 from desktop.charting.candles import ChartCandles
 from desktop.database import WindowDatabase
+from desktop.finder.finder import Finder
 from tests.desktop.chart.support import START_MS, forecast_after, forming_after, random_series
 from tests.desktop.conftest import Bench, MakeBench
+from tests.desktop.finder.typing import type_on
 
 MARKET = Market("binance", "BTC/USDT", Interval.parse("1m"))
 
@@ -36,11 +38,13 @@ class Shown:
         self.candles = ChartCandles(
             bench.window, bench.chart, self.database, HistoryLoading(data.database, bench.window)
         )
+        bench.chart.typed.connect(Finder(bench.window, bench.theme, lambda _venue: ()).open_markets)
         self.candles.show_market(MARKET)
         bench.chart.flush()
 
-    def press(self, key: Qt.Key) -> None:
-        QTest.keyClick(self.bench.window, key)
+    def type_interval(self, typed: str) -> None:
+        """On the chart, then Return."""
+        type_on(self.bench.chart, typed)
         self.bench.chart.flush()
 
 
@@ -71,15 +75,15 @@ def assert_alike(got: list[Candle], wanted: list[Candle]) -> None:
     assert [each.volume for each in got] == pytest.approx([each.volume for each in wanted])
 
 
-def test_a_key_joins_the_candles_and_zero_goes_back(shown: Shown) -> None:
+def test_typed_minutes_join_the_candles_and_zero_goes_back(shown: Shown) -> None:
     chart = shown.bench.chart
-    shown.press(Qt.Key.Key_2)
+    shown.type_interval("5")
     series = chart.model.series
     assert series is not None and str(series.interval) == "5m"
     wanted = joined(list(shown.source), 5)
     assert_alike(list(series), wanted)
     assert "5m" in chart.model.title and shown.bench.window.settings.chart.interval == "5m"
-    shown.press(Qt.Key.Key_0)
+    shown.type_interval("0")
     assert chart.model.series is shown.candles.stored
 
 
@@ -88,17 +92,17 @@ def test_ghosts_are_joined_at_another_interval_where_they_make_a_whole_candle(sh
     shown.candles.set_forecast(forecast_after(shown.source))
     chart.flush()
     assert chart.model.ghosts() and chart.model.other_interval is None
-    shown.press(Qt.Key.Key_3)
+    shown.type_interval("15")
     assert chart.model.ghosts() == () and str(chart.model.other_interval) == "1m"
     shown.candles.set_forecast(forecast_after(shown.source))
     assert chart.model.ghosts() == ()
-    shown.press(Qt.Key.Key_0)
+    shown.type_interval("0")
     assert chart.model.ghosts() and chart.model.other_interval is None
 
 
 def test_ticks_and_closed_candles_reach_the_coarse_chart(shown: Shown) -> None:
     chart, source = shown.bench.chart, shown.source
-    shown.press(Qt.Key.Key_2)
+    shown.type_interval("5")
     forming = forming_after(source, move=50.0)
     shown.candles.set_forming(forming)
     chart.flush()
@@ -126,7 +130,7 @@ def test_what_cannot_be_joined_is_not_offered(shown: Shown, make_chart_bench: Ma
 
 
 def test_an_interval_that_the_next_market_lacks_leaves_it_as_it_is(shown: Shown) -> None:
-    shown.press(Qt.Key.Key_2)
+    shown.type_interval("5")
     shown.candles.show_market(Market("binance", "BTC/USDT", Interval.parse("1h")))
     series = shown.bench.chart.model.series
     assert series is not None and str(series.interval) == "1h" and shown.candles.is_own_interval
@@ -139,8 +143,8 @@ def test_what_was_looked_at_stays_in_view(shown: Shown, qtbot: QtBot) -> None:
     chart.go_to_time(START_MS + 60 * 60_000)
     chart.flush()
     assert not chart.scale.is_newest_in_view
-    for key in (Qt.Key.Key_2, Qt.Key.Key_0):
-        shown.press(key)
+    for typed in ("5", "0"):
+        shown.type_interval(typed)
         series, frame = chart.model.series, chart.frame
         assert series is not None
         index = series.index_at(START_MS + 60 * 60_000)
@@ -155,8 +159,8 @@ def test_the_keys_crosshair_stays_at_its_time_at_another_interval(shown: Shown) 
     chart.flush()
     at_first = chart.key_mark
     assert at_first is not None and at_first.time_ms < START_MS + 200 * 60_000
-    for key, minutes in ((Qt.Key.Key_3, 15), (Qt.Key.Key_2, 5), (Qt.Key.Key_4, 60), (Qt.Key.Key_1, 1)):
-        shown.press(key)
+    for minutes in (15, 5, 60, 1):
+        shown.type_interval(str(minutes))
         mark, cross = chart.key_mark, chart.overlay.cross
         assert mark is not None and cross is not None, "in view"
         assert mark.time_ms == at_first.time_ms - at_first.time_ms % (minutes * 60_000)

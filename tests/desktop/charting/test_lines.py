@@ -49,7 +49,7 @@ def the_line(bench: ToolBench) -> PriceLine:
 
 def set_alert(bench: ToolBench, at: QPoint) -> PriceLine:
     bench.hover(at)
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.click(at)
     return lines(bench)[-1]
 
@@ -82,14 +82,14 @@ def test_with_ctrl_it_snaps_to_a_price_of_the_candle(bench: ToolBench) -> None:
     candle = bench.candles[index]
     at = bench.point(index, candle.high) - QPoint(0, 6)
     bench.hover(at)
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.click(at, CONTROL)
     assert the_line(bench).price == candle.high
 
 
 def test_escape_ends_placing(bench: ToolBench) -> None:
     bench.hover(bench.middle())
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     assert bench.tools.lines.is_placing
     bench.key(Qt.Key.Key_Escape)
     bench.click(bench.middle())
@@ -156,7 +156,7 @@ def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
 
 def test_by_keys_alone(bench: ToolBench) -> None:
     """No mouse over the plot: set at the last price, moved by the arrows, written on, another selected, removed."""
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     assert the_line(bench).price == bench.newest.close
     for _ in range(3):
         bench.key(Qt.Key.Key_Up, CONTROL)
@@ -165,10 +165,10 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_F2)
     write(bench, "Stop")
     assert the_line(bench).text == "Stop"
-    bench.key(Qt.Key.Key_N)
+    bench.act(Qt.Key.Key_N)
     write(bench, "Note")
     assert [line.kind for line in lines(bench)] == [LineKind.ALERT, LineKind.NOTE]
-    bench.key(Qt.Key.Key_L)
+    bench.act(Qt.Key.Key_L)
     bench.key(Qt.Key.Key_Delete)
     assert [line.text for line in lines(bench)] == ["Note"]
     spacing = bench.bench.chart.scale.spacing
@@ -182,7 +182,7 @@ def test_a_line_out_of_view_that_the_keys_select_is_told(bench: ToolBench) -> No
     bench.tools.lines.add(LineKind.ALERT, far)
     bench.key(Qt.Key.Key_Escape)
     assert "above" not in readout(bench)
-    bench.key(Qt.Key.Key_L)
+    bench.act(Qt.Key.Key_L)
     assert f"{far:,.2f}" in readout(bench) and "above" in readout(bench)
     bench.key(Qt.Key.Key_Up, CONTROL)
     assert f"{far + 0.01:,.2f}" in readout(bench), "and where the arrows move it"
@@ -196,7 +196,7 @@ def test_the_arrows_move_a_line_by_what_can_be_seen(bench: ToolBench, scale: Sca
     chart = bench.bench.chart
     chart.restyle(scale=scale)
     chart.flush()
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     start = the_line(bench).price
     bench.key(Qt.Key.Key_Up)
     step = the_line(bench).price - start
@@ -218,7 +218,7 @@ def dialog_of(bench: ToolBench) -> LineTextDialog:
 
 @pytest.mark.parametrize("opener", [Qt.Key.Key_F2, Qt.Key.Key_Return])
 def test_a_price_can_be_typed(bench: ToolBench, opener: Qt.Key) -> None:
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(opener)
     dialog = dialog_of(bench)
     dialog.price_edit.selectAll()
@@ -234,7 +234,7 @@ def test_a_price_can_be_typed(bench: ToolBench, opener: Qt.Key) -> None:
 
 @pytest.mark.parametrize("typed", ["", "abc", "0", "-5", "nan", "inf", "1e5", "1.234", "12,34", "."])
 def test_what_is_no_price_is_said_and_the_question_stays(bench: ToolBench, typed: str) -> None:
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     before = the_line(bench)
     bench.key(Qt.Key.Key_F2)
     dialog = dialog_of(bench)
@@ -248,7 +248,7 @@ def test_what_is_no_price_is_said_and_the_question_stays(bench: ToolBench, typed
 
 
 def test_words_alone_leave_the_price_where_it_was_moved_meanwhile(bench: ToolBench) -> None:
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_F2)
     dialog = dialog_of(bench)
     bench.key(Qt.Key.Key_Up)
@@ -269,7 +269,7 @@ def test_at_the_keys_crosshair_a_line_is_set_at_its_close(bench: ToolBench, key:
     assert cross is not None
     pointed_at = bench.candles[chart.frame.index_at(cross.x())]
     assert pointed_at.close != bench.newest.close
-    bench.key(key)
+    bench.act(key)
     if key == Qt.Key.Key_N:
         write(bench, "Here")
     assert the_line(bench).price == pointed_at.close
@@ -301,7 +301,7 @@ def test_no_line_gets_to_zero_or_below(bench: ToolBench) -> None:
     bench.drag(at, at + QPoint(0, 60))
     assert the_line(bench).price == 0.01
     bench.hover(at + QPoint(0, 60))
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.click(at + QPoint(0, 60))
     assert {line.price for line in lines(bench)} == {0.01}
 
@@ -329,14 +329,14 @@ def readout(bench: ToolBench) -> str:
 
 
 def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> None:
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     for _ in range(5):
         bench.key(Qt.Key.Key_Up)
     bench.key(Qt.Key.Key_Z, CONTROL)
     assert the_line(bench).price == bench.newest.close
 
 
-def test_keys_of_one_letter_are_the_charts_alone(make_bench: MakeBench, folder: Path) -> None:
+def test_letters_are_typed_where_a_text_is(make_bench: MakeBench, folder: Path) -> None:
     """In the whole window: what the chart does not take is typed."""
     with opened(make_bench, folder) as whole:
         browser = whole.bench.window.checkpoints
@@ -348,7 +348,7 @@ def test_keys_of_one_letter_are_the_charts_alone(make_bench: MakeBench, folder: 
 
 def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
     """It may open while the question stands: the words would land on it, at a price of the former one."""
-    bench.key(Qt.Key.Key_N)
+    bench.act(Qt.Key.Key_N)
     bench.click(bench.middle())
     (dialog,) = bench.bench.window.findChildren(LineTextDialog)
     bench.tools.show_market(OTHER, None)
@@ -368,7 +368,7 @@ def test_another_market_closes_the_menu_of_the_former_one(bench: ToolBench) -> N
 
 
 def test_a_note_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:
-    bench.key(Qt.Key.Key_N)
+    bench.act(Qt.Key.Key_N)
     (dialog,) = bench.bench.window.findChildren(LineTextDialog)
     dialog.reject()
     assert lines(bench) == ()
@@ -404,7 +404,7 @@ def test_the_lines_of_a_symbol_survive_a_restart_and_are_shared_by_its_intervals
 def test_a_tick_over_the_line_is_told_once_and_remembered(make_chart_bench: MakeBench, folder: Path) -> None:
     with opened(make_chart_bench, folder) as bench:
         banner = bench.bench.window.banner
-        bench.key(Qt.Key.Key_A)
+        bench.act(Qt.Key.Key_A)
         bench.key(Qt.Key.Key_Up, SHIFT)
         price = the_line(bench).price
         tick(bench, price - 0.05)
@@ -422,7 +422,7 @@ def test_a_tick_over_the_line_is_told_once_and_remembered(make_chart_bench: Make
 
 
 def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> None:
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Down, SHIFT)
     price = the_line(bench).price
     opens = bench.newest.open_time_ms + 5 * MARKET.interval.duration_ms
@@ -484,7 +484,7 @@ def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench)
 
 
 def test_the_words_of_a_note_go_to_the_market_it_was_begun_on(bench: ToolBench) -> None:
-    bench.key(Qt.Key.Key_N)
+    bench.act(Qt.Key.Key_N)
     bench.tools.show_market(OTHER, bench.newest)
     write(bench, "Here")
     assert lines(bench) == ()
@@ -503,7 +503,7 @@ def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     window = bench.bench.window
     notifications = replace(window.settings.notifications, price_alerts=False)
     window.change_settings(replace(window.settings, notifications=notifications))
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)
     assert not the_line(bench).is_armed and window.banner.shown is None
@@ -515,7 +515,7 @@ def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench
     assert chart.scale.is_newest_in_view
     ahead = chart.scale.right - chart.scale.count
     bench.hover(where)
-    bench.key(Qt.Key.Key_N)
+    bench.act(Qt.Key.Key_N)
     QTest.mousePress(chart.viewport(), LEFT, pos=where)
     held_by = next(iter(bench.bench.window.findChildren(LineTextDialog)), chart.viewport())
     QTest.mouseRelease(held_by, LEFT)
@@ -537,7 +537,7 @@ def test_an_alert_says_so_before_all_other_banners_and_makes_a_sound(bench: Tool
     notifications = replace(window.settings.notifications, alert_sound=has_sound)
     window.change_settings(replace(window.settings, notifications=notifications))
     window.tell("The exchange does not answer.", Severity.ERROR, key="feed", is_answer=True)
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)
     assert window.banner.text.text().startswith("Alert: BTC/USDT rose to ")
@@ -547,7 +547,7 @@ def test_an_alert_says_so_before_all_other_banners_and_makes_a_sound(bench: Tool
 
 
 def test_a_crossed_line_that_is_moved_is_watched_again(bench: ToolBench) -> None:
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up)
     tick(bench, the_line(bench).price)
     assert not the_line(bench).is_armed
@@ -562,7 +562,7 @@ def cross(bench: ToolBench, line: PriceLine, minute: int = 1) -> None:
 
 def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None:
     """Moved, crossed, removed: taking both back moves it back, and it has still been crossed."""
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     for _ in range(2):
         bench.key(Qt.Key.Key_Up, SHIFT)
     set_at = bench.newest.close
@@ -581,7 +581,7 @@ def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None
 
 def test_a_line_that_comes_back_is_watched_from_now_on(bench: ToolBench) -> None:
     """What the market did while it was away is not told when it comes back."""
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     line = the_line(bench)
     bench.key(Qt.Key.Key_Delete)
@@ -608,7 +608,7 @@ def test_a_line_that_is_removed_in_the_hand_stays_removed(bench: ToolBench) -> N
 
 
 def test_an_old_menu_does_what_it_says_to_the_line_of_now(bench: ToolBench) -> None:
-    bench.key(Qt.Key.Key_A)
+    bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     old = the_line(bench)
     cross(bench, old)

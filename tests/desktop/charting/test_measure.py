@@ -72,7 +72,7 @@ def test_a_drag_measures_and_does_not_pan(bench: ToolBench, by_key: bool) -> Non
     right = bench.bench.chart.scale.right
     if by_key:
         bench.hover(start)
-        bench.key(Qt.Key.Key_M)
+        bench.act(Qt.Key.Key_M)
     bench.drag(start, end, Qt.KeyboardModifier.NoModifier if by_key else SHIFT)
     found = measured(shown(bench), bench.bench.chart.model)
     assert found.candles == 25 and found.change > 0
@@ -190,7 +190,7 @@ def test_a_measure_of_minutes_at_an_hour_says_less_than_a_candle(bench: ToolBenc
 def test_a_click_begins_and_another_ends(bench: ToolBench) -> None:
     start, end = ends(bench)
     bench.hover(start)
-    bench.key(Qt.Key.Key_M)
+    bench.act(Qt.Key.Key_M)
     bench.click(start)
     bench.hover(end)
     bench.click(end)
@@ -200,7 +200,7 @@ def test_a_click_begins_and_another_ends(bench: ToolBench) -> None:
 
 def test_by_keys_alone(bench: ToolBench) -> None:
     spacing, right = bench.bench.chart.scale.spacing, bench.bench.chart.scale.right
-    bench.key(Qt.Key.Key_M)
+    bench.act(Qt.Key.Key_M)
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Up):
         bench.key(key)
     bench.key(Qt.Key.Key_Left, SHIFT)
@@ -224,7 +224,7 @@ def test_it_begins_at_the_keys_crosshair(bench: ToolBench) -> None:
     cross = chart.overlay.cross
     assert cross is not None
     pointed_at = bench.candles[chart.frame.index_at(cross.x())]
-    bench.key(Qt.Key.Key_M)
+    bench.act(Qt.Key.Key_M)
     bench.key(Qt.Key.Key_Right)
     assert shown(bench).start == Mark(pointed_at.open_time_ms, pointed_at.close)
 

@@ -42,6 +42,9 @@ def watched(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterat
         yield bench
 
 
+ALT_SHIFT = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
+
+
 def layers(bench: Bench) -> list[object]:
     return [layer for layer in bench.chart._layers if isinstance(layer, RegimeLayer)]
 
@@ -55,7 +58,7 @@ def in_view(bench: Bench) -> int:
 
 def press(bench: Bench) -> None:
     bench.chart.setFocus()
-    QTest.keyClick(bench.window, Qt.Key.Key_R)
+    QTest.keyClick(bench.window, Qt.Key.Key_R, ALT_SHIFT)
     settle(bench.chart)
 
 

@@ -24,6 +24,7 @@ MARKET = Market("binance", "BTC/USDT", scenario.MINUTE)
 OTHER = Market("binance", "ETH/USDT", scenario.MINUTE)
 LEFT = Qt.MouseButton.LeftButton
 NONE = Qt.KeyboardModifier.NoModifier
+ALT_SHIFT = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
 
 
 @dataclass
@@ -76,6 +77,10 @@ class ToolBench:
     def key(self, key: Qt.Key, modifiers: Qt.KeyboardModifier = NONE) -> None:
         QTest.keyClick(self.bench.chart, key, modifiers)
         self.bench.chart.flush()
+
+    def act(self, key: Qt.Key) -> None:
+        """What is done at a place of the chart has Alt and Shift before its letter."""
+        self.key(key, ALT_SHIFT)
 
     def menu_texts(self, point: QPoint) -> list[str]:
         menu = self.tools.menu.build(self.bench.chart.point_at(point.toPointF()))

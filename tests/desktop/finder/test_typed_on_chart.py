@@ -1,0 +1,147 @@
+"""What is typed on the chart, with all keys sent to the window: the search opens, and Return takes the first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.market.candle import Interval, Market
+from core.settings import MarketSettings, Settings
+from core.window_settings import WatchlistSettings
+from desktop.actions import ActionId
+from desktop.charting.action_table import CHART_PLACE
+from desktop.finder.dialog import FinderDialog
+from desktop.finder.finder import Finder
+from tests.desktop.conftest import Bench, MakeBench, fill
+from tests.desktop.finder.typing import press, type_letters, type_on
+
+LISTED = ("ETH/BTC", "ETHFI/USDT", "ETH/USDT", "1INCH/USDT", "DOGE/USDT")
+SETTINGS = Settings(watchlist=WatchlistSettings(markets=()))
+
+
+class Typing:
+    """A window in full swing whose chart has the keys; the exchange's symbols come when they are asked for."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.known, self.asked = bench, LISTED, list[str]()
+        stored = (Market("kraken", "XMR/EUR", Interval.parse("1h")),)
+        self.finder = Finder(
+            bench.window, bench.theme, lambda _venue: self.known, lambda: stored, ask=self.asked.append
+        )
+        bench.chart.typed.connect(self.finder.open_markets)
+        fill(bench)
+        self.chosen: list[MarketSettings] = []
+        bench.window.market_chosen.connect(self.chosen.append)
+        bench.window.activateWindow()
+        bench.chart.setFocus()
+
+    def type(self, typed: str) -> FinderDialog:
+        return type_letters(self.bench.chart, typed)
+
+
+@pytest.fixture
+def typing(make_bench: MakeBench) -> Typing:
+    return Typing(make_bench(settings=SETTINGS))
+
+
+def shown(box: FinderDialog) -> list[str]:
+    return [box.model.index(row).data() for row in range(box.model.rowCount())]
+
+
+def test_eth_lands_on_eth_usdt(typing: Typing) -> None:
+    type_on(typing.bench.chart, "eth")
+    (market,) = typing.chosen
+    assert (market.symbol, market.venue) == ("ETH/USDT", "binance")
+    assert QApplication.activePopupWidget() is None
+    assert QApplication.focusWidget() is typing.bench.chart, "the next letters are the chart's again"
+
+
+@pytest.mark.parametrize(
+    ("typed", "symbol"), [("ethfi", "ETHFI/USDT"), ("ethbtc", "ETH/BTC"), ("doge", "DOGE/USDT"), ("xmr", "XMR/EUR")]
+)
+def test_a_market_that_is_listed_or_stored_is_found_however_it_is_written(
+    typing: Typing, typed: str, symbol: str
+) -> None:
+    type_on(typing.bench.chart, typed)
+    assert [market.symbol for market in typing.chosen] == [symbol]
+
+
+def test_the_line_holds_all_letters_and_only_markets_and_intervals_are_offered(typing: Typing) -> None:
+    box = typing.type("sto")
+    assert box.line.text() == "sto"
+    press(typing.bench.chart, Qt.Key.Key_Backspace)
+    press(typing.bench.chart, Qt.Key.Key_Backspace)
+    assert box.line.text() == "s"
+    intervals = {"1 minute", "5 minutes", "15 minutes", "1 hour", "4 hours", "1 day", "As the market"}
+    assert all("/" in name or name in intervals for name in shown(box)) and "15 minutes" in shown(box)
+    press(typing.bench.chart, Qt.Key.Key_Escape)
+    assert QApplication.activePopupWidget() is None and not typing.chosen
+    assert QApplication.focusWidget() is typing.bench.chart
+
+
+def test_a_letter_fires_no_action(typing: Typing) -> None:
+    window = typing.bench.window
+    fired: list[str] = []
+    for action in window.actions_of_window.actions():
+        action.triggered.connect(lambda _checked=False, action=action: fired.append(action.objectName()))
+    for letter in "abcdefghijklmnopqrstuvwxyz0123456789":
+        box = typing.type(letter)
+        assert box.line.text() == letter
+        box.reject()
+    assert fired == []
+
+
+def test_keys_of_places_on_the_chart_are_alt_shift_and_a_letter_and_nobody_elses(typing: Typing) -> None:
+    registry = typing.bench.window.actions_of_window
+    keys = [info.shortcut for info in registry.infos() if info.shortcut]
+    assert len(keys) == len(set(keys))
+    own = {info.shortcut for info in registry.infos() if info.place == CHART_PLACE}
+    assert {key for key in own if len(key.split("+")[-1]) == 1} - {"Ctrl+Z"} == {
+        f"Alt+Shift+{letter}" for letter in "ANMLHXRE"
+    }
+    hindsight = registry[ActionId.HINDSIGHT]
+    both = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
+    seen: list[bool] = []
+    hindsight.triggered.connect(lambda is_on: seen.append(is_on))
+    QTest.keyClick(typing.bench.window.windowHandle(), Qt.Key.Key_H, both)
+    assert seen == [True] and QApplication.activePopupWidget() is None, "and not the menu Help of Alt+H"
+
+
+def test_symbols_that_come_while_it_is_open_are_offered(typing: Typing) -> None:
+    typing.known = ()
+    box = typing.type("eth")
+    assert typing.asked == ["binance"] and "ETHFI/USDT" not in shown(box)
+    assert shown(box)[0] == "ETH/USDT", "what the market dialog offers, before the exchange has answered"
+    typing.known = LISTED
+    typing.finder.take_symbols()
+    assert "ETHFI/USDT" in shown(box) and shown(box)[0] == "ETH/USDT"
+    box.reject()
+
+
+def test_no_exchange_is_asked_during_a_replay(make_bench: MakeBench) -> None:
+    typing = Typing(make_bench(settings=replace(SETTINGS, market=MarketSettings(feed="replay", file="rates.csv"))))
+    typing.type("e").reject()
+    assert typing.asked == []
+
+
+def test_digits_offer_intervals_first_and_what_cannot_be_shown_is_not_done(typing: Typing, qtbot: QtBot) -> None:
+    actions = typing.bench.window.actions_of_window
+    seen: list[str] = []
+    for action_id in (ActionId.INTERVAL_15M, ActionId.INTERVAL_4H, ActionId.INTERVAL_1D, ActionId.INTERVAL_MARKET):
+        actions[action_id].triggered.connect(lambda _checked, name=action_id.value: seen.append(name))
+    for typed in ("15", "240", "4h", "1d", "0"):
+        type_on(typing.bench.chart, typed)
+    assert seen == ["interval_15m", "interval_4h", "interval_4h", "interval_1d", "interval_market"]
+    actions[ActionId.INTERVAL_15M].setEnabled(False)
+    type_on(typing.bench.chart, "15")
+    box = QApplication.activePopupWidget()
+    assert isinstance(box, FinderDialog) and shown(box)[0] == "15 minutes" and len(seen) == 5
+    box.reject()
+    box = typing.type("1inch")
+    assert shown(box) == ["1INCH/USDT"]
+    box.reject()
