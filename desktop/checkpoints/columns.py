@@ -20,7 +20,7 @@ from desktop.translation import QT_TRANSLATE_NOOP, translate
 BEST = QT_TRANSLATE_NOOP("Checkpoints", "best")
 IN_USE = QT_TRANSLATE_NOOP("Checkpoints", "in use")
 PINNED = QT_TRANSLATE_NOOP("Checkpoints", "pinned")
-_REASONS = frozenset(
+REASONS = frozenset(
     {
         QT_TRANSLATE_NOOP("Checkpoints", "Periodic"),
         QT_TRANSLATE_NOOP("Checkpoints", "Best so far"),
@@ -72,7 +72,7 @@ def marks_text(info: CheckpointInfo) -> str:
 def why_saved(info: CheckpointInfo) -> str:
     """As core says it, in the user's language; a reason that is new to the window stays as it is."""
     said = reason_text(info.reason)
-    return translate("Checkpoints", said) if said in _REASONS else said
+    return translate("Checkpoints", said) if said in REASONS else said
 
 
 def verified_text(info: CheckpointInfo) -> str:

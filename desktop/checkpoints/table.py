@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QRect, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QResizeEvent
+from PySide6.QtGui import QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -33,13 +33,11 @@ from desktop.checkpoints.columns import (
     marks,
 )
 from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
+from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.icons import icon
 from desktop.tables import Index, dress_rows
 from desktop.theme import Theme
 from desktop.translation import translate
-
-_ICON_SIZE = 15
-_CELL_MARGIN = 14
 
 
 class CheckpointTable(QTableView):
@@ -55,6 +53,7 @@ class CheckpointTable(QTableView):
         self._settings = BrowserSettings()
         self._is_arranging = False
         self._unfilled = WHERE_FILLED
+        self._widths = ColumnWidths()
         self.setModel(self.rows)
         self._dress(theme)
         self.rows.sorting_asked.connect(self._on_sorting)
@@ -105,6 +104,8 @@ class CheckpointTable(QTableView):
         current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
         scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
         unfilled = _unfilled(catalog)
+        if self._widths.measure(catalog, rows, self.fontMetrics()):
+            self.size_columns()
         if unfilled != self._unfilled:
             self._unfilled = unfilled
             self.fit_columns()
@@ -152,7 +153,10 @@ class CheckpointTable(QTableView):
         """Where none were chosen, hide as many as must be for the others to be whole."""
         if self._settings.columns:
             return
-        widths = {**_natural_widths(self.fontMetrics()), **self._settings.widths}  # a hidden column has none of its own
+        widths = {
+            **self._widths.natural(self.fontMetrics()),
+            **self._settings.widths,
+        }  # a hidden column has none of its own
         hidden = set(self._unfilled)
         for name in LEAST_FIRST:
             if sum(widths[each] for each in FIRST_COLUMNS if each not in hidden) <= self.viewport().width():
@@ -170,7 +174,7 @@ class CheckpointTable(QTableView):
         header = self.horizontalHeader()
         header.setMinimumSectionSize(3 * metrics.averageCharWidth())
         self._is_arranging = True
-        for name, width in _natural_widths(metrics).items():
+        for name, width in self._widths.natural(metrics).items():
             header.resizeSection(PLACE[name], self._settings.widths.get(name, width))
         self._is_arranging = False
         self.fit_columns()
@@ -221,7 +225,7 @@ class TextDelegate(QStyledItemDelegate):
     """Keeps words apart from the numbers to their left, which end where they begin."""
 
     def displayText(self, value: object, locale: QLocale | QLocale.Language) -> str:
-        return f"  {value}"
+        return f"{WORDS_INDENT}{value}"
 
 
 class MarksDelegate(QStyledItemDelegate):
@@ -243,23 +247,12 @@ class MarksDelegate(QStyledItemDelegate):
         )
         rectangle: QRect = option.rect  # type: ignore[attr-defined]
         left = rectangle.left() + 4
-        top = rectangle.center().y() - _ICON_SIZE // 2
+        top = rectangle.center().y() - ICON_SIZE // 2
         for word, name, colour in icons:
             if word in held:
                 drawn = icon(name, palette.inverse_text if is_selected else colour)
-                drawn.paint(painter, QRect(left, top, _ICON_SIZE, _ICON_SIZE))
-            left += _ICON_SIZE + 3
-
-
-def _natural_widths(metrics: QFontMetrics) -> dict[str, int]:
-    """By name: wide enough for what comes, and for the header."""
-    widths = {}
-    for column in COLUMNS:
-        title = translate("Checkpoints", column.title)
-        widest = max(metrics.horizontalAdvance(text) for text in (column.sample, title + "   "))
-        widths[column.name] = widest + _CELL_MARGIN
-    widths["marks"] = 3 * (_ICON_SIZE + 3) + 10
-    return widths
+                drawn.paint(painter, QRect(left, top, ICON_SIZE, ICON_SIZE))
+            left += ICON_SIZE + 3
 
 
 def _unfilled(catalog: Catalog) -> frozenset[str]:
