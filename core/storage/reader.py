@@ -162,6 +162,11 @@ class RecordReader:
         done: NDArray[np.float64] = losses[~np.isnan(losses)]
         return done, len(losses) - len(done)
 
+    def losses_after(self, at_ms: int) -> int:
+        """How many steps were done after that moment."""
+        sql = f"SELECT COUNT(*) FROM steps WHERE run = {RUN} AND loss IS NOT NULL AND at_ms > ?"
+        return int(self._select(sql, at_ms)[0][0])
+
     def incidents(self, newest: int | None = None) -> list[Incident]:
         """The `newest` incidents (all without it) in the order in which they were written."""
         sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY id DESC LIMIT ?"

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.events import Estimate
+from core.events import RESTORED, ROLLED_BACK, Estimate
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
 from core.storage.runs import Run
@@ -46,6 +46,9 @@ def _loss(reader: RecordReader) -> dict[str, Any]:
     losses = LossLedger()
     done, skipped = reader.step_losses()
     losses.take_all(done)
+    went_back = [one.newest_at_ms for one in reader.incidents() if one.kind in (RESTORED, ROLLED_BACK)]
+    if went_back:  # what was lost before is another line's of weights
+        losses.restore(losses.best, losses.newest, reader.losses_after(max(went_back)))
     summary = losses.summary()
     return {"current": summary.current, "best": summary.best, "trend": summary.trend.value, "skipped": skipped}
 

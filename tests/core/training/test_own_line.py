@@ -19,6 +19,7 @@ from core.settings import CheckpointSettings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
 from core.training.service import TrainingService
+from core.training.summary import summarise
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
@@ -220,8 +221,9 @@ def test_a_loss_says_where_it_goes_only_within_a_line(place: Path) -> None:
     restored(session, healthy.checkpoint_id)
     assert session.status().loss.current is None
     fed(session, WRECKED + 30)
-    now = session.status().loss
+    now, told = session.status().loss, summarise(session._db, session._run)["loss"]
     assert now.trend is Trend.UNKNOWN and now.current is not None and now.current < 1.0
+    assert told["trend"] == Trend.UNKNOWN.value and told["current"] == pytest.approx(now.current)
     session.close()
 
 

@@ -169,7 +169,8 @@ def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtB
     press_apply(qtbot, card)
     assert tree[0].gradients.clip_norm == 1.0
     assert card.headline.text() == "Too early to say"
-    assert go_on(151, 199) == []
+    assert go_on(151, 199) == [Disease.UNKNOWN] * 4
+    assert "40 steps" in card.evidence.text()
     assert card.undo_button.isVisible()
     press_undo(qtbot, card)
     assert tree[0].gradients.clip_norm == 1e-3
