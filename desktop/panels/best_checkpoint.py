@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from core.events import CheckpointInfo
 from desktop.checkpoints.source import SCORE_MEANING, CheckpointSource, score_text
-from desktop.formatting import format_age, format_count, format_number, format_time
+from desktop.formatting import format_age, format_count, format_number, format_percent, format_time
 from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.plain_text import Label, paragraphs
+from desktop.plain_text import Label, WrappedLabel, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
@@ -24,7 +24,9 @@ class BestCheckpointPanel(Panel):
         super().__init__(theme, parent)
         self._source = source
         self._best: CheckpointInfo | None = None
-        self._trophy, self._step, self._score, self._when, self._more = (Label() for _ in range(5))
+        self._trophy, self._step, self._when, self._more = (Label() for _ in range(4))
+        self._score, self._of = WrappedLabel(), WrappedLabel()
+        """The score, and what it is the score of: the model's alone, not the ghosts'."""
         self._restore = QPushButton(translate("Panels", "Restore"))
         self._restore.setToolTip(
             translate("Panels", "Take the model back to this checkpoint. The record of forecasts and scores stays.")
@@ -32,7 +34,8 @@ class BestCheckpointPanel(Panel):
         self._restore.clicked.connect(self._on_restore)
         self._step.setFont(tabular(self.font(), scale=1.25, bold=True))
         self._score.setFont(tabular(self.font(), bold=True))
-        self._score.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
+        for label in (self._score, self._of):
+            label.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
         self._build_layout()
         self._empty = EmptyState(
             translate(
@@ -47,12 +50,13 @@ class BestCheckpointPanel(Panel):
         self._best = self._source.best()
         best = self._best
         self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading)
-        for part in (self._trophy, self._step, self._score, self._when, self._more, self._restore):
+        for part in (self._trophy, self._step, self._score, self._of, self._when, self._more, self._restore):
             part.setVisible(best is not None)
         if best is None:
             return
         set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
-        set_text(self._score, translate("Panels", "Score {0}").format(score_text(best)))
+        set_text(self._score, translate("Panels", "Model alone: {0}").format(score_text(best)))
+        set_text(self._of, _of_what(best))
         loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
         candle = translate("Panels", "candle of {0}").format(format_time(best.candle_open_time_ms))
         set_text(self._more, " · ".join((*loss, candle)))
@@ -83,7 +87,7 @@ class BestCheckpointPanel(Panel):
     def apply_palette(self, palette: Palette) -> None:
         self._trophy.setPixmap(icon("trophy-outline", palette.warning).pixmap(22, 22))
         self._restore.setIcon(icon("backup-restore", palette.text))
-        for label in (self._when, self._more, self._empty):
+        for label in (self._of, self._when, self._more, self._empty):
             colour_text(label, palette.muted_text)
 
     def _build_layout(self) -> None:
@@ -97,7 +101,7 @@ class BestCheckpointPanel(Panel):
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(2)
         layout.addLayout(top)
-        for label in (self._score, self._when, self._more):
+        for label in (self._score, self._of, self._when, self._more):
             label.setAlignment(Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(label)
         layout.addStretch(1)
@@ -105,6 +109,14 @@ class BestCheckpointPanel(Panel):
     def _on_restore(self) -> None:
         if self._best is not None:
             self.restore_requested.emit(self._best.checkpoint_id)
+
+
+def _of_what(best: CheckpointInfo) -> str:
+    """What the score is measured against, and what the model adds to the ghosts: that may be nothing all the same."""
+    if best.model_gain is None:
+        return translate("Panels", "against “no change”, without the simple rules")
+    gain = format_percent(best.model_gain, 1, signed=True)
+    return translate("Panels", "against “no change”; to the simple rules it adds {0}").format(gain)
 
 
 def set_text_of_button(button: QPushButton, text: str) -> None:

@@ -168,10 +168,16 @@ class DiagnosisCard(QWidget):
         change = None if diagnosis is None else diagnosis.change
         is_ill = diagnosis is not None and diagnosis.disease not in _FINE
         applied = self._applied_now()
-        self.undo_button.setVisible(applied is not None)
-        self.apply_button.setVisible(applied is None and (is_ill or change is not None))
+        for button, is_shown in (
+            (self.undo_button, applied is not None),
+            (self.apply_button, applied is None and (is_ill or change is not None)),
+        ):
+            if not is_shown:
+                self._take_keys_from(button)
+            button.setVisible(is_shown)
         if diagnosis is not None and diagnosis.way_back is not None:
             set_text(self.note, "")
+            self._take_keys_from(self.undo_button)
             self.undo_button.hide()
             self._offer(way_back_text(diagnosis.way_back), diagnosis.advice, is_possible=True)
         elif applied is not None:
@@ -209,7 +215,15 @@ class DiagnosisCard(QWidget):
         if self.apply_button.text() != text:
             self.apply_button.setText(text)
         self.apply_button.setToolTip(paragraphs(tooltip))
+        if not is_possible:
+            self._take_keys_from(self.apply_button)
         self.apply_button.setEnabled(is_possible)
+
+    def _take_keys_from(self, button: QWidget) -> None:
+        """Qt gives the keys of a button that goes to the next widget, and scrolls there: away from the verdict."""
+        if button.hasFocus():
+            can_undo = button is not self.undo_button and not self.undo_button.isHidden()
+            (self.undo_button if can_undo else self).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _applied_now(self) -> _Applied | None:
         """What was applied, as long as nobody has changed that setting since."""

@@ -71,3 +71,15 @@ def test_the_one_in_use_cannot_be_restored(
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
     panel.refresh()
     assert not panel.findChild(QPushButton).isEnabled()
+
+
+@pytest.mark.parametrize("gain", [None, -0.0012])
+def test_it_says_what_the_score_is_of(
+    panel: BestCheckpointPanel, state: RunState, library: scenario.Library, gain: float | None
+) -> None:
+    """Beside “the model adds nothing yet”, a bare score would say the contrary."""
+    library.infos = [scenario.checkpoint(12_100, is_best=True, reason="best", model_gain=gain)]
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel.refresh()
+    assert "Model alone: +1.1 %" in words(panel) and "against “no change”" in words(panel)
+    assert ("adds −0.1 %" in words(panel)) is (gain is not None)

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea
 from pytestqt.qtbot import QtBot
 
-from core.diagnosis import Disease, LayerStatistics
+from core.diagnosis import Disease, LayerStatistics, SettingChange, WayBack
 from core.events import EventBatch, StepDone
 from core.settings import Settings
 from desktop.panels.gradients import GradientsPanel
@@ -196,3 +196,25 @@ def test_it_takes_another_theme(state: RunState, panel: GradientsPanel, theme: T
     panel.refresh()
     assert panel.grab().toImage() != before
     assert panel.norms.plot.backgroundBrush().color() == build_palette(False, "green-red").background
+
+
+def test_the_verdict_stays_in_view_when_its_button_goes(
+    qtbot: QtBot, qapp: QApplication, state: RunState, panel: GradientsPanel
+) -> None:
+    """The keys go to nobody below, where the panel would scroll to."""
+    feed(state, panel)
+    panel.resize(360, 200)
+    panel.activateWindow()
+    change = SettingChange("training", "learning_rate", 3e-5)
+    ill = scenario.diagnosis(Disease.DIVERGED, change=change, way_back=WayBack((change,), "run-300", 300))
+    bar = panel.findChild(QScrollArea).verticalScrollBar()
+    for well in (scenario.diagnosis(Disease.HEALTHY, change=None), scenario.diagnosis(Disease.UNKNOWN, change=None)):
+        panel.card.show_diagnosis(ill)
+        panel.card.apply_button.setFocus()
+        qtbot.waitUntil(panel.card.apply_button.hasFocus)
+        bar.setValue(0)
+        panel.card.show_diagnosis(well)
+        for _ in range(3):
+            qapp.processEvents()
+        assert not panel.card.apply_button.isVisible() and bar.maximum() > 0 == bar.value()
+        assert not panel.layers.measure.hasFocus()
