@@ -64,6 +64,7 @@ class ActionId(StrEnum):
     DELETE_LINE = "delete_line"
     UNDO_LINE = "undo_line"
     SHOW_MARKERS = "show_markers"
+    FULL_SCREEN = "full_screen"
     THEME_SYSTEM = "theme_system"
     THEME_DARK = "theme_dark"
     THEME_LIGHT = "theme_light"

@@ -77,9 +77,21 @@ _DOCKS = (
 
 
 def view_actions() -> tuple[ActionInfo, ...]:
-    """The menu of themes."""
+    """The whole screen, and the menu of themes."""
     theme = (_VIEW, _THEME)
     return (
+        ActionInfo(
+            ActionId.FULL_SCREEN,
+            QT_TRANSLATE_NOOP("Actions", "&Full screen"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Give the window the whole screen, or take it back; Esc takes it back as well"
+            ),
+            "F11",
+            "fullscreen",
+            (_VIEW,),
+            section=1,
+            is_checkable=True,
+        ),
         *(
             ActionInfo(id_, text, tooltip, "", name, theme, section=2, is_checkable=True, group="theme")
             for id_, text, tooltip, name in (

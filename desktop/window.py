@@ -25,6 +25,7 @@ from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
+from desktop.full_screen import FullScreen
 from desktop.help import list_shortcuts, open_data_folder, read_documentation
 from desktop.jobs.panel import JobsPanel
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockToggle, arrange, size
@@ -143,6 +144,7 @@ class MainWindow(QMainWindow):
         self._show_settings()
         self.actions_of_window.apply_palette(theme.palette)
         keep_room_for_resume(self._tool_bar, self.actions_of_window)
+        FullScreen(self, self.actions_of_window[ActionId.FULL_SCREEN])
         TrainingOffer(state, self.actions_of_window, self.inputs, theme, self)
         chart.setFocus()
         self._needs_default_sizes = layout_store is None or not layout_store.restore(self)

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QMainWindow
 from core.setting_faults import UNKNOWN, sentence_of
 from core.setting_repair import keep_copy, read_json, shown_name
 from core.storage.durable import write_durably
+from desktop.full_screen import begin_in_a_window
 from desktop.translation import translate
 
 LAYOUT_VERSION = 5
@@ -83,6 +84,7 @@ class LayoutStore:
             return False
         with self._marked():
             window.restoreGeometry(geometry)  # refused on another screen or at another scale; the panels fit anyway
+            begin_in_a_window(window)
             is_taken = window.restoreState(docks, LAYOUT_VERSION)
         if is_taken:
             return True

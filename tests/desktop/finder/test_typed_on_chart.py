@@ -38,6 +38,7 @@ class Typing:
         self.chosen: list[MarketSettings] = []
         bench.window.market_chosen.connect(self.chosen.append)
         bench.window.activateWindow()
+        QTest.qWaitForWindowActive(bench.window)
         bench.chart.setFocus()
 
     def type(self, typed: str) -> FinderDialog:
