@@ -14,11 +14,13 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QSplitter,
+    QStyle,
     QTextBrowser,
     QVBoxLayout,
     QWidget,
 )
 
+from desktop.interface_size import enlarged
 from desktop.plain_text import Label
 from desktop.translation import translate
 
@@ -64,8 +66,10 @@ class DocumentationDialog(QDialog):
         self.none = Label(translate("Dialogs", "No page has these words."))
         self._page: Path | None = None
         self._texts = {page: page.read_text(encoding="utf-8") for page in pages_of(folder)}
+        self._split = QSplitter()
         self._build()
         self._offer(self._texts)
+        self._make_room_for_titles()
         self.search.textChanged.connect(self._on_search)
         self.pages.currentItemChanged.connect(lambda item, _before: self._on_page(item))
         self.browser.sourceChanged.connect(self._on_source)
@@ -88,13 +92,11 @@ class DocumentationDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         for part in (self.search, self.none, self.pages):
             column.addWidget(part)
-        split = QSplitter()
-        split.addWidget(left)
-        split.addWidget(self.browser)
-        split.setStretchFactor(1, 1)
-        split.setSizes([_PAGES_WIDTH, _SIZE[0] - _PAGES_WIDTH])
-        QHBoxLayout(self).addWidget(split)
-        self.resize(*_SIZE)
+        self._split.addWidget(left)
+        self._split.addWidget(self.browser)
+        self._split.setStretchFactor(1, 1)
+        QHBoxLayout(self).addWidget(self._split)
+        self.resize(*map(enlarged, _SIZE))
 
     def _offer(self, pages: Iterable[Path]) -> None:
         self.pages.clear()
@@ -104,6 +106,13 @@ class DocumentationDialog(QDialog):
             self.pages.addItem(item)
         self.none.setVisible(not self.pages.count())
         self._mark()
+
+    def _make_room_for_titles(self) -> None:
+        """In any font and size."""
+        bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        needed = self.pages.sizeHintForColumn(0) + bar + 2 * self.pages.frameWidth()
+        width = max(_PAGES_WIDTH, needed)
+        self._split.setSizes([width, self.width() - width])
 
     def _on_search(self, typed: str) -> None:
         words = typed.casefold().split()

@@ -259,8 +259,17 @@ def _optional(inner: FieldEditor) -> FieldEditor:
     layout.setContentsMargins(0, 0, 0, 0)
     layout.addWidget(switch)
     layout.addWidget(inner.widget, 1)
-    inner.widget.setEnabled(False)
-    switch.toggled.connect(inner.widget.setEnabled)
+    policy = inner.widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    inner.widget.setSizePolicy(policy)
+
+    def show_inner(is_set: bool) -> None:
+        """A number that does not hold is not shown, not even in grey."""
+        inner.widget.setEnabled(is_set)
+        inner.widget.setVisible(is_set)
+
+    show_inner(False)
+    switch.toggled.connect(show_inner)
 
     def put(value: Any) -> None:
         switch.setChecked(value is not None)

@@ -98,11 +98,15 @@ class PreferencesDialog(QDialog):
         super().keyPressEvent(event)
 
     def _fitting_size(self, layout: QVBoxLayout) -> QSize:
-        """As high as the longest page needs, so that none has to be scrolled; no higher than the screen."""
+        """As high as the longest page needs, so that none has to be scrolled; no higher than the screen, nor than the
+        window it stands before."""
         self.ensurePolished()
         room = self._room(layout)
         tallest = max(form.heightForWidth(_WIDTH - room.width()) for form in self._forms.values())
         highest = round(_SHARE_OF_SCREEN * self.screen().availableGeometry().height())
+        parent = self.parentWidget()
+        if parent is not None and parent.window().isVisible():
+            highest = min(highest, parent.window().height())
         return QSize(_WIDTH, min(tallest + room.height(), highest))
 
     def _room(self, layout: QVBoxLayout) -> QSize:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton
 
 from core.events import Severity
 from desktop.icons import icon, severity_colour, severity_icon_name
+from desktop.interface_size import enlarged
 from desktop.panels.base import colour_text
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
@@ -59,7 +60,7 @@ class Banner(QWidget):
         self.dismiss_button.setAutoRaise(True)
         self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
         self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
-        self.dismiss_button.setIconSize(QSize(16, 16))
+        self.dismiss_button.setIconSize(QSize(enlarged(16), enlarged(16)))
         self.dismiss_button.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 5, 6, 5)

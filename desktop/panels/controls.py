@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolBar, QTool
 
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
+from desktop.interface_size import enlarged
 from desktop.panels.inputs import LogSpinBox
 from desktop.plain_text import Label
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -144,7 +145,7 @@ def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
     bar = QToolBar(translate("Panels", "Training"))
     bar.setObjectName("tool_bar")
     bar.setMovable(False)
-    bar.setIconSize(QSize(_ICON_SIZE, _ICON_SIZE))
+    bar.setIconSize(QSize(enlarged(_ICON_SIZE), enlarged(_ICON_SIZE)))
     actions.fill_tool_bar(bar)
     bar.addSeparator()
     bar.addWidget(inputs)

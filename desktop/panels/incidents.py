@@ -33,6 +33,7 @@ from core.plain import plain
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
+from desktop.interface_size import enlarged
 from desktop.panel_action_table import incident_actions
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.plain_text import paragraphs
@@ -172,7 +173,7 @@ class IncidentsPanel(Panel):
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Panels", "Work on incidents"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        buttons.setIconSize(QSize(15, 15))
+        buttons.setIconSize(QSize(enlarged(15), enlarged(15)))
         self.actions_of_panel.fill_tool_bar(buttons)
         side = QWidget()
         side_layout = QVBoxLayout(side)

@@ -30,6 +30,7 @@ from desktop.accessible import name_box
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
+from desktop.interface_size import enlarged
 from desktop.panel_action_table import log_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.feed_tables import NewestFirstModel
@@ -144,7 +145,7 @@ class LogPanel(Panel):
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Panels", "Work on the log"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        buttons.setIconSize(QSize(15, 15))
+        buttons.setIconSize(QSize(enlarged(15), enlarged(15)))
         self.actions_of_panel.fill_tool_bar(buttons)
         top = QHBoxLayout()
         top.setSpacing(8)

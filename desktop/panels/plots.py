@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 
 from desktop.formatting import format_number, format_significant, power_of_ten
+from desktop.interface_size import enlarged
 from desktop.panels.inputs import readable_decimal
 from desktop.theme import Palette
 
@@ -19,6 +20,8 @@ _PIXELS_PER_TICK = 22
 _LARGEST_PLAIN_EXPONENT = 3
 _WHOLE = 1e-6
 _FEWEST_TICKS = 3
+_HALF_A_LABEL = 8
+"""Of the topmost one, which stands half above its tick."""
 
 
 def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
@@ -121,9 +124,9 @@ def plot_widget(
     plot.setMouseEnabled(x=False, y=False)
     plot.hideButtons()
     plot.disableAutoRange()
-    plot.getPlotItem().layout.setContentsMargins(0, 2, 2, 0)
-    plot.getAxis("left").setWidth(44)
-    plot.getAxis("bottom").setHeight(18)
+    plot.getPlotItem().layout.setContentsMargins(0, enlarged(_HALF_A_LABEL), 2, 0)
+    plot.getAxis("left").setWidth(enlarged(44))
+    plot.getAxis("bottom").setHeight(enlarged(18))
     plot.getAxis("bottom").enableAutoSIPrefix(False)
     plot.getAxis("left").enableAutoSIPrefix(False)
     for name in ("left", "bottom"):

@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from core.window_settings import AppearanceSettings
+from desktop.actions import ActionId
+from desktop.dialogs.preferences import PreferencesDialog
 from desktop.interface_size import BUNDLED_FAMILY, automatic_factor, set_font
+from desktop.panels.loss import LossPanel
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench, fill
 
@@ -55,3 +59,29 @@ def test_the_digits_of_the_bundled_font_are_all_of_one_width(qapp: QApplication,
     assert font.family() == BUNDLED_FAMILY
     font.setBold(is_bold)
     assert len({QFontMetrics(font).horizontalAdvance(digit) for digit in "0123456789"}) == 1
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_what_stands_beside_text_grows_with_it(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
+    usual = make_bench(scenario.checkpoints()).window._tool_bar.iconSize()
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    bench = make_bench(scenario.checkpoints())
+    fill(bench)
+    assert bench.window._tool_bar.iconSize() == usual * percent / 100
+    panel = bench.window.docks[ActionId.SHOW_LOSS].widget()
+    assert isinstance(panel, LossPanel)
+    plot = panel.plot
+    for _ in range(3):
+        panel.refresh()
+        qapp.processEvents()
+    height = QFontMetrics(qapp.font()).height()
+    assert plot.getAxis("bottom").height() >= height, "the labels below are whole"
+    assert plot.getPlotItem().layout.getContentsMargins()[1] >= height / 2 - 1, "so is the topmost at the left"
+    assert plot.getAxis("left").width() >= QFontMetrics(qapp.font()).horizontalAdvance("0.35")
+
+
+def test_preferences_are_no_higher_than_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
+    window = make_bench(scenario.checkpoints()).window
+    dialog = PreferencesDialog(window.settings, window)
+    qtbot.addWidget(dialog)
+    assert dialog.height() <= window.height() == 720

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.dialogs.documentation import DocumentationDialog, pages_of
+from desktop.interface_size import set_font
 from desktop.resources import docs_folder
 from tests.desktop.conftest import MakeBench
 from tests.support.commands import ROOT
@@ -88,3 +91,15 @@ def test_where_it_was_left_out_a_sentence_says_so(
     window = make_bench().window
     window.actions_of_window[ActionId.DOCUMENTATION].trigger()
     assert "was not installed" in window.banner.text.text()
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200])
+def test_no_title_of_a_page_is_cut(qtbot: QtBot, qapp: QApplication, percent: int) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    folder = docs_folder()
+    assert folder is not None
+    dialog = DocumentationDialog(folder)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qapp.processEvents()
+    assert dialog.pages.viewport().width() >= dialog.pages.sizeHintForColumn(0) > 0

@@ -4,7 +4,16 @@ from dataclasses import fields, replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QComboBox, QDialogButtonBox, QLabel, QLineEdit, QScrollArea, QSpinBox
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QCheckBox,
+    QComboBox,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSpinBox,
+)
 from pytestqt.qtbot import QtBot
 
 from core.settings import Settings
@@ -238,3 +247,13 @@ def test_what_no_setting_has_is_said_and_changes_are_kept(qtbot: QtBot, dialog: 
     with qtbot.waitSignal(dialog.applied) as applied:
         press(qtbot, dialog, OK)
     assert applied.args[0].model.layers == 3
+
+
+def test_a_number_that_does_not_hold_is_not_shown(dialog: PreferencesDialog) -> None:
+    """75, in grey, was taken for the size of the interface."""
+    dialog.show_setting("appearance", "interface_percent")
+    host = dialog.form("appearance").editor("interface_percent").widget
+    (switch,), (box,) = host.findChildren(QCheckBox), host.findChildren(QSpinBox)
+    assert not switch.isChecked() and switch.isVisible() and not box.isVisible()
+    switch.setChecked(True)
+    assert box.isVisible() and box.isEnabled()
