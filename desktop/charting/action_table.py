@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from desktop.actions import ActionId, ActionInfo
+from desktop.charting.drawing_actions import drawing_actions
 from desktop.translation import QT_TRANSLATE_NOOP
 
 CHART = QT_TRANSLATE_NOOP("Actions", "&Chart")
@@ -19,7 +20,7 @@ or an interval."""
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    parts = (_moves, _intervals, _styles, _scales, _zones, _past, _shown, _tools, _saved)
+    parts = (_moves, _intervals, _styles, _scales, _zones, _past, _shown, _tools, _drawings, _saved)
     return tuple(info for part in parts for info in part())
 
 
@@ -287,7 +288,7 @@ _LINE_TOOLS = (
         QT_TRANSLATE_NOOP("Actions", "Select ne&xt line"),
         QT_TRANSLATE_NOOP(
             "Actions",
-            "Select the next alert or note; the arrows move it, with Shift by ten steps, with Ctrl by the smallest",
+            "Select the next alert, note or drawing; the arrows move it, with Shift by ten steps",
         ),
         "Alt+Shift+L",
         "page-next-outline",
@@ -295,21 +296,21 @@ _LINE_TOOLS = (
     (
         ActionId.EDIT_LINE,
         QT_TRANSLATE_NOOP("Actions", "Edit &price and text…"),
-        QT_TRANSLATE_NOOP("Actions", "Type another price or other words"),
+        QT_TRANSLATE_NOOP("Actions", "Type another price or other words; colour and width of a drawing"),
         "F2",
         "pencil-outline",
     ),
     (
         ActionId.DELETE_LINE,
         QT_TRANSLATE_NOOP("Actions", "&Remove line"),
-        QT_TRANSLATE_NOOP("Actions", "Take the selected line away"),
+        QT_TRANSLATE_NOOP("Actions", "Take the selected line or drawing away"),
         "Del",
         "delete-outline",
     ),
     (
         ActionId.UNDO_LINE,
         QT_TRANSLATE_NOOP("Actions", "&Undo line change"),
-        QT_TRANSLATE_NOOP("Actions", "Take the last change of a line back"),
+        QT_TRANSLATE_NOOP("Actions", "Take the last change of a line or a drawing back"),
         "Ctrl+Z",
         "undo",
     ),
@@ -322,6 +323,10 @@ def _tools() -> tuple[ActionInfo, ...]:
         ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=CHART_PLACE)
         for id_, text, tooltip, keys, name in _LINE_TOOLS
     )
+
+
+def _drawings() -> tuple[ActionInfo, ...]:
+    return drawing_actions((CHART, QT_TRANSLATE_NOOP("Actions", "&Drawings")))
 
 
 def _saved() -> tuple[ActionInfo, ...]:

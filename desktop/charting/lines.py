@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
@@ -41,10 +41,15 @@ _STEPS_AT_ONCE = {
 class ChartLines(QObject):
     """The owner of the watched symbol's lines and of what is selected among them."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, clock: Clock) -> None:
+    changed = Signal()
+
+    def __init__(
+        self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, clock: Clock, order: Iterator[int]
+    ) -> None:
+        """order: see `Book`."""
         super().__init__(chart)
         self._window, self._chart, self._clock = window, chart, clock
-        self.book = LineBook(lambda: database.lines, lambda sentence: window.notices.storage_trouble(sentence))
+        self.book = LineBook(lambda: database.lines, order, lambda sentence: window.notices.storage_trouble(sentence))
         self._alerts = AlertDesk(self.book, clock, self._on_crossed)
         self._symbol = ""
         self._layer = PriceLinesLayer()
@@ -207,10 +212,6 @@ class ChartLines(QObject):
             {
                 ActionId.ADD_ALERT: lambda: self.begin(LineKind.ALERT),
                 ActionId.ADD_NOTE: lambda: self.begin(LineKind.NOTE),
-                ActionId.NEXT_LINE: self._select_next,
-                ActionId.EDIT_LINE: lambda: self._with_selected(self.edit),
-                ActionId.DELETE_LINE: lambda: self._with_selected(self.remove),
-                ActionId.UNDO_LINE: self.undo,
             }
         )
 
@@ -268,19 +269,6 @@ class ChartLines(QObject):
         elif now.text != text:
             self.book.put(replace(now, text=text))
             self._show()
-
-    def _with_selected(self, do: object) -> None:
-        assert callable(do)
-        if self.selected is not None:
-            do(self.selected)
-
-    def _select_next(self) -> None:
-        """From the highest to the lowest line, and around."""
-        lines = sorted(self.book.lines, key=lambda line: -line.price)
-        numbers = [line.line_id for line in lines]
-        if lines:
-            place = numbers.index(self._selected) + 1 if self._selected in numbers else 0
-            self.select(lines[place % len(lines)])
 
     def _on_mouse(self, event: QMouseEvent) -> None:
         self._cursor = event.position()
@@ -400,12 +388,8 @@ class ChartLines(QObject):
             dragged if dragged is not None and dragged.line_id == line.line_id else line for line in self.book.lines
         )
         self._layer.shown = LinesShown(lines, self._selected, self._hovered, self._preview, self._hint())
-        actions = self._window.actions_of_window
-        for action_id in (ActionId.EDIT_LINE, ActionId.DELETE_LINE):
-            actions[action_id].setEnabled(self._selected is not None)
-        actions[ActionId.NEXT_LINE].setEnabled(bool(lines))
-        actions[ActionId.UNDO_LINE].setEnabled(self.book.can_undo)
         self._chart.layers_changed()
+        self.changed.emit()
 
     def _hint(self) -> str:
         if self._placing is None:

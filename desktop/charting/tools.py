@@ -1,8 +1,9 @@
-"""All that is drawn on the chart by hand or about training: lines, measuring, markers, and the menu that offers it."""
+"""What is put on the chart by hand or about training: lines, drawings, a measure, markers, and their menu."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
@@ -13,9 +14,11 @@ from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.charting.action_table import CHART_PLACE
 from desktop.charting.context_menu import ChartMenu
+from desktop.charting.drawings import DRAWING_ACTIONS, ChartDrawings
 from desktop.charting.lines import ChartLines
 from desktop.charting.markers import ChartMarkers
 from desktop.charting.measure import ChartMeasure
+from desktop.charting.selection import ChartSelection
 from desktop.database import WindowDatabase
 from desktop.state import RunState
 from desktop.window import MainWindow
@@ -30,21 +33,23 @@ class ChartTools(QObject):
         super().__init__(chart)
         self._take_keys(window, chart)
         self.markers = ChartMarkers(window, chart, state)
-        self.lines = ChartLines(window, chart, database, clock)
-        self.measure = ChartMeasure(window, chart)  # asked before the lines: what it waits for may lie over one
+        order = count()
+        self.lines = ChartLines(window, chart, database, clock, order)
+        # Asked before the lines: what is being drawn may begin on one.
+        self.drawings = ChartDrawings(window, chart, database, clock, order, lambda: self.lines.is_placing)
+        self.measure = ChartMeasure(window, chart)  # asked before both: what it waits for may lie over either
+        ChartSelection(window, self.lines, self.drawings)
         self.menu = ChartMenu(chart)
-        self.menu.add(self.lines.add_to_menu)
-        self.menu.add(self.measure.add_to_menu)
-        actions = window.actions_of_window
-        actions[ActionId.MEASURE].triggered.connect(self.lines.end)
-        for action_id in (ActionId.ADD_ALERT, ActionId.ADD_NOTE):
-            actions[action_id].triggered.connect(self.measure.end)
+        for part in (self.drawings.add_to_menu, self.lines.add_to_menu, self.measure.add_to_menu):
+            self.menu.add(part)
+        self._part_hands(window)
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
         """Another market; `newest` is its newest stored candle."""
         self.menu.dismiss()
         self.measure.end()
         self.lines.show_market(market, newest)
+        self.drawings.show_market(market)
 
     def see_forming(self, candle: Candle) -> None:
         """The forming candle as it stands now."""
@@ -53,6 +58,16 @@ class ChartTools(QObject):
     def see_closed(self, candles: Sequence[Candle]) -> None:
         """Candles that have closed, in ascending time."""
         self.lines.see(candles)
+
+    def _part_hands(self, window: MainWindow) -> None:
+        """What begins ends what waits for the mouse."""
+        lines, drawings, measure = self.lines.end, self.drawings.end, self.measure.end
+        rivals = {ActionId.MEASURE: (lines, drawings)}
+        rivals |= dict.fromkeys((ActionId.ADD_ALERT, ActionId.ADD_NOTE), (drawings, measure))
+        rivals |= dict.fromkeys(DRAWING_ACTIONS, (lines, measure))
+        for action_id, ends in rivals.items():
+            for end in ends:
+                window.actions_of_window[action_id].triggered.connect(end)
 
     @staticmethod
     def _take_keys(window: MainWindow, chart: ChartWidget) -> None:

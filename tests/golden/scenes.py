@@ -37,7 +37,7 @@ from tests.desktop.chart.support import (
     outcome_of,
     random_series,
 )
-from tests.golden import conditions
+from tests.golden import conditions, drawn
 from tests.golden.stage import Scene, Stage
 
 TITLE = "BTC/USDT · 1m · test"
@@ -407,5 +407,7 @@ SCENES: tuple[Scene, ...] = (
     Scene("studies-hindsight-narrow", narrow, size=(420, 520)),
     Scene("lines-together", lines_together, scales=EVERY_SCALE),
     Scene("lines-aside", lines_aside, scales=EVERY_SCALE),
+    Scene("drawings-dark", drawn.drawings, size=(800, 480)),
+    Scene("drawings-light", drawn.drawings, "light", size=(800, 480)),
     Scene("lines-percent", partial(lines_together, scale=ScaleKind.PERCENT), "light"),
 )

@@ -187,9 +187,33 @@ FAULTS = (
     ),
     Fault(
         "undo-of-a-drag-in-small-steps",
-        "desktop/charting/line_book.py",
-        "self._merges_with == stored.line_id:",
-        "self._merges_with != stored.line_id:",
+        "desktop/charting/book.py",
+        "self._merges_with == number:",
+        "self._merges_with != number:",
+    ),
+    Fault(
+        "undo-of-a-line-before-a-newer-drawing",
+        "desktop/charting/selection.py",
+        "newest_change > self._drawings",
+        "newest_change < self._drawings",
+    ),
+    Fault(
+        "drawing-of-older-times-at-the-first-candle",
+        "desktop/chart/data/anchors.py",
+        "return (time_ms - first) // step",
+        "return 0",
+    ),
+    Fault(
+        "ray-that-ends",
+        "desktop/chart/layers/drawing_shapes.py",
+        "math.inf if is_endless and not along.isNull() else 1.0",
+        "1.0",
+    ),
+    Fault(
+        "drawing-that-loses-its-form-on-a-log-scale",
+        "desktop/chart/handling/drawing_tool.py",
+        "shown.value_at(shown.share(price) + rise)",
+        "price + rise * shown.span",
     ),
     Fault(
         "date-read-in-the-wrong-zone",

@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from core.clock import ManualClock
+from desktop.chart.layers.drawings import DrawingsLayer
 from desktop.chart.layers.error_strip import ErrorStripLayer
 from desktop.chart.layers.hindsight import HindsightLayer
 from desktop.chart.layers.layer import Layer
@@ -80,6 +81,10 @@ def _like(layer: Layer) -> Layer:
             lines = PriceLinesLayer()
             lines.shown = layer.shown
             return lines
+        case DrawingsLayer():
+            drawings = DrawingsLayer()
+            drawings.shown = layer.shown
+            return drawings
         case MarkersLayer():
             markers = MarkersLayer()
             markers.show(layer.track)

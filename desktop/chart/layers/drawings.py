@@ -1,0 +1,159 @@
+"""What was drawn by hand: lines, rectangles, Fibonacci retracements and texts, over the candles."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+
+from core.market.drawings import Drawing, DrawingKind
+from desktop.chart.data.model import ChartModel
+from desktop.chart.drawing.text import Box, Row, Span
+from desktop.chart.framing.frame import Frame
+from desktop.chart.framing.pane import PRICE_PANE, Pane
+from desktop.chart.layers.axes import price_label_rect
+from desktop.chart.layers.drawing_shapes import Grip, Shape, grip_of, shape_of, text_font
+from desktop.chart.layers.layer import PaneScale
+
+_AREA_ALPHAS = (22, 36)
+_GROUND_ALPHA = 205
+_HANDLE_PX = 4
+
+
+@dataclass(frozen=True)
+class DrawingsShown:
+    """What the layer draws. `preview` is what is being set."""
+
+    drawings: tuple[Drawing, ...] = ()
+    selected: int | None = None
+    hovered: int | None = None
+    preview: Drawing | None = None
+    hint: str = ""
+    """What the readout says meanwhile."""
+
+
+class DrawingsLayer:
+    """Drawn with each paint, over the forming candle; where each lies is worked out once a view."""
+
+    pane = PRICE_PANE
+    pane_scale = PaneScale()
+
+    def __init__(self) -> None:
+        self.shown = DrawingsShown()
+        self._shapes: tuple[Shape, ...] = ()
+        self._key: object = None
+
+    def key(self, model: ChartModel) -> Hashable:
+        return None
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        return None
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """Nothing: what a hand moves must not have the closed candles painted anew."""
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        for shape in self._placed(frame, model):
+            _paint(painter, frame, shape, is_held=self._is_held(shape.drawing))
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
+
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+        """The prices of horizontal lines in view, where no other price stands."""
+        tags: list[Box] = []
+        for drawing in self._back_to_front():
+            row = frame.price_pane.y(drawing.anchors[0].price)
+            if drawing.kind is DrawingKind.HORIZONTAL and frame.price_pane.top <= row < frame.price_pane.inner_bottom:
+                colour = colour_of(frame, drawing)
+                rows: tuple[Row, ...] = ((Span(frame.price_text(drawing.anchors[0].price), frame.palette.text),),)
+                tag = Box(price_label_rect(frame, row, rows), rows, frame.palette.background, colour)
+                if not any(tag.rect.intersects(each) for each in (*taken, *(other.rect for other in tags))):
+                    tags.append(tag)
+        return tags
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Meanwhile nothing is selected, under the mouse or being set."""
+        shown = self.shown
+        self.shown = replace(shown, selected=None, hovered=None, preview=None, hint="")
+        try:
+            yield
+        finally:
+            self.shown = shown
+
+    def grip_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Grip | None:
+        """What of the topmost drawing lies at a device pixel."""
+        shapes = [shape for shape in reversed(self._placed(frame, model)) if shape.drawing is not self.shown.preview]
+        place = QPointF(pixel) + QPointF(0.5, 0.5)
+        return next((grip for shape in shapes if (grip := grip_of(shape, frame, place)) is not None), None)
+
+    def _placed(self, frame: Frame, model: ChartModel) -> tuple[Shape, ...]:
+        # Times ahead of the closed candles go on from the forming one.
+        key = (*frame.base_key(model.version), id(model.series), model.time_at(model.count), self.shown)
+        if key != self._key:
+            self._shapes = tuple(shape_of(frame, model, drawing) for drawing in self._back_to_front())
+            self._key = key
+        return self._shapes
+
+    def _back_to_front(self) -> list[Drawing]:
+        shown = self.shown
+        drawings = sorted(shown.drawings, key=lambda drawing: drawing.drawing_id in (shown.selected, shown.hovered))
+        return drawings if shown.preview is None else [*drawings, shown.preview]
+
+    def _is_held(self, drawing: Drawing) -> bool:
+        of_hand = (self.shown.selected, self.shown.hovered)
+        return drawing is self.shown.preview or (drawing.drawing_id is not None and drawing.drawing_id in of_hand)
+
+
+def colour_of(frame: Frame, drawing: Drawing) -> QColor:
+    """Its own, or the theme's."""
+    return QColor(drawing.colour) if drawing.colour else QColor(frame.palette.accent)
+
+
+def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> None:
+    colour = colour_of(frame, shape.drawing)
+    for place, area in enumerate(shape.areas):
+        painter.fillRect(area, _faint(colour, _AREA_ALPHAS[place % 2]))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    pen = QPen(colour, max(frame.scaled(shape.drawing.width_px), frame.pixel))
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    painter.setPen(pen)
+    painter.drawLines(list(shape.lines))
+    pen.setDashPattern([4.0, 4.0])
+    painter.setPen(pen)
+    painter.drawLines(list(shape.guides))
+    _write(painter, frame, shape, colour)
+    if is_held:
+        _paint_handles(painter, frame, shape, colour)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
+    """On a ground that lets candles through, and words stand out."""
+    font = text_font(frame, shape.drawing) if shape.label is not None else frame.fonts.regular
+    metrics = QFontMetrics(font)
+    painter.setFont(font)
+    painter.setPen(colour)
+    for baseline, words in shape.words:
+        ground = QRectF(metrics.boundingRect(words)).translated(baseline).adjusted(-3, 0, 3, 0)
+        painter.fillRect(ground, _faint(frame.palette.background, _GROUND_ALPHA))
+        painter.drawText(baseline, words)
+
+
+def _faint(colour: QColor, alpha: int) -> QColor:
+    faint = QColor(colour)
+    faint.setAlpha(alpha)
+    return faint
+
+
+def _paint_handles(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
+    painter.setPen(QPen(colour, 2 * frame.pixel))
+    painter.setBrush(frame.palette.background)
+    size = frame.scaled(_HANDLE_PX)
+    for handle in shape.handles:
+        if QRect(frame.price_pane.rect).adjusted(-size, -size, size, size).contains(handle.toPoint()):
+            painter.drawEllipse(handle, size, size)

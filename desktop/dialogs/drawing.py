@@ -1,0 +1,103 @@
+"""Asks how a drawing looks, and what a text says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLineEdit,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.market.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
+from desktop.dialogs.messages import open_dialog
+from desktop.icons import icon
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+
+COLOURS = (
+    (QT_TRANSLATE_NOOP("Dialogs", "As the theme"), ""),
+    (QT_TRANSLATE_NOOP("Dialogs", "Red"), "#e0454a"),
+    (QT_TRANSLATE_NOOP("Dialogs", "Orange"), "#d9730d"),
+    (QT_TRANSLATE_NOOP("Dialogs", "Yellow"), "#a98600"),
+    (QT_TRANSLATE_NOOP("Dialogs", "Green"), "#2f9348"),
+    (QT_TRANSLATE_NOOP("Dialogs", "Teal"), "#12909e"),
+    (QT_TRANSLATE_NOOP("Dialogs", "Purple"), "#9657e0"),
+    (QT_TRANSLATE_NOOP("Dialogs", "Pink"), "#d1499a"),
+    (QT_TRANSLATE_NOOP("Dialogs", "Grey"), "#808893"),
+)
+"""Each can be seen on the ground of a dark and of a light chart."""
+
+
+class DrawingDialog(QDialog):
+    """Open it with `open_drawing`; `on_done` gets the drawing as it was set. A text without words is none: then it
+    stays open."""
+
+    def __init__(
+        self, drawing: Drawing, accent: QColor, on_done: Callable[[Drawing], object], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialogs", "Drawing"))
+        self._drawing, self._on_done = drawing, on_done
+        self.edit = QLineEdit(drawing.text)
+        self.edit.setMaxLength(LONGEST_TEXT)
+        self.edit.setMinimumWidth(360)
+        self.colour = QComboBox()
+        for name, colour in COLOURS:
+            self.colour.addItem(icon("circle", QColor(colour or accent)), translate("Dialogs", name), colour)
+        if self.colour.findData(drawing.colour) < 0:  # of another version of this list
+            self.colour.addItem(icon("circle", QColor(drawing.colour)), drawing.colour, drawing.colour)
+        self.colour.setCurrentIndex(self.colour.findData(drawing.colour))
+        self.width_px = QSpinBox()
+        self.width_px.setRange(1, WIDEST_PX)
+        self.width_px.setValue(drawing.width_px)
+        self._lay_out()
+
+    def accept(self) -> None:
+        changed = replace(self._drawing, colour=self.colour.currentData(), width_px=self.width_px.value())
+        if self._has_text:
+            said = text_of(self.edit.text())
+            if not said:
+                self.edit.setFocus()
+                return
+            changed = replace(changed, text=said)
+        super().accept()
+        self._on_done(changed)
+
+    @property
+    def _has_text(self) -> bool:
+        return self._drawing.kind is DrawingKind.TEXT
+
+    def _lay_out(self) -> None:
+        fields = QFormLayout()
+        if self._has_text:
+            fields.addRow(translate("Dialogs", "&Text:"), self.edit)
+        fields.addRow(translate("Dialogs", "&Colour:"), self.colour)
+        width = translate("Dialogs", "&Size:") if self._has_text else translate("Dialogs", "&Width:")
+        fields.addRow(width, self.width_px)
+        kinds = QDialogButtonBox.StandardButton
+        buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addLayout(fields)
+        layout.addWidget(buttons)
+        if self._has_text:
+            self.edit.selectAll()
+            self.edit.setFocus()
+
+
+def open_drawing(
+    parent: QWidget, drawing: Drawing, accent: QColor, on_done: Callable[[Drawing], object]
+) -> DrawingDialog:
+    """Ask, and return at once."""
+    dialog = DrawingDialog(drawing, accent, on_done, parent)
+    open_dialog(dialog)
+    return dialog
