@@ -287,8 +287,7 @@ _LINE_TOOLS = (
         ActionId.NEXT_LINE,
         QT_TRANSLATE_NOOP("Actions", "Select ne&xt line"),
         QT_TRANSLATE_NOOP(
-            "Actions",
-            "Select the next alert, note or drawing; the arrows move it, with Shift by ten steps",
+            "Actions", "Select the next alert, note or drawing; the arrows move it, with Shift by ten steps"
         ),
         "Alt+Shift+L",
         "page-next-outline",
@@ -326,7 +325,7 @@ def _tools() -> tuple[ActionInfo, ...]:
 
 
 def _drawings() -> tuple[ActionInfo, ...]:
-    return drawing_actions((CHART, QT_TRANSLATE_NOOP("Actions", "&Drawings")))
+    return drawing_actions((CHART, QT_TRANSLATE_NOOP("Actions", "&Drawings")), CHART_PLACE)
 
 
 def _saved() -> tuple[ActionInfo, ...]:

@@ -14,6 +14,7 @@ from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF
 from core.market.drawings import Anchor, Drawing, DrawingKind
 from desktop.chart.data.anchors import time_at
 from desktop.chart.data.model import ChartModel
+from desktop.chart.export import image_of
 from desktop.chart.handling.drawing_tool import moved_by
 from desktop.chart.layers.drawing_shapes import cut, distance_to, grip_of, reshaped, shape_of
 from desktop.chart.layers.drawings import DrawingsLayer, DrawingsShown
@@ -168,18 +169,18 @@ def test_ends_at_the_bounds_of_what_can_be_stored_are_drawn_and_hit(show_chart: 
         chart.restyle(scale=scale)
         settle(chart)
         layer.grip_at(chart.frame, chart.model, QPoint(100, 100))
-        chart.snapshot()
+        image_of(chart)
 
 
 def test_at_rest_no_handle_is_seen(show_chart: ShowChart) -> None:
     chart, layer = shown(show_chart, drawn(DrawingKind.TREND_LINE), selected=1, hint="Click")
     with_handles = picture(chart)
-    image = chart.snapshot()
+    image = image_of(chart)
     layer.shown = replace(layer.shown, selected=None, hint="")
     chart.layers_changed()
     settle(chart)
     assert (picture(chart) != with_handles).any()
-    assert image == chart.snapshot()
+    assert image == image_of(chart)
 
 
 def test_ticks_and_hands_paint_no_closed_candle(show_chart: ShowChart) -> None:
