@@ -6,6 +6,7 @@ from PySide6.QtGui import QAction
 
 from desktop.actions import ActionId, ActionInfo
 from desktop.charting.action_table import chart_actions
+from desktop.charting.travel_action_table import travel_actions
 from desktop.translation import QT_TRANSLATE_NOOP
 from desktop.view_action_table import dock_actions, view_actions
 
@@ -22,6 +23,7 @@ def standard_actions() -> tuple[ActionInfo, ...]:
         *_file_actions(),
         *_training_actions(),
         *chart_actions(),
+        *travel_actions(),
         *view_actions(),
         *dock_actions(),
         *_help_actions(),

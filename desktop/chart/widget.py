@@ -28,6 +28,7 @@ from desktop.accessible import announce
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
+from desktop.chart.data.moment import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.framing.frame import Frame
 from desktop.chart.framing.pane import PRICE_PANE
@@ -53,7 +54,6 @@ from desktop.plain_text import LONGEST_TEXT
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
-_GHOST_MARGIN = 2.0
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 _NOT_TYPED = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
@@ -197,6 +197,8 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def set_series(self, series: CandleSeries | None, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
+        if not is_same_market:
+            self._model.show_moment(None)
         self._model.set_series(series, market_title)
         self._hands.let_go(keeps_crosshair=is_same_market)
         self._anchor.forget()
@@ -221,6 +223,15 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._frame_clock.request(Dirty.DATA)
         self.series_changed.emit()
 
+    def show_moment(self, moment: Moment | None) -> None:
+        """The market as it stood at a moment, with the forecast of then and nothing later; None: as it stands now."""
+        self._model.show_moment(moment)
+        self._hands.stop()
+        self._scale.show_end(self._model.count, self._model.room_ahead(self._scale.margin))
+        self._anchor.drop()
+        self._picture.dirty()
+        self._frame_clock.request(Dirty.DATA)
+
     def refresh(self) -> None:
         """The series has changed: candles were appended, inserted or replaced."""
         self._frame_clock.request(Dirty.DATA)
@@ -233,8 +244,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def set_forecast(self, forecast: ForecastMade | None) -> None:
         """The forecast to draw ahead of the closed candles; None hides it."""
         self._model.set_forecast(forecast)
-        if forecast is not None and forecast.ghosts:
-            self._scale.set_margin(len(forecast.ghosts) + _GHOST_MARGIN)
+        self._scale.set_margin(self._model.room_ahead(self._scale.margin))
         self._frame_clock.request(Dirty.VIEW)
 
     def set_holes(self, holes: KnownHoles | None) -> None:
@@ -244,9 +254,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def set_note(self, text: str) -> None:
         """What a user has to know of the forecast, near where it stands; nothing for an empty text."""
-        shown = plain(text, LONGEST_TEXT)
-        if shown != self._model.note:
-            self._model.note = shown
+        if self._model.set_note(plain(text, LONGEST_TEXT)):
             self._frame_clock.request(Dirty.TICK)
 
     def set_live(self, is_live: bool) -> None:
@@ -396,8 +404,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._frame_clock.request(Dirty.CURSOR)
 
     def _index_at_keys(self) -> int | None:
-        mark = self._hands.key_mark
-        return None if mark is None else self._model.index_of(mark.time_ms)
+        return None if self.key_mark is None else self._model.index_of(self.key_mark.time_ms)
 
     def fresh_frame(self) -> Frame:
         """The geometry as scales and model have it now, though no picture of it has been asked for yet."""
@@ -429,8 +436,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         if dirty & (Dirty.DATA | Dirty.VIEW):
             self._idle_work.look()
         changed = self._picture.renewed(dirty, lambda: self.frame, lambda: self.overlay)
-        is_far = not self._model.is_empty and not self._scale.is_newest_in_view
-        self._newest_button.place(self.frame, is_needed=is_far)
+        self._newest_button.place(self.frame, is_needed=not self._model.is_empty and not self._scale.is_newest_in_view)
         if changed is None or self._model.is_empty:
             self.viewport().update()
         else:
@@ -438,7 +444,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def _sync(self) -> None:
         """Take over the series' new length. Candles that came late must not push what is in view aside."""
-        self._model.drop_stale_forming()
+        self._model.follow()
         shifted = self._anchor.shifted()
         self._scale.set_count(self._model.count, shifted, may_follow=not self._hands.is_moving)
         self._hands.candles_shifted(shifted)

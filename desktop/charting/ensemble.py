@@ -23,14 +23,16 @@ from desktop.charting.go_to_date import GoToDate
 from desktop.charting.hindsight import Hindsight
 from desktop.charting.regimes import Regimes
 from desktop.charting.saving import ChartSaving
+from desktop.charting.stored_forecasts import ForecastReader
 from desktop.charting.studies import ChartStudies
+from desktop.charting.time_travel import TimeTravel
 from desktop.charting.tools import ChartTools
 from desktop.database import WindowDatabase
 from desktop.state import RunState
 from desktop.window import MainWindow
 
 
-class RunReader(PastReader, RegimeReader, Protocol):
+class RunReader(PastReader, RegimeReader, ForecastReader, Protocol):
     """What the chart reads of a run's record."""
 
 
@@ -57,7 +59,9 @@ class ChartEnsemble(QObject):
         self.saving = ChartSaving(window, chart, clock)
         GoToDate(window, chart)
         ChartStudies(window, chart)
+        self.travel = TimeTravel(window, chart, state, open_reader)
         self.tools = ChartTools(window, chart, state, database, clock)
+        self.tools.menu.add(self.travel.add_to_menu)
         Hindsight(window, chart, state, open_reader)
         Regimes(window, chart, state, open_reader)
         ForecastNote(state, chart)
@@ -76,6 +80,7 @@ class ChartEnsemble(QObject):
         """These have closed and are stored, in ascending time."""
         self.candles.add(candles)
         self.tools.see_closed(candles)
+        self.travel.present()
 
     def correct(self, candle: Candle) -> None:
         """A stored candle has other numbers now; prices that it had are history, which sets no alert off."""

@@ -47,7 +47,7 @@ class ForecastNote(QObject):
     def _behind_words(self) -> str:
         """While the trainer learns from candles of before, all that it forecast has come: no ghost is ahead."""
         model, forecast = self._chart.model, self._state.shown_forecast
-        series = model.series
+        series = model.whole
         if series is None or not len(series) or model.other_interval is not None:
             return ""
         if forecast is None:

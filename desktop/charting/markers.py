@@ -66,7 +66,7 @@ class ChartMarkers(QObject):
 
     def gather(self) -> None:
         """Look through what is known now. Of one series, incidents keep the candle that they were first put on."""
-        series = self._chart.model.series
+        series = self._chart.model.whole
         if series is None or not len(series):
             return
         found = [*self._of_incidents(series), *(_of_best(info) for info in self._bests())]

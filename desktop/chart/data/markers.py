@@ -79,7 +79,10 @@ class MarkerTrack:
             return nothing
         begin_ms, end_ms = model.time_at(max(int(first), 0)), model.time_at(min(int(last) + 1, model.count))
         assert begin_ms is not None and end_ms is not None
-        start, stop = np.searchsorted(self._times, (begin_ms, end_ms + series.interval.duration_ms))
+        stop_ms = end_ms + series.interval.duration_ms
+        if model.moment is not None:
+            stop_ms = min(stop_ms, model.moment.time_ms)
+        start, stop = np.searchsorted(self._times, (begin_ms, stop_ms))
         if start >= stop:
             return nothing
         times = self._times[start:stop]

@@ -6,25 +6,33 @@ import numpy as np
 
 from core.events import ForecastMade, Ghost
 from core.market.candle import Candle, Interval
+from core.market.past_series import PastSeries
 from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
 from desktop.chart.data.holes import KnownHoles
+from desktop.chart.data.moment import Moment
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
 
 _DECIMALS_FROM = 200
+_GHOST_MARGIN = 2.0
 
 
 class ChartModel:
-    """The data behind the picture. Everything is asked for by candle index; index `count` is the forming candle's."""
+    """The data behind the picture. Everything is asked for by candle index; index `count` is the forming candle's.
+
+    While a past moment is shown, all that is asked for is of then; what comes meanwhile is kept for the way back.
+    """
 
     def __init__(self) -> None:
         self.title = ""
-        self.note = ""
-        self.forming: Candle | None = None
+        self._note = ""
+        self._forming: Candle | None = None
         self._series: CandleSeries | None = None
+        self._then: PastSeries | None = None
+        self._moment: Moment | None = None
         self._forecast: ForecastMade | None = None
         self.holes: KnownHoles | None = None
         """What the exchange is known not to have; None where the candles come from none."""
@@ -37,20 +45,41 @@ class ChartModel:
 
     @property
     def series(self) -> CandleSeries | None:
+        """The closed candles that are shown."""
+        return self._series if self._moment is None else self._then
+
+    @property
+    def whole(self) -> CandleSeries | None:
+        """The closed candles of now, whatever moment is shown."""
         return self._series
 
     @property
+    def moment(self) -> Moment | None:
+        """The past one that is shown; None: now."""
+        return self._moment
+
+    @property
+    def forming(self) -> Candle | None:
+        """The candle that is still open; there is none in the past."""
+        return self._forming if self._moment is None else None
+
+    @property
     def forecast(self) -> ForecastMade | None:
-        return self._forecast
+        return self._forecast if self._moment is None else self._moment.forecast
+
+    @property
+    def note(self) -> str:
+        """What a user has to know of the forecast."""
+        return self._note if self._moment is None else self._moment.note
 
     @property
     def count(self) -> int:
         """Closed candles."""
-        return 0 if self._series is None else len(self._series)
+        return 0 if self.series is None else len(self.series)
 
     @property
     def version(self) -> int:
-        return -1 if self._series is None else self._series.version
+        return -1 if self.series is None else self.series.version
 
     @property
     def is_empty(self) -> bool:
@@ -61,72 +90,99 @@ class ChartModel:
         """The forming candle, else the newest closed one."""
         if self.forming is not None:
             return self.forming
-        return self._series[-1] if self._series is not None and self.count else None
+        return self.series[-1] if self.series is not None and self.count else None
+
+    def show_moment(self, moment: Moment | None) -> None:
+        """Show the candles that had closed by then and the forecast of then, and nothing later; None: all there is."""
+        self._moment = moment
+        self._decimals, self._decimals_version = 2, -1  # later prices may have had more
+        self.follow()
+
+    def follow(self) -> None:
+        """The series was changed by its owner: nothing of it that came later than the moment comes into view."""
+        self._drop_stale_forming()
+        whole, moment = self._series, self._moment
+        if whole is None or moment is None:
+            return
+        if self._then is None:
+            self._then = PastSeries(whole)
+        self._then.show(whole, moment.count_in(whole))
 
     def set_series(self, series: CandleSeries | None, title: str) -> None:
         """Another market: what belonged to the former one is let go."""
         self._series, self.title = series, title
-        self.forming, self._forecast = None, None
+        self._forming, self._forecast = None, None
         self.past.forget()
         self.regimes.forget()
         self._decimals, self._decimals_version = 2, -1
+        self.follow()
 
     def replace_series(self, series: CandleSeries) -> None:
         """The same market, with other candles of it."""
         self._series = series
-        self.drop_stale_forming()
+        self.follow()
 
     def set_forming(self, candle: Candle | None) -> None:
         """The candle as it stands now. One that is no newer than the closed ones is let go, one without numbers
         is not taken."""
         if candle is not None and not is_drawable(candle):
             return
-        self.forming = candle
-        self.drop_stale_forming()
+        self._forming = candle
+        self._drop_stale_forming()
 
-    def drop_stale_forming(self) -> None:
+    def _drop_stale_forming(self) -> None:
         """A candle that has closed is not forming any more."""
-        if self.forming is None or self._series is None or self.count == 0:
+        if self._forming is None or self._series is None or len(self._series) == 0:
             return
-        if self.forming.open_time_ms <= int(self._series.open_time_ms[-1]):
-            self.forming = None
+        if self._forming.open_time_ms <= int(self._series.open_time_ms[-1]):
+            self._forming = None
+
+    def set_note(self, note: str) -> bool:
+        """Of the forecast of now. Whether that is another than before."""
+        is_new, self._note = note != self._note, note
+        return is_new
 
     def set_forecast(self, forecast: ForecastMade | None) -> None:
         self._forecast = forecast
 
+    def room_ahead(self, margin: float) -> float:
+        """Candles of room that the forecast needs; `margin` where there is none."""
+        made = self.forecast
+        return margin if made is None or not made.ghosts else len(made.ghosts) + _GHOST_MARGIN
+
     def past_forecast(self, index: int) -> PastForecast | None:
         """What was forecast for this closed candle, at the horizon that is shown; None where nothing is known."""
-        return None if self._series is None else self.past.at(self._series, index)
+        return None if self.series is None else self.past.at(self.series, index)
 
     @property
     def forecast_age(self) -> int:
         """Candles that have closed since the forecast was made; 0 where it has seen the newest, or there is none."""
-        if self._forecast is None or self._series is None:
+        if self.forecast is None or self.series is None:
             return 0
-        return self.count - self._series.insertion_index(self._forecast.origin_open_time_ms + 1)
+        return self.count - self.series.insertion_index(self.forecast.origin_open_time_ms + 1)
 
     @property
     def other_interval(self) -> Interval | None:
         """The interval that forecasts are for, where it is not that of the candles: then no past forecast is shown, and
         ghosts only where they can be joined."""
         own_ms = self.past.interval_ms
-        if own_ms is None and self._forecast is not None and self._forecast.ghosts:
-            own_ms = self._forecast.ghosts[0].open_time_ms - self._forecast.origin_open_time_ms
-        if own_ms is None or self._series is None or own_ms == self._series.interval.duration_ms:
+        if own_ms is None and self.forecast is not None and self.forecast.ghosts:
+            own_ms = self.forecast.ghosts[0].open_time_ms - self.forecast.origin_open_time_ms
+        if own_ms is None or self.series is None or own_ms == self.series.interval.duration_ms:
             return None
         return Interval(own_ms)
 
     def candle(self, index: int) -> Candle | None:
         """The closed or forming candle at an index."""
-        if self._series is not None and 0 <= index < self.count:
-            return self._series[index]
+        if self.series is not None and 0 <= index < self.count:
+            return self.series[index]
         return self.forming if index == self.count else None
 
     def decimals(self) -> int:
         """Decimals of prices, as the market's newest prices show them; they only grow, so that labels stay still."""
-        if self._decimals_version != self.version and self._series is not None:
+        if self._decimals_version != self.version and self.series is not None:
             newest = slice(max(0, self.count - _DECIMALS_FROM), self.count)
-            prices = np.concatenate((self._series.open[newest], self._series.close[newest]))
+            prices = np.concatenate((self.series.open[newest], self.series.close[newest]))
             found = formatting.decimals_of_prices(prices)
             self._decimals = found if self._decimals_version < 0 else max(found, self._decimals)
             self._decimals_version = self.version
@@ -136,30 +192,30 @@ class ChartModel:
 
     def time_at(self, index: int) -> int | None:
         """The opening time at an index. Beyond the newest candle time goes on by the interval."""
-        if self._series is None or index < 0:
+        if self.series is None or index < 0:
             return None
         if index < self.count:
-            return int(self._series.open_time_ms[index])
-        step = self._series.interval.duration_ms
+            return int(self.series.open_time_ms[index])
+        step = self.series.interval.duration_ms
         if self.forming is not None:
             return self.forming.open_time_ms + (index - self.count) * step
-        return None if self.count == 0 else int(self._series.open_time_ms[-1]) + (index - self.count + 1) * step
+        return None if self.count == 0 else int(self.series.open_time_ms[-1]) + (index - self.count + 1) * step
 
     def index_from(self, time_ms: int) -> int | None:
         """The first index whose candle opens at or after a time, beyond the newest candle too."""
-        if self._series is None:
+        if self.series is None:
             return None
-        found = self._series.insertion_index(time_ms)
+        found = self.series.insertion_index(time_ms)
         if found < self.count:
             return found
         next_time = self.time_at(self.count)
         if next_time is None:
             return None
-        return self.count + max(0, -((next_time - time_ms) // self._series.interval.duration_ms))
+        return self.count + max(0, -((next_time - time_ms) // self.series.interval.duration_ms))
 
     def index_around(self, time_ms: int) -> int | None:
         """The index of the candle that a time lies in; in a gap that of the next."""
-        return None if self._series is None else self.index_from(self._series.interval.open_time_ms(time_ms))
+        return None if self.series is None else self.index_from(self.series.interval.open_time_ms(time_ms))
 
     def index_of(self, time_ms: int) -> int | None:
         """The index of the candle that opens, or will open, at exactly this time; None in a gap."""
@@ -169,22 +225,22 @@ class ChartModel:
     def missing_before(self, index: int) -> int:
         """How many candles are missing between this one and the one before it."""
         time, before = self.time_at(index), self.time_at(index - 1)
-        if time is None or before is None or self._series is None:
+        if time is None or before is None or self.series is None:
             return 0
-        return max(0, (time - before) // self._series.interval.duration_ms - 1)
+        return max(0, (time - before) // self.series.interval.duration_ms - 1)
 
     def absent_before(self, index: int) -> int:
         """How many of those the exchange is known not to have; 0 where it was not asked."""
         time, before = self.time_at(index), self.time_at(index - 1)
-        if self.holes is None or time is None or before is None or self._series is None:
+        if self.holes is None or time is None or before is None or self.series is None:
             return 0
-        step = self._series.interval.duration_ms
+        step = self.series.interval.duration_ms
         return int(self.holes.within_ms(before + step, time)) // step
 
     def ghosts(self) -> tuple[PlacedGhost, ...]:
         """The forecast's candles that have not closed yet, where they will stand; found anew only when one
         closed. At a coarser interval they are joined, at a finer one there are none."""
-        key = (self._forecast, self._series, self.version, self._forming_shown())
+        key = (self.forecast, self.series, self.version, self._forming_shown())
         if key != self._placed_key:
             self._placed, self._placed_key = self._place_ghosts(), key
         return self._placed
@@ -207,9 +263,9 @@ class ChartModel:
         )
 
     def _ghosts_shown(self) -> tuple[Ghost, ...]:
-        own, series = self.other_interval, self._series
-        if self._forecast is None or series is None or own is None:
-            return () if self._forecast is None else self._forecast.ghosts
+        own, series = self.other_interval, self.series
+        if self.forecast is None or series is None or own is None:
+            return () if self.forecast is None else self.forecast.ghosts
         if series.interval.duration_ms % own.duration_ms:
             return ()
-        return joined(self._forecast.ghosts, own.duration_ms, series.interval, self.forming)
+        return joined(self.forecast.ghosts, own.duration_ms, series.interval, self.forming)

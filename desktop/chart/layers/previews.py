@@ -57,7 +57,7 @@ class PreviewLayer:
 
     def key(self, model: ChartModel) -> Hashable:
         opens_at = None if model.forming is None else model.forming.open_time_ms
-        return (*(preview.forecast for preview in self._shown), model.version, opens_at)
+        return (*(preview.forecast for preview in self._shown), model.version, opens_at, model.moment)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         """Of what is to come, where the newest candle is in view."""
@@ -80,11 +80,11 @@ class PreviewLayer:
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Whose colour is which."""
         colours = [self.colour(frame, number) for number in range(len(self._shown))]
-        return self._words(frame.palette.muted_text, colours)
+        return () if model.moment is not None else self._words(frame.palette.muted_text, colours)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
         """Always the same, while there are previews: the forecast's label stands below them."""
-        return self._words(QColor(), [QColor()] * len(self._shown))
+        return () if model.moment is not None else self._words(QColor(), [QColor()] * len(self._shown))
 
     def _words(self, muted: QColor, colours: Sequence[QColor]) -> Sequence[Row]:
         if not self._shown:
@@ -99,9 +99,9 @@ class PreviewLayer:
 
 
 def _placed(forecast: ForecastMade, model: ChartModel) -> list[PlacedGhost]:
-    """Its ghosts that have not closed yet; none at another interval."""
+    """Its ghosts that have not closed yet; none at another interval, and none in the past: they are of now."""
     series = model.series
-    if series is None or not forecast.ghosts:
+    if series is None or not forecast.ghosts or model.moment is not None:
         return []
     if forecast.ghosts[0].open_time_ms - forecast.origin_open_time_ms != series.interval.duration_ms:
         return []

@@ -9,6 +9,8 @@ _WIDEST_SPACING = 160.0
 _NARROWEST_SPACING = 1.0
 _ALWAYS_VISIBLE = 3
 """That many candles stay in view however far one pans."""
+_PAST_SHARE = 0.2
+"""Of the view, at least, shows candles before the newest."""
 
 
 class TimeScale:
@@ -95,6 +97,14 @@ class TimeScale:
         self._count = count
         self._is_resting = (was_empty and count > 0) or (self._is_resting and follows)
         self._right += added if follows else inserted_before
+        self._settle()
+
+    def show_end(self, count: int, margin: float) -> None:
+        """There are `count` closed candles at the moment that is shown now: the view stands still while the newest of
+        them and its margin lie in it, with some candles before them; else it goes there."""
+        self._count, self._margin = count, margin
+        first, last = self.left + _PAST_SHARE * self._page, self._right - margin
+        self._is_resting = not first <= count - 1 <= last
         self._settle()
 
     def reset(self) -> None:

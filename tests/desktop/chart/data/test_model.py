@@ -90,7 +90,7 @@ def test_a_forming_candle_that_has_closed_goes() -> None:
     model = model_of(series)
     model.set_forming(forming_after(series))
     series.add(candle(20, 20_000.0))
-    model.drop_stale_forming()
+    model.follow()
     assert model.forming is None
     model.set_forming(candle(5, 20_000.0))
     assert model.forming is None

@@ -1,0 +1,114 @@
+"""A series up to one of its candles answers everything as one that was given only those."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.indicators.series import IndicatorSeries
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Candle
+from core.market.past_series import PastSeries
+from core.market.series import CandleSeries
+from tests.desktop.chart.support import MINUTE_MS, START_MS, candle, random_series
+
+COUNT = 40_000
+"""More than are looked through one by one: the pyramid answers."""
+
+
+def first_of(whole: CandleSeries, count: int) -> CandleSeries:
+    return CandleSeries.from_columns(whole.interval, whole.open_time_ms[:count], whole.values[:, :count])
+
+
+def assert_same(past: CandleSeries, made: CandleSeries) -> None:
+    assert len(past) == len(made)
+    assert np.array_equal(past.open_time_ms, made.open_time_ms) and np.array_equal(past.values, made.values)
+    assert past.extremes(0, len(made)) == made.extremes(0, len(made))
+    for number in (1, 4, 9, 20):
+        assert np.array_equal(past.level(number), made.level(number)), number
+
+
+@pytest.fixture(scope="module")
+def whole() -> CandleSeries:
+    return random_series(COUNT)
+
+
+def test_going_back_and_on_shows_what_was_there_and_nothing_later(whole: CandleSeries) -> None:
+    past = PastSeries(whole)
+    for count in (COUNT, COUNT - 1, COUNT - 11, COUNT - 10, 20_001, 3, 1, 2, 30_000, COUNT):
+        past.show(whole, count)
+        assert_same(past, first_of(whole, count))
+
+
+def test_it_shares_the_columns_and_says_nothing_changed_when_nothing_did(whole: CandleSeries) -> None:
+    past = PastSeries(whole)
+    past.show(whole, 500)
+    before = past.version
+    past.show(whole, 500)
+    assert past.version == before
+    assert np.shares_memory(past.values, whole.values)
+
+
+def test_none_of_its_candles_is_none() -> None:
+    past = PastSeries(random_series(5))
+    past.show(random_series(5), 3)
+    past.show(random_series(5), 0)
+    assert len(past) == 0 and past.extremes(0, 0) is None
+
+
+def test_candles_that_come_meanwhile_change_nothing_of_it() -> None:
+    whole = random_series(1_024)  # the next one needs other columns
+    past = PastSeries(whole)
+    past.show(whole, 1_000)
+    before, expected = past.version, first_of(whole, 1_000)
+    whole.add(candle(1_024, 20_000.0))
+    past.show(whole, 1_000)
+    assert past.version == before
+    assert_same(past, expected)
+
+
+def test_a_candle_that_comes_late_or_is_corrected_is_seen() -> None:
+    whole = random_series(300, skip=frozenset({100}))
+    past = PastSeries(whole)
+    past.show(whole, 200)
+    before = past.version
+    whole.add(candle(100, 20_000.0))
+    past.show(whole, 201)
+    assert past.version > before and past.changes_since(before) is None
+    assert_same(past, first_of(whole, 201))
+    late = whole[50]
+    whole.add(Candle(late.open_time_ms, late.open, late.high + 500, late.low, late.close, 1.0))
+    past.show(whole, 201)
+    assert_same(past, first_of(whole, 201))
+
+
+@pytest.mark.parametrize("kind", list(IndicatorKind))
+def test_indicators_over_it_are_those_of_the_earlier_candles_alone(kind: IndicatorKind) -> None:
+    whole = random_series(2_000)
+    past = PastSeries(whole)
+    past.show(whole, 2_000)
+    followed = IndicatorSeries(IndicatorSpec.of(kind), past)
+    for count in (1_990, 1_991, 700, 60, 1_500):
+        past.show(whole, count)
+        followed.sync()
+        alone = IndicatorSeries(IndicatorSpec.of(kind), first_of(whole, count))
+        assert np.array_equal(followed.values, alone.values, equal_nan=True), count
+        first = alone.first_defined
+        assert followed.extent(first, count) == alone.extent(first, count)
+
+
+def test_going_on_by_one_works_out_one(whole: CandleSeries) -> None:
+    past = PastSeries(whole)
+    past.show(whole, 1_000)
+    followed = IndicatorSeries(IndicatorSpec.of(IndicatorKind.EMA), past)
+    for count in (1_001, 1_000):
+        past.show(whole, count)
+        assert followed.count_missing() == 1
+        followed.sync()
+
+
+def test_times_are_those_of_its_candles(whole: CandleSeries) -> None:
+    past = PastSeries(whole)
+    past.show(whole, 10)
+    assert past.index_at(START_MS + 9 * MINUTE_MS) == 9
+    assert past.index_at(START_MS + 10 * MINUTE_MS) is None

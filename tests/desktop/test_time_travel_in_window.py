@@ -1,0 +1,59 @@
+"""Time travel by mouse and keys in the whole window: real feed, real trainer, real record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton
+
+from core.storage.reader import RecordReader
+from core.training.drawn import drawn_from_rows
+from desktop.actions import ActionId
+from desktop.app import Application
+from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
+
+_ALT = Qt.KeyboardModifier.AltModifier
+
+
+def stored_at(application: Application, index: int) -> object:
+    """The ghosts that the record holds for this candle."""
+    series, run_id = application.series, application.state.run_id
+    assert series is not None and run_id is not None
+    reader = RecordReader(application._database.db, run_id)
+    origin = int(series.open_time_ms[index])
+    rows = reader.forecasts_of(origin)
+    assert rows
+    return drawn_from_rows(rows, run_id, series.interval, reader.conditions_of(origin)).ghosts
+
+
+def button_of(application: Application, action_id: ActionId) -> QToolButton:
+    bar, action = application.charting.travel.bar, application.window.actions_of_window[action_id]
+    return next(button for button in bar.findChildren(QToolButton) if button.defaultAction() is action)
+
+
+def test_step_back_ten_candles_see_those_ghosts_and_go_on(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+    async def story(application: Application) -> None:
+        window, model, travel = application.window, application.chart.model, application.charting.travel
+        await until(lambda: step_of(application) >= CATCH_UP - 2, "the catch-up")
+        await until(lambda: model.count >= CATCH_UP and bool(model.ghosts()), "the newest forecast")
+        newest = model.count
+        for _ in range(10):
+            QTest.keyClick(window, Qt.Key.Key_Left, _ALT)
+        await until(lambda: bool(model.ghosts()), "the ghosts of then")
+        assert model.count == newest - 10 and model.moment is not None
+        assert tuple(placed.ghost for placed in model.ghosts()) == stored_at(application, newest - 11)
+        assert travel.bar.isVisible() and "10 candles ago" in travel.bar.said.text()
+        gate.release(2)
+        assert application.series is not None
+        await until(lambda: len(application.series or ()) == newest + 2, "candles meanwhile")
+        assert model.count == newest - 10, "they are kept"
+        QTest.mouseClick(button_of(application, ActionId.TRAVEL_BACK), Qt.MouseButton.LeftButton)
+        assert model.count == newest - 11
+        travel.bar.speed_chosen.emit(30.0)
+        QTest.mouseClick(button_of(application, ActionId.TRAVEL_PLAY), Qt.MouseButton.LeftButton)
+        await until(lambda: model.moment is None, "now, by playing")
+        assert model.count == newest + 2 and model.forecast is application.state.shown_forecast
+
+    run_window(qapp, context(tmp_path), story)
