@@ -308,6 +308,7 @@ class Application(QObject):
         runs.closed.connect(charting.add_closed)
         runs.corrected.connect(charting.correct)
         runs.forming.connect(charting.set_forming)
+        runs.pace_changed.connect(charting.travel.set_pace)
         runs.told.connect(charting.take_told)
         runs.feed_event.connect(self._on_feed_event)
         self._connect_feed_record()

@@ -15,6 +15,7 @@ from core.market.candle import Candle, Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
 from core.market.feeds.holds import VenueHolds
+from core.market.feeds.pace import ReplayPace
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.reading import Watch
 from core.market.pipeline import FeedTold, MarketPipeline
@@ -88,6 +89,12 @@ class MarketFeed(QObject):
         )
         self._feed = built.feed
         return built
+
+    @property
+    def pace(self) -> ReplayPace | None:
+        """Of a replay whose candles come by and by."""
+        pace = getattr(self._feed, "pace", None)
+        return pace if isinstance(pace, ReplayPace) else None
 
     def _is_known(self, market: Market) -> bool:
         return self._store.latest_open_time_ms(market) is not None

@@ -59,6 +59,8 @@ class RunController(QObject):
     """FeedTold: what the feed says about itself."""
     forming = Signal(object)
     """Candle"""
+    pace_changed = Signal(object)
+    """ReplayPace of the feed that runs now; None: it has none, or has ended."""
     feed_event = Signal(object)
     """FeedStatus or CatchUpProgress"""
     batch = Signal(object)
@@ -242,6 +244,7 @@ class RunController(QObject):
             file.end()
 
     def _run_feed(self, feed: MarketFeed) -> None:
+        self.pace_changed.emit(feed.pace)
         self._task = asyncio.ensure_future(feed.run())
         self._task.add_done_callback(self._on_feed_done)
 
@@ -322,6 +325,7 @@ class RunController(QObject):
     def _forget_feed(self) -> None:
         if self._feed is not None:
             self._feed.deleteLater()
+            self.pace_changed.emit(None)
         self._feed = None
 
     async def _end_worker(self) -> None:
@@ -360,6 +364,8 @@ class RunController(QObject):
     def _on_feed_done(self, task: asyncio.Task[None]) -> None:
         if task.cancelled():
             return
+        if task is self._task:
+            self.pace_changed.emit(None)
         error = task.exception()
         if error is not None:
             _log.error("The feed ended with an error.", exc_info=error)

@@ -1,4 +1,4 @@
-"""The chart at a past candle: one step back or on, by slider, menu and keys, or playing until now is reached."""
+"""The chart at a past candle: a step back or on, by slider, menu and keys, playing until now; and a replay's pace."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
+from core.market.feeds.pace import ReplayPace
 from desktop.accessible import announce
 from desktop.actions import ActionId
 from desktop.chart.data.moment import Moment
@@ -28,7 +29,8 @@ _MINUTE_MS = 60_000
 
 
 class TimeTravel(QObject):
-    """The one that says which moment the chart shows; the chart keeps it, and the feed goes on meanwhile."""
+    """The one that says which moment the chart shows, and which pace a replay has; chart and feed keep them. The feed
+    goes on, or stands still, whatever moment is shown."""
 
     def __init__(
         self,
@@ -46,7 +48,8 @@ class TimeTravel(QObject):
         self._reading, self._walk = QTimer(self), QTimer(self)
         self._reading.setSingleShot(True)
         self._reading.timeout.connect(self._read)
-        self._walk.timeout.connect(lambda: self.go_to(self.shown + 1))
+        self._walk.timeout.connect(self._walk_on)
+        self._pace: ReplayPace | None = None
         middle = window.centralWidget().layout()
         if middle is not None:
             middle.addWidget(self.bar)
@@ -99,13 +102,27 @@ class TimeTravel(QObject):
         self._walk.stop()
         if self.is_past:
             self.go_to(self.shown + 1)
+        elif self._pace is not None:
+            self._pace.step()
+            self.present()
 
     def play(self) -> None:
-        """Go on candle by candle until now; or stand still, where it does so already."""
+        """Go on candle by candle, until now and then with the replay; or stand still, where candles come already."""
         if self._walk.isActive():
             self._walk.stop()
         elif self.is_past:
             self._walk.start(round(1000 / self._speed))
+        elif self._pace is not None:
+            (self._pace.play if self._pace.is_paused else self._pace.pause)()
+        self.present()
+
+    @Slot(object)
+    def set_pace(self, pace: ReplayPace | None) -> None:
+        """Of the feed that runs now; None where there is none to be set."""
+        self._pace = pace
+        if pace is not None:
+            self._speed = pace.speed
+            self.bar.show_speed(pace.speed)
         self.present()
 
     def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
@@ -135,12 +152,14 @@ class TimeTravel(QObject):
         """Let bar and actions agree with what is shown."""
         words = self._words()
         self.bar.show_place(self.shown, self.newest, words, is_past=self.is_past)
-        self.bar.setVisible(self.is_past)
+        can_play = self.is_past or self._pace is not None
+        self.bar.setVisible(can_play)
         actions, ids = self._window.actions_of_window, ActionId
         actions[ids.TRAVEL_BACK].setEnabled(self.shown > 0)
-        for action_id in (ids.TRAVEL_PLAY, ids.TRAVEL_FORWARD, ids.TRAVEL_NOW):
-            actions[action_id].setEnabled(self.is_past)
-        text, tooltip, name = PAUSE_WORDS if self._walk.isActive() else PLAY_WORDS
+        actions[ids.TRAVEL_NOW].setEnabled(self.is_past)
+        for action_id in (ids.TRAVEL_PLAY, ids.TRAVEL_FORWARD):
+            actions[action_id].setEnabled(can_play)
+        text, tooltip, name = PAUSE_WORDS if self._is_playing() else PLAY_WORDS
         palette = self._chart.style_shown.palette
         actions.present(ids.TRAVEL_PLAY, translate("Actions", text), translate("Actions", tooltip), name, palette)
 
@@ -163,12 +182,20 @@ class TimeTravel(QObject):
             changed.connect(self._read_again)
         self._window.closing.connect(self._end)
 
+    def _is_playing(self) -> bool:
+        is_replaying = self._pace is not None and not self._pace.is_paused
+        return self._walk.isActive() or (is_replaying and not self.is_past)
+
     def _words(self) -> str:
         moment, whole = self._chart.model.moment, self._chart.model.whole
-        if moment is None or whole is None:
+        if whole is None or not len(whole):
             return ""
         zone, has_seconds = self._chart.style_shown.time_zone, whole.interval.duration_ms % _MINUTE_MS != 0
-        time = format_time(moment.time_ms, zone, seconds=has_seconds)
+        newest_ms = whole.interval.close_time_ms(int(whole.open_time_ms[-1]))
+        time = format_time(newest_ms if moment is None else moment.time_ms, zone, seconds=has_seconds)
+        if moment is None:
+            words = translate("Chart", "Replay at {0}") if self._is_playing() else translate("Chart", "Paused at {0}")
+            return words.format(time)
         return translate("Chart", "Showing {0}, {1} ago").format(time, format_candles(self.newest - self.shown))
 
     def _on_slider(self, index: int) -> None:
@@ -177,8 +204,17 @@ class TimeTravel(QObject):
 
     def _on_speed(self, speed: float) -> None:
         self._speed = speed
+        if self._pace is not None:
+            self._pace.set_speed(speed)
         if self._walk.isActive():
             self._walk.start(round(1000 / speed))
+
+    @Slot()
+    def _walk_on(self) -> None:
+        self.go_to(self.shown + 1)
+        if not self.is_past and self._pace is not None:  # who plays wants to go on
+            self._pace.play()
+            self.present()
 
     @Slot()
     def _on_series(self) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from core.clock import Clock
 from core.market.candle import FILE_VENUE, Candle, Market
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus, Known
+from core.market.feeds.pace import ReplayPace
 from core.market.files import CandleFile, rejections_in_words
 
 _log = logging.getLogger("ghostcandle.feed")
@@ -42,7 +43,8 @@ class ReplayFeed:
         self._rejections = rejections_in_words(file.rejected)
         self._market = Market(FILE_VENUE, name, file.interval)
         self._clock = clock
-        self._speed = speed
+        self.pace = None if speed == 0.0 else ReplayPace(speed)
+        """By which its candles come after the first; None: all at once."""
         self._catch_up = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
         self._closed = asyncio.Event()
 
@@ -61,8 +63,9 @@ class ReplayFeed:
         at_once = max(0, self._catch_up - done)
         async for event in self._at_once(left[:at_once], done):
             yield event
-        async for event in self._paced(left[at_once:]):
-            yield event
+        if self.pace is not None:
+            async for event in self._paced(left[at_once:], self.pace):
+                yield event
         if not self._closed.is_set():
             yield self._status(FeedState.ENDED, f"The end of {self._market.symbol} was reached.")
 
@@ -82,14 +85,37 @@ class ReplayFeed:
                 yield CatchUpProgress(done + index, done + len(candles))
                 await asyncio.sleep(0)
 
-    async def _paced(self, candles: Sequence[Candle]) -> AsyncIterator[FeedEvent]:
-        if candles and not self._closed.is_set():
-            pace = f"{self._speed:g} candle{'' if self._speed == 1.0 else 's'} a second"
-            yield self._status(FeedState.REPLAYING, f"{self._market.symbol} at {pace}.")
+    async def _paced(self, candles: Sequence[Candle], pace: ReplayPace) -> AsyncIterator[FeedEvent]:
+        told, is_due = "", False
         for candle in candles:
-            if await self._wait(1.0 / self._speed):
-                return
+            while not is_due:
+                if self._closed.is_set():
+                    return
+                if told != (told := self._words(pace)):
+                    yield self._status(FeedState.REPLAYING, told)
+                is_due = await self._is_due(pace)
+            is_due = False
             yield ClosedCandle(candle, is_live=True)
+
+    def _words(self, pace: ReplayPace) -> str:
+        if pace.is_paused:
+            return f"{self._market.symbol} is paused."
+        return f"{self._market.symbol} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} a second."
+
+    async def _is_due(self, pace: ReplayPace) -> bool:
+        """Wait for the next candle. False where the pace was changed or the feed closed before it was due."""
+        changed = pace.watched()
+        if pace.take_step():
+            return True
+        closing = self._closed.wait() if pace.is_paused else self._wait(1.0 / pace.speed)
+        due, change = asyncio.ensure_future(closing), asyncio.ensure_future(changed.wait())
+        try:
+            await asyncio.wait({due, change}, return_when=asyncio.FIRST_COMPLETED)
+            return due.done() and not due.result()
+        finally:
+            for each in (due, change):
+                each.cancel()
+            await asyncio.gather(due, change, return_exceptions=True)
 
     async def _wait(self, seconds: float) -> bool:
         """Wait; True at once when the feed was closed."""
