@@ -56,6 +56,9 @@ class ChartSettings:
         description="The zone of all times on the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
     )
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
+    volume_profile: bool = Field(
+        default=False, description="How much was traded at each price, of the candles in view: bars behind them."
+    )
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
     hindsight: bool = Field(default=False, description="Past forecasts laid over the candles that came.")
     hindsight_horizon: int = Field(

@@ -31,6 +31,7 @@ class ActionId(StrEnum):
     HINDSIGHT_HORIZON = "hindsight_horizon"
     ERROR_STRIP = "error_strip"
     REGIMES = "regimes"
+    VOLUME_PROFILE = "volume_profile"
     STYLE_CANDLES = "style_candles"
     STYLE_HOLLOW = "style_hollow"
     STYLE_BARS = "style_bars"

@@ -235,6 +235,16 @@ def _shown() -> tuple[ActionInfo, ...]:
             is_checkable=True,
         ),
         ActionInfo(
+            ActionId.VOLUME_PROFILE,
+            QT_TRANSLATE_NOOP("Actions", "Volume pr&ofile"),
+            QT_TRANSLATE_NOOP("Actions", "How much was traded at each price, of the candles in view"),
+            "Ctrl+Alt+V",
+            "chart-timeline",
+            (CHART,),
+            section=2,
+            is_checkable=True,
+        ),
+        ActionInfo(
             ActionId.SHOW_BANDS,
             QT_TRANSLATE_NOOP("Actions", "Show &bands"),
             QT_TRANSLATE_NOOP("Actions", "The 50 % and 90 % bands around the forecast"),

@@ -27,6 +27,7 @@ from desktop.charting.stored_forecasts import ForecastReader
 from desktop.charting.studies import ChartStudies
 from desktop.charting.time_travel import TimeTravel
 from desktop.charting.tools import ChartTools
+from desktop.charting.volume_profile import ChartVolumeProfile
 from desktop.database import WindowDatabase
 from desktop.state import RunState
 from desktop.window import MainWindow
@@ -64,6 +65,7 @@ class ChartEnsemble(QObject):
         self.tools.menu.add(self.travel.add_to_menu)
         Hindsight(window, chart, state, open_reader)
         Regimes(window, chart, state, open_reader)
+        ChartVolumeProfile(window, chart)
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)
         self.candles = ChartCandles(window, chart, database, self.history)

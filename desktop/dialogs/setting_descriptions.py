@@ -143,6 +143,10 @@ DESCRIPTIONS = (
         "The zone of all times on the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
     ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Volume bars under the candles."),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "How much was traded at each price, of the candles in view: bars behind them.",
+    ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The 50 % and 90 % bands around the ghosts."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Past forecasts laid over the candles that came."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "How many candles before their target past forecasts were made."),

@@ -112,6 +112,7 @@ _TITLES = {
     "twin_age": QT_TRANSLATE_NOOP("Settings", "Age of the twin, in candles"),
     "undo_minutes": QT_TRANSLATE_NOOP("Settings", "Minutes to undo a deletion"),
     "venue": QT_TRANSLATE_NOOP("Settings", "Venue"),
+    "volume_profile": QT_TRANSLATE_NOOP("Settings", "Volume profile"),
     "warmup_steps": QT_TRANSLATE_NOOP("Settings", "Warm-up steps"),
     "watchlist": QT_TRANSLATE_NOOP("Settings", "Watchlist"),
     "weight_decay": QT_TRANSLATE_NOOP("Settings", "Weight decay"),

@@ -24,6 +24,7 @@ from desktop.chart.layers.previews import PreviewLayer
 from desktop.chart.layers.price_lines import PriceLinesLayer
 from desktop.chart.layers.regimes import RegimeLayer
 from desktop.chart.layers.study import StudyLayer
+from desktop.chart.layers.volume_profile import VolumeProfileLayer
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
 from tests.desktop.chart.test_painting import picture
@@ -75,7 +76,7 @@ def _like(layer: Layer) -> Layer:
     match layer:
         case StudyLayer():
             return StudyLayer(layer.spec, layer.number, layer.ordinal)
-        case HindsightLayer() | ErrorStripLayer() | RegimeLayer():
+        case HindsightLayer() | ErrorStripLayer() | RegimeLayer() | VolumeProfileLayer():
             return type(layer)()  # what they show is the model's
         case PriceLinesLayer():
             lines = PriceLinesLayer()

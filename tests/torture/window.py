@@ -36,7 +36,13 @@ LEFT_ALONE = (ActionId.QUIT, ActionId.OPEN_DATA_FOLDER, ActionId.SAVE_PICTURE, A
 _MOST_DIALOGS = 3
 _MOST_LINES = 12
 _STEPS = 200
-_LOOKS_BACK = (ActionId.HINDSIGHT, ActionId.HINDSIGHT_HORIZON, ActionId.ERROR_STRIP, ActionId.REGIMES)
+_LOOKS_BACK = (
+    ActionId.HINDSIGHT,
+    ActionId.HINDSIGHT_HORIZON,
+    ActionId.ERROR_STRIP,
+    ActionId.REGIMES,
+    ActionId.VOLUME_PROFILE,
+)
 _ON_CHART = 0.5
 """Of the keys, are for the chart, wherever the focus is."""
 

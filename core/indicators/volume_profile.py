@@ -1,0 +1,22 @@
+"""At which prices how much was traded, as far as candles tell it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]
+
+
+def volume_by_price(low: FloatArray, high: FloatArray, volume: FloatArray, edges: FloatArray) -> FloatArray:
+    """The volume between neighbouring `edges`, which ascend: shape [len(edges) - 1].
+
+    A candle does not tell at which of its prices it was traded: its volume is spread evenly from its low to its high,
+    as charts usually do. One without a range counts where its price is, upper edges included. What lies beyond the
+    edges is left out. low, high, volume: shape [candles].
+    """
+    span = high - low
+    with np.errstate(divide="ignore", invalid="ignore"):
+        below = np.clip((edges[None, :] - low[:, None]) / span[:, None], 0.0, 1.0)
+    below = np.where(span[:, None] > 0.0, below, edges[None, :] >= high[:, None])
+    return np.asarray(np.diff(volume @ below), dtype=np.float64)
