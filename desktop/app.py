@@ -29,6 +29,7 @@ from core.market.feeds.holds import VenueHolds
 from core.market.series import CandleSeries
 from core.settings import MarketSettings, Settings
 from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
 from core.training.catch_up import JOB_ID
 from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
@@ -97,9 +98,7 @@ class Application(QObject):
             self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, self._layout
         )
         self.window.setWindowIcon(QIcon(str(icon_path())))
-        self.charting = ChartEnsemble(
-            self.window, self.chart, self.state, self._database, context.folder, self._library.past, self._clock
-        )
+        self.charting = self._make_charting(context.folder)
         self.run_watch = RunWatch(self.window, self.state, self.window.messages)
         holds = VenueHolds(self._clock)
         self.runs = RunController(
@@ -123,10 +122,7 @@ class Application(QObject):
             self._clock,
         )
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
-        lists = self.watching.lists
-        self.finder = Finder(self.window, self.theme, lists.known, self._database.stored_markets, lists.request)
-        lists.ready.connect(self.finder.take_symbols)
-        self.chart.typed.connect(self.finder.open_markets)
+        self.finder = self._make_finder()
         self._make_side_work()
         self._market: Market | None = None
         self._connect_user()
@@ -139,6 +135,19 @@ class Application(QObject):
         self._opener.progressed.connect(self._show_check)
         self._opener.opened.connect(self._begin)
         self._opener.failed.connect(self._on_not_opened)
+
+    def _make_charting(self, folder: DataFolder) -> ChartEnsemble:
+        past, clock = self._library.past, self._clock
+        return ChartEnsemble(self.window, self.chart, self.state, self._database, folder, past, clock, self.theme)
+
+    def _make_finder(self) -> Finder:
+        """Opened by its own keys, by letters typed on the chart, and by the button over it."""
+        lists = self.watching.lists
+        finder = Finder(self.window, self.theme, lists.known, self._database.stored_markets, lists.request)
+        lists.ready.connect(finder.take_symbols)
+        self.chart.typed.connect(finder.open_markets)
+        self.charting.bar.market_wanted.connect(finder.open_markets)
+        return finder
 
     def _make_side_work(self) -> None:
         """What goes on beside the run, each on a thread, a process or a timer of its own."""

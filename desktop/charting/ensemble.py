@@ -21,6 +21,7 @@ from desktop.charting.candles import ChartCandles
 from desktop.charting.forecast_note import ForecastNote
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.hindsight import Hindsight
+from desktop.charting.market_bar import MarketBar
 from desktop.charting.regimes import Regimes
 from desktop.charting.saving import ChartSaving
 from desktop.charting.stored_forecasts import ForecastReader
@@ -30,6 +31,7 @@ from desktop.charting.tools import ChartTools
 from desktop.charting.volume_profile import ChartVolumeProfile
 from desktop.database import WindowDatabase
 from desktop.state import RunState
+from desktop.theme import Theme
 from desktop.window import MainWindow
 
 
@@ -53,10 +55,12 @@ class ChartEnsemble(QObject):
         folder: DataFolder,
         open_reader: Callable[[str], RunReader],
         clock: Clock,
+        theme: Theme,
     ) -> None:
         super().__init__(window)
         self._state = state
         self._appearance = ChartAppearance(window, chart)
+        self.bar = MarketBar(window, chart, theme)
         self.saving = ChartSaving(window, chart, clock)
         GoToDate(window, chart)
         ChartStudies(window, chart)
@@ -75,6 +79,7 @@ class ChartEnsemble(QObject):
         """Put this market's stored candles and lines on the chart; what came before is gone. The database is open."""
         self._appearance.set_venue(market.venue)
         self.candles.show_market(market)
+        self.bar.show_market(market)
         stored = self.candles.stored
         self.tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
 

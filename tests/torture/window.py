@@ -59,7 +59,7 @@ class WindowActs:
         self.chart = ChartWidget(theme, clock)
         self.window = MainWindow(self.state, theme, self.chart, self.library, Settings(), folder.root)
         self.charting = ChartEnsemble(
-            self.window, self.chart, self.state, self.database, folder, self.library.past, clock
+            self.window, self.chart, self.state, self.database, folder, self.library.past, clock, theme
         )
         for action_id in LEFT_ALONE:
             self.window.actions_of_window[action_id].setEnabled(False)

@@ -101,10 +101,10 @@ def test_keys_of_places_on_the_chart_are_alt_shift_and_a_letter_and_nobody_elses
     registry = typing.bench.window.actions_of_window
     keys = [info.shortcut for info in registry.infos() if info.shortcut]
     assert len(keys) == len(set(keys))
-    own = {info.shortcut for info in registry.infos() if info.place == CHART_PLACE}
-    assert {key for key in own if len(key.split("+")[-1]) == 1} - {"Ctrl+Z"} == {
-        f"Alt+Shift+{letter}" for letter in "ANMLHXRE"
-    }
+    own = {info.shortcut for info in registry.infos() if info.place == CHART_PLACE and info.shortcut}
+    with_letters = {key for key in own if len(key.split("+")[-1]) == 1 and not key.startswith("Ctrl+")}
+    assert with_letters >= {f"Alt+Shift+{letter}" for letter in "ANMLHXRE"}
+    assert all(key.startswith("Alt+Shift+") for key in with_letters)
     hindsight = registry[ActionId.HINDSIGHT]
     both = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
     seen: list[bool] = []

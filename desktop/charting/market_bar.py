@@ -1,0 +1,95 @@
+"""The bar over the chart: which market is shown and at which interval, each a button to choose another."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from core.market.candle import Market
+from core.market.venue_names import venue_name
+from core.plain import plain
+from desktop.chart.widget import ChartWidget
+from desktop.finder.sources import INTERVALS
+from desktop.icons import icon
+from desktop.plain_text import paragraphs
+from desktop.theme import Palette, Theme
+from desktop.translation import translate
+from desktop.window import MainWindow
+
+_LONGEST_SYMBOL = 24
+"""Characters: a file's symbol is its name."""
+_MARGINS = (4, 1, 4, 1)
+
+
+class MarketBar(QWidget):
+    """Lies right over the chart in the window. The chart tells the interval, whoever changed it."""
+
+    market_wanted = Signal()
+    """Another market is to be chosen."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget, theme: Theme) -> None:
+        super().__init__(window)
+        self._chart = chart
+        self.symbol, self.interval = QToolButton(), QToolButton()
+        self._dress(window)
+        self._lay_out(chart)
+        self.symbol.clicked.connect(self.market_wanted)
+        chart.series_changed.connect(self._show_interval)
+        theme.changed.connect(self._apply_palette)
+        self._apply_palette(theme.palette)
+        self.show_market(None)
+
+    def show_market(self, market: Market | None) -> None:
+        """This market's candles are on the chart; None: not yet any."""
+        if market is None:
+            text, name = translate("Chart", "Market"), translate("Chart", "Choose a market")
+        else:
+            text = plain(market.symbol, _LONGEST_SYMBOL)
+            name = translate("Chart", "Market {0} of {1}").format(text, venue_name(market.venue))
+        self.symbol.setText(text.replace("&", "&&"))
+        self.symbol.setAccessibleName(name)
+        hint = translate("Chart", "Another market: click, or type its letters on the chart")
+        self.symbol.setToolTip(paragraphs(f"{name}\n{hint}"))
+        self._show_interval()
+
+    def _show_interval(self) -> None:
+        """That of the candles that are shown, also where they are joined of the market's."""
+        series = self._chart.model.series
+        self.interval.setVisible(series is not None)
+        if series is not None:
+            self.interval.setText(str(series.interval))
+            self.interval.setAccessibleName(translate("Chart", "Interval {0}").format(series.interval))
+
+    def _dress(self, window: MainWindow) -> None:
+        menu = QMenu(self.interval)
+        menu.setToolTipsVisible(True)
+        menu.addActions([window.actions_of_window[action_id] for action_id in INTERVALS])
+        self.interval.setMenu(menu)
+        self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.interval.setToolTip(
+            paragraphs(translate("Chart", "Another interval: click, or type its minutes on the chart"))
+        )
+        self.symbol.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        strong = self.symbol.font()
+        strong.setBold(True)
+        self.symbol.setFont(strong)
+        for button in (self.symbol, self.interval):
+            button.setAutoRaise(True)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys to the chart
+
+    def _lay_out(self, chart: ChartWidget) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(*_MARGINS)
+        row.addWidget(self.symbol)
+        row.addWidget(self.interval)
+        row.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        around = chart.parentWidget().layout()
+        if isinstance(around, QVBoxLayout):
+            around.insertWidget(around.indexOf(chart), self)
+        before = chart.previousInFocusChain()
+        QWidget.setTabOrder(before, self.symbol)
+        QWidget.setTabOrder(self.symbol, self.interval)
+
+    def _apply_palette(self, palette: Palette) -> None:
+        self.symbol.setIcon(icon("magnify", palette.muted_text))
