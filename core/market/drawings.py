@@ -12,7 +12,7 @@ from core.plain import plain
 
 LONGEST_TEXT = 120
 WIDEST_PX = 4
-MOST_DRAWINGS = 500
+MOST_DRAWINGS = 200
 """On one market: more of them than anyone can tell apart."""
 FARTHEST_MS = 2**53
 """Anchors may lie ahead of the newest candle, and before the first: as far as a double counts milliseconds."""

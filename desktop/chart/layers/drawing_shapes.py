@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from PySide6.QtCore import QLineF, QPointF, QRectF
+from PySide6.QtCore import QLineF, QPointF, QRect, QRectF
 from PySide6.QtGui import QFont, QFontMetrics
 
 from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind, fibonacci_prices
@@ -19,8 +19,18 @@ from desktop.chart.framing.frame import Frame
 _LINE_REACH_PX, _HANDLE_REACH_PX = 4, 8
 _BEYOND_PX = 16
 """Lines are cut that far outside the pane, where nobody sees their ends."""
+_INSET_PX = 6
 _GROWTH = 0.3
 """How much larger a text is with each step of width."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A line of text: where its baseline begins, and the ground that it stands on."""
+
+    baseline: QPointF
+    said: str
+    ground: QRectF
 
 
 @dataclass(frozen=True)
@@ -33,10 +43,19 @@ class Shape:
     """Dashed."""
     areas: tuple[QRectF, ...] = ()
     handles: tuple[QPointF, ...] = ()
-    words: tuple[tuple[QPointF, str], ...] = ()
-    """Each with where its baseline begins."""
-    label: QRectF | None = None
-    """What a text covers."""
+    words: tuple[Words, ...] = ()
+
+    @property
+    def area(self) -> QRect | None:
+        """The device pixels that its parts lie in; None where all of it is out of view."""
+        parts = [QRectF(line.p1(), line.p2()).normalized() for line in (*self.lines, *self.guides)]
+        parts += [QRectF(handle, handle) for handle in self.handles]
+        parts += [*self.areas, *(words.ground for words in self.words)]
+        if not parts:
+            return None
+        left, top = min(part.left() for part in parts), min(part.top() for part in parts)
+        right, bottom = max(part.right() for part in parts), max(part.bottom() for part in parts)
+        return QRectF(left, top, right - left, bottom - top).toAlignedRect()
 
 
 @dataclass(frozen=True)
@@ -66,8 +85,9 @@ def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip | None:
     if near is not None and _distance(place, shape.handles[near]) <= frame.scaled(_HANDLE_REACH_PX):
         return Grip(shape.drawing, near)
     reach = frame.scaled(_LINE_REACH_PX) + frame.scaled(shape.drawing.width_px) / 2
-    is_on_label = shape.label is not None and shape.label.contains(place)
-    if is_on_label or any(distance_to(line, place) <= reach for line in (*shape.lines, *shape.guides)):
+    is_text = shape.drawing.kind is DrawingKind.TEXT
+    is_on_text = is_text and any(words.ground.contains(place) for words in shape.words)
+    if is_on_text or any(distance_to(line, place) <= reach for line in (*shape.lines, *shape.guides)):
         return Grip(shape.drawing)
     return None
 
@@ -166,33 +186,34 @@ def _fibonacci(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
     return Shape(drawing, lines, () if way is None else (way,), seen, _seen(frame, points), words)
 
 
-def _level_words(
-    frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]
-) -> tuple[tuple[QPointF, str], ...]:
+def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]) -> tuple[Words, ...]:
     """Left of each level, where there is room, stand its share and its price. Those that would lie on the one before
     are left out."""
-    words: list[tuple[QPointF, str]] = []
-    fonts, inset = frame.fonts, frame.scaled(6)
+    words: list[Words] = []
+    fonts, inset = frame.fonts, frame.scaled(_INSET_PX)
     down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2
     for share, price, line in zip(FIBONACCI_LEVELS, prices, lines, strict=True):
-        if line is None or (words and abs(words[-1][0].y() - down - line.y1()) < fonts.line):
+        if line is None or (words and abs(words[-1].baseline.y() - down - line.y1()) < fonts.line):
             continue
         said = f"{share:g}  {formatting.format_price(price, frame.decimals)}"
-        left = min(line.x1(), line.x2())
-        beside = left - inset - fonts.width(said)
-        words.append((QPointF(beside if beside >= 0 else max(left, 0.0) + inset, line.y1() + down), said))
+        left, width = min(line.x1(), line.x2()), fonts.width(said)
+        x = left - inset - width
+        x = x if x >= 0 else max(left, 0.0) + inset
+        y = line.y1() + down
+        ground = QRectF(x - inset / 2, y - fonts.metrics.ascent(), width + inset, fonts.line)
+        words.append(Words(QPointF(x, y), said, ground))
     return tuple(words)
 
 
 def _text(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
     """Above and to the right of its anchor."""
-    metrics, inset = QFontMetrics(text_font(frame, drawing)), frame.scaled(4)
+    metrics, inset = QFontMetrics(text_font(frame, drawing)), frame.scaled(_INSET_PX)
     baseline = points[0] + QPointF(inset, -inset - metrics.descent())
-    size = metrics.horizontalAdvance(drawing.text), metrics.height()
-    label = QRectF(points[0].x(), baseline.y() - metrics.ascent() - inset / 2, size[0] + 2 * inset, size[1] + inset)
-    if not label.intersects(_view(frame)):
+    width = metrics.horizontalAdvance(drawing.text)
+    ground = QRectF(points[0].x(), baseline.y() - metrics.ascent(), width + 2 * inset, metrics.height())
+    if not ground.intersects(_view(frame)):
         return Shape(drawing)
-    return Shape(drawing, handles=_seen(frame, points), words=((baseline, drawing.text),), label=label)
+    return Shape(drawing, handles=_seen(frame, points), words=(Words(baseline, drawing.text, ground),))
 
 
 _SHAPES: dict[DrawingKind, Callable[[Frame, Drawing, list[QPointF]], Shape]] = {

@@ -362,9 +362,8 @@ def test_the_dialog_sets_words_colour_and_size_as_one_change(bench: ToolBench, w
     if way == "F2":
         bench.key(Qt.Key.Key_F2)
     else:
-        label = shape_of(bench.bench.chart.frame, bench.bench.chart.model, drawing).label
-        assert label is not None
-        at = (label.center() / bench.bench.chart.frame.ratio).toPoint()
+        (words,) = shape_of(bench.bench.chart.frame, bench.bench.chart.model, drawing).words
+        at = (words.ground.center() / bench.bench.chart.frame.ratio).toPoint()
         QTest.mouseDClick(bench.bench.chart.viewport(), LEFT, NONE, at)
     dialog = dialog_of(bench)
     dialog.colour.setCurrentText("Purple")

@@ -101,9 +101,23 @@ def test_it_is_hit_where_it_is_seen(show_chart: ShowChart, kind: DrawingKind, sc
         place = QPointF(column + 0.5, row + 0.5)
         if column >= frame.layout.plot_right or any(area.contains(place) for area in inside):
             continue
-        on_words = any(-4 <= column - at.x() <= 200 and -20 <= row - at.y() <= 8 for at, _ in shape.words)
+        on_words = any(words.ground.adjusted(-2, -2, 2, 2).contains(place) for words in shape.words)
         missed += grip_of(shape, frame, place) is None and not on_words
     assert missed == 0
+
+
+@pytest.mark.parametrize("kind", list(DrawingKind))
+def test_all_of_its_pixels_are_those_that_it_says(show_chart: ShowChart, kind: DrawingKind) -> None:
+    """A paint of other pixels leaves it out."""
+    chart = show_chart(SERIES)
+    before = picture(chart)
+    layer = DrawingsLayer()
+    layer.shown = DrawingsShown((replace(drawn(kind), width_px=4),), selected=1)
+    chart.add_layer(layer)
+    settle(chart)
+    (label,) = chart.overlay.plot_labels
+    changed = np.argwhere((picture(chart) != before)[:, : chart.frame.layout.plot_right])
+    assert all(label.area.contains(int(column), int(row)) for row, column in changed)
 
 
 def test_of_two_the_upper_one_is_hit_and_what_is_selected_lies_on_top(show_chart: ShowChart) -> None:
