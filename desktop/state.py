@@ -111,6 +111,8 @@ class RunState(QObject):
         """A trainer was started and does not stand yet."""
         self.is_loading = False
         """The same, and there is a run for it to go on with, of which nothing is known here yet."""
+        self.pause_asked: bool | None = None
+        """True: the trainer was told to pause and has not said yet that it does; False: the same of going on."""
         self.checkpoint_in_use: str | None = None
         self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
         self._drifts: dict[int, DriftFound] = {}
@@ -194,9 +196,17 @@ class RunState(QObject):
     def trainer_is_over(self) -> None:
         """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
         self.is_starting = self.is_loading = self.has_trainer = False
+        self.pause_asked = None
         if self.status is not None and self.failure is None:
             self.status = replace(self.status, state=TrainerState.STOPPED)
         self._tell_of_start()
+
+    @Slot(bool)
+    def ask_pause(self, is_paused: bool) -> None:
+        """The trainer was told to pause, or to go on: it answers when the step under way is over."""
+        is_now = self.trainer_state is TrainerState.PAUSED
+        self.pause_asked = is_paused if self.has_trainer and is_paused != is_now else None
+        self.status_changed.emit()
 
     def take_break(self, *, is_on: bool) -> None:
         """The trainer was told to end, to free its device; or that is over."""
@@ -240,6 +250,8 @@ class RunState(QObject):
     @_take.register
     def _(self, event: TrainerStatus) -> None:
         self.status = event
+        if self.pause_asked is (event.state is TrainerState.PAUSED):
+            self.pause_asked = None
         if event.state not in (TrainerState.FAILED, TrainerState.STOPPED):
             self.failure = None
         self.status_changed.emit()
@@ -297,7 +309,7 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: TrainerFailed) -> None:
-        self.failure = event
+        self.failure, self.pause_asked = event, None
         self.is_starting = self.is_loading = False
         self.failed.emit(event)
         self.status_changed.emit()

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject
 
 from core.events import TrainerState
 from desktop.actions import ActionId, ActionRegistry
-from desktop.panels.controls import RESUME, TrainingInputs
+from desktop.panels.controls import PAUSING, RESUME, RESUMING, TrainingInputs
 from desktop.state import RunState
 from desktop.theme import Theme
 from desktop.translation import translate
@@ -25,7 +25,7 @@ class TrainingOffer(QObject):
     ) -> None:
         super().__init__(parent)
         self._state, self._actions, self._inputs, self._theme = state, actions, inputs, theme
-        self._shows_resume = False
+        self._shown: tuple[bool, bool | None] = (False, None)
         state.status_changed.connect(self._on_status)
         state.run_changed.connect(self._on_status)
         self._on_status()
@@ -44,17 +44,20 @@ class TrainingOffer(QObject):
             self._inputs.show_values(status.learning_rate, status.clip_norm)
 
     def _present_pause(self) -> None:
-        is_paused = self._state.trainer_state is TrainerState.PAUSED
-        if is_paused == self._shows_resume:
+        shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_asked)
+        if shown == self._shown:
             return
-        self._shows_resume = is_paused
+        self._shown = shown
         texts = (
             (translate("Actions", RESUME), translate("Actions", "Learn from candles again"), "play-pause")
-            if is_paused
+            if shown[0]
             else (
                 translate("Actions", "&Pause"),
                 translate("Actions", "Pause: candles are still forecast and scored, but not learned from"),
                 "pause",
             )
         )
+        if shown[1] is not None:
+            soon = translate("Actions", "The trainer does so when the step under way is over")
+            texts = (translate("Actions", PAUSING if shown[1] else RESUMING), soon, texts[2])
         self._actions.present(ActionId.PAUSE, *texts, self._theme.palette)

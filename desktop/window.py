@@ -286,6 +286,7 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         self._theme.changed.connect(self.actions_of_window.apply_palette)
+        self.pause_requested.connect(self._state.ask_pause)
         self.inputs.learning_rate_changed.connect(self._on_learning_rate)
         self.inputs.clip_norm_changed.connect(self._on_clip_norm)
         self.inputs.duty_changed.connect(self._on_duty)

@@ -22,6 +22,8 @@ _SLIDER_WIDTH = 90
 _ICON_SIZE = 20
 RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
 """What `Pause` says while training is paused."""
+PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing …"), QT_TRANSLATE_NOOP("Actions", "Resuming …")
+"""What it says until the trainer has answered."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
 
@@ -157,12 +159,11 @@ def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
 
 
 def keep_room_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
-    """What is beside `Pause` stays where it is when that says `Resume`. Call it once the actions have their icons."""
+    """What is beside `Pause` stays where it is when that says something longer. Call it once the actions have icons."""
     button = bar.widgetForAction(actions[ActionId.PAUSE])
     if isinstance(button, QToolButton):
         button.ensurePolished()
         metrics = button.fontMetrics()
-        longer = metrics.horizontalAdvance(translate("Actions", RESUME).replace("&", "")) - metrics.horizontalAdvance(
-            button.text()
-        )
+        texts = (translate("Actions", text).replace("&", "") for text in (RESUME, PAUSING, RESUMING))
+        longer = max(map(metrics.horizontalAdvance, texts)) - metrics.horizontalAdvance(button.text())
         button.setMinimumWidth(button.sizeHint().width() + max(longer, 0))

@@ -16,6 +16,7 @@ from desktop.icons import tabular
 from desktop.jobs.bar import JobBar
 from desktop.panels.answers import Answers, answers_of
 from desktop.panels.base import Panel, colour_text, set_text
+from desktop.panels.controls import PAUSING, RESUMING
 from desktop.panels.feed_words import in_one_line, state_colour
 from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
@@ -188,6 +189,8 @@ class StatusPanel(Panel):
             return translate("Panels", _PAUSED_BY_BREAKER)
         if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
             return translate("Panels", _CAUGHT_UP)
+        if self._state.pause_asked is not None:
+            return translate("Actions", PAUSING if self._state.pause_asked else RESUMING)
         if trainer_state in _AT_WORK and self._is_waiting():
             return translate("Panels", _WAITING)
         if self._state.is_on_break:

@@ -97,16 +97,24 @@ def test_start_works_by_key_before_anything_runs(qtbot: QtBot, bench: Bench) -> 
 
 
 def test_pause_becomes_resume_when_the_trainer_says_that_it_is_paused(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.trainer_starts(has_run=False)
+    bench.state.apply(scenario.ready())
     bench.state.apply(scenario.status())
     with qtbot.waitSignal(bench.window.pause_requested) as asked:
         click(qtbot, bench, ActionId.PAUSE)
     assert asked.args == [True]
-    assert button(bench, ActionId.PAUSE).text() == "Pause"
+    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "at once: the step under way may take seconds"
+    qtbot.waitUntil(lambda: bench.window.status.trainer.text() == "Pausing …")
+    bench.state.apply(scenario.status())
+    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "this was told before it knew"
     bench.state.apply(scenario.status(TrainerState.PAUSED))
     assert button(bench, ActionId.PAUSE).text() == "Resume"
     with qtbot.waitSignal(bench.window.pause_requested) as asked:
         click(qtbot, bench, ActionId.PAUSE)
     assert asked.args == [False]
+    assert button(bench, ActionId.PAUSE).text() == "Resuming …"
+    bench.state.trainer_is_over()
+    assert button(bench, ActionId.PAUSE).text() == "Pause", "nobody will answer"
 
 
 def test_the_learning_rate_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> None:
