@@ -116,6 +116,16 @@ class Hands:
         window, at = _on_window(widget, place)
         await act(lambda: QTest.mouseMove(window, at))
 
+    async def drag(self, widget: QWidget, start: QPoint, end: QPoint) -> None:
+        """From one place of a widget to another, the left button down."""
+        await self.point_at(widget, start)
+        window, pressed_at = _on_window(widget, start)
+        _, let_go_at = _on_window(widget, end)
+        await act(lambda: QTest.mousePress(window, LEFT, PLAIN, pressed_at))
+        for place in ((pressed_at + let_go_at) / 2, let_go_at):
+            await act(lambda place=place: QTest.mouseMove(window, place))
+        await act(lambda: QTest.mouseRelease(window, LEFT, PLAIN, let_go_at))
+
     async def menu(self, *path: str) -> None:
         """Open a menu of the bar, go down the path, and choose what stands at its end."""
         for text in path:

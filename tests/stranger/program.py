@@ -10,6 +10,7 @@ from typing import Any
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
+from core.market.drawings import Drawing
 from core.storage.ownership import own
 from desktop.chart.widget import ChartWidget
 from desktop.commands.options import Context
@@ -126,6 +127,12 @@ def words_of_chart() -> str:
     boxes = (overlay.readout, overlay.note, *overlay.axis_tags)
     rows = (row for box in boxes if box is not None for row in box.rows)
     return "\n".join(" ".join(span.text for span in row) for row in rows)
+
+
+def drawings_of_chart() -> list[Drawing]:
+    """What can be seen of what was drawn, in the order in which it lies on the chart."""
+    shown = [label.shows for label in chart().overlay.plot_labels]
+    return [each[0] for each in shown if isinstance(each, tuple) and isinstance(each[0], Drawing)]
 
 
 def main_window() -> QWidget:

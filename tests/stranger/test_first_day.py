@@ -13,12 +13,13 @@ from PySide6.QtWidgets import QApplication
 
 from core import settings as settings_file
 from core.market.candle import Interval
+from core.market.drawings import DrawingKind
 from core.settings import MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.commands.options import Context
 from tests.stranger import eyes
 from tests.stranger.hands import RIGHT, Hands
-from tests.stranger.program import chart, has_ghosts_of_the_model, play, title, words_of_chart
+from tests.stranger.program import chart, drawings_of_chart, has_ghosts_of_the_model, play, title, words_of_chart
 from tests.support.exchange.clock import wall_ms
 from tests.support.loopback_exchange import loopback_thread
 from tests.support.market_hall import MarketHall, priced_tape
@@ -67,6 +68,7 @@ async def first_day(hands: Hands, alerts: list[str]) -> None:
     await change_symbol(hands)
     await add_an_indicator(hands)
     alerts.append(await set_an_alert(hands))
+    await draw(hands)
     await pause_and_resume(hands)
     await switch_theme(hands)
     await hands.menu("File", "Quit")
@@ -123,6 +125,30 @@ async def set_an_alert(hands: Hands) -> str:
     return price
 
 
+async def draw(hands: Hands) -> None:
+    """A trend line, one end of it dragged elsewhere, and that taken back; then the levels of a retracement."""
+    shown = chart()
+
+    def place(across: float, down: float) -> QPoint:
+        return QPoint(round(shown.width() * across), round(shown.height() * down))
+
+    await hands.menu("Chart", "Drawings", "Trend line")
+    await hands.drag(shown, place(0.2, 0.6), place(0.4, 0.4))
+    await hands.until(lambda: len(drawings_of_chart()) == 1, "the trend line")
+    (line,) = drawings_of_chart()
+    await hands.drag(shown, place(0.4, 0.4), place(0.45, 0.3))
+    await hands.until(lambda: drawings_of_chart()[0].anchors[1] != line.anchors[1], "the line's other end")
+    assert drawings_of_chart()[0].anchors[0] == line.anchors[0]
+    await hands.picture("09-a-trend-line")
+    await hands.press("Ctrl+Z")
+    await hands.until(lambda: drawings_of_chart() == [line], "the end where it was")
+    await hands.menu("Chart", "Drawings", "Fibonacci retracement")
+    await hands.click_at(shown, place(0.3, 0.7))
+    await hands.click_at(shown, place(0.6, 0.35))
+    await hands.until(lambda: len(drawings_of_chart()) == 2, "the levels")
+    await hands.picture("09-fibonacci")
+
+
 async def pause_and_resume(hands: Hands) -> None:
     await hands.click("Pause")
     await hands.read("Paused")
@@ -144,6 +170,7 @@ async def second_day(hands: Hands, alert: str) -> None:
     assert "Welcome" not in eyes.words_on_screen()
     await hands.until(has_ghosts_of_the_model, "the forecast", patience_s=120.0)
     assert "EMA 20" in words_of_chart() and alert in words_of_chart()
+    assert {drawing.kind for drawing in drawings_of_chart()} == {DrawingKind.TREND_LINE, DrawingKind.FIBONACCI}
     assert chart().palette().window().color().lightness() < 100
     await hands.picture("13-the-second-start")
     await hands.press("Ctrl+Q")
