@@ -22,6 +22,7 @@ from desktop.charting.forecast_note import ForecastNote
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.hindsight import Hindsight
 from desktop.charting.market_bar import MarketBar
+from desktop.charting.place_menu import PlaceMenu
 from desktop.charting.regimes import Regimes
 from desktop.charting.saving import ChartSaving
 from desktop.charting.stored_forecasts import ForecastReader
@@ -63,10 +64,12 @@ class ChartEnsemble(QObject):
         self.bar = MarketBar(window, chart, theme)
         self.saving = ChartSaving(window, chart, clock)
         GoToDate(window, chart)
-        ChartStudies(window, chart)
+        studies = ChartStudies(window, chart)
         self.travel = TimeTravel(window, chart, state, open_reader)
         self.tools = ChartTools(window, chart, state, database, clock)
-        self.tools.menu.add(self.travel.add_to_menu)
+        place = PlaceMenu(window, chart, studies)
+        for part in (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis):
+            self.tools.menu.add(part)
         Hindsight(window, chart, state, open_reader)
         Regimes(window, chart, state, open_reader)
         ChartVolumeProfile(window, chart)

@@ -10,6 +10,8 @@ from PySide6.QtCore import QObject, QTimer
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.settings import Settings
 from desktop.actions import ActionId
+from desktop.chart.framing.pane import PRICE_PANE
+from desktop.chart.handling.tool import Area, ChartPoint
 from desktop.chart.layers.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.indicators import IndicatorsDialog
@@ -17,6 +19,8 @@ from desktop.dialogs.messages import open_dialog
 from desktop.window import MainWindow
 
 _HEIGHTS_SETTLE_MS = 500
+_REACH_PX = 6
+"""How far from a line a pointer may be and still mean it."""
 
 
 class ChartStudies(QObject):
@@ -52,6 +56,28 @@ class ChartStudies(QObject):
         dialog.changed.connect(self._change)
         open_dialog(dialog)
         return dialog
+
+    def set_up(self, study: StudyLayer) -> None:
+        """Open the list at this one."""
+        if study in self._layers:
+            self.open().list.setCurrentRow(self._layers.index(study))
+
+    def remove(self, study: StudyLayer) -> None:
+        """Take it off the chart."""
+        if study in self._layers:
+            self._change(tuple(layer.spec for layer in self._layers if layer is not study))
+
+    def study_at(self, at: ChartPoint) -> StudyLayer | None:
+        """The one whose pane this is, or of those over the candles the nearest whose line runs here."""
+        if at.area is Area.CORNER or at.area is Area.TIME_AXIS:
+            return None
+        if at.pane.name != PRICE_PANE:
+            return next((layer for layer in self._layers if layer.pane == at.pane.name), None)
+        if at.area is not Area.PLOT:
+            return None
+        near = [(layer.distance(at.frame, at.pixel, self._chart.model), layer) for layer in self._layers]
+        reach = at.frame.scaled(_REACH_PX)
+        return min((each for each in near if each[0] <= reach), key=lambda each: each[0], default=(0.0, None))[1]
 
     def _change(self, specs: tuple[IndicatorSpec, ...]) -> None:
         settings = self._window.settings

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.indicators.registry import INDICATORS, Drawing, IndicatorInfo, Place, label
@@ -112,6 +114,19 @@ class StudyLayer:
                 _paint_bars(painter, frame, pane, across[1:], row[1:])
             else:
                 _paint_line(painter, frame, pane, across, row, colour)
+
+    def distance(self, frame: Frame, pixel: QPoint, model: ChartModel) -> float:
+        """From a pixel of the prices' pane up or down to the nearest of its lines there, in device pixels."""
+        if self.pane != PRICE_PANE:
+            return math.inf
+        index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
+        left = math.floor(index)
+        here, there = self._values_at(model, left), self._values_at(model, left + 1)
+        if here is None or there is None:
+            return math.inf
+        values = (first + (index - left) * (second - first) for first, second in zip(here, there, strict=True))
+        reached = [abs(frame.y(value) - pixel.y()) for value in values if math.isfinite(value)]
+        return min(reached, default=math.inf)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         palette = frame.palette
