@@ -233,4 +233,40 @@ FAULTS = (
         "if model.forecast_age or _oddity(model):",
         "if _oddity(model):",
     ),
+    Fault(
+        "forming-candle-in-the-past",
+        "desktop/chart/data/model.py",
+        "return self._forming if self._moment is None else None",
+        "return self._forming",
+    ),
+    Fault(
+        "past-moment-a-candle-too-late",
+        "desktop/chart/data/moment.py",
+        "self.time_ms - series.interval.duration_ms + 1",
+        "self.time_ms + 1",
+    ),
+    Fault(
+        "later-markers-in-the-past",
+        "desktop/chart/data/markers.py",
+        "stop_ms = min(stop_ms, model.moment.time_ms)",
+        "stop_ms = max(stop_ms, model.moment.time_ms)",
+    ),
+    Fault(
+        "checkpoints-ghosts-in-the-past",
+        "desktop/chart/layers/previews.py",
+        "or not forecast.ghosts or model.moment is not None:",
+        "or not forecast.ghosts:",
+    ),
+    Fault(
+        "ghosts-of-the-candle-before",
+        "desktop/charting/stored_forecasts.py",
+        "origin_ms = time_ms - interval.duration_ms",
+        "origin_ms = time_ms - 2 * interval.duration_ms",
+    ),
+    Fault(
+        "replay-stays-paused-after-going-on",
+        "desktop/charting/time_travel.py",
+        "            self._pace.play()\n            self.present()",
+        "            self.present()",
+    ),
 )

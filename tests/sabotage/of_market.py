@@ -257,4 +257,28 @@ FAULTS = (
         "return catch_up if catch_up < candles else candles // 2 if limit is None else candles",
         "return min(catch_up, candles)",
     ),
+    Fault(
+        "cell-of-later-candles-after-going-back",
+        "core/market/past_series.py",
+        "self._pyramid.rebuild(self._base(), first)",
+        "self._pyramid.rebuild(self._base(), former)",
+    ),
+    Fault(
+        "late-candle-unseen-in-the-past",
+        "core/market/past_series.py",
+        "whole.insertion_index(first_ms) >= count",
+        "whole.insertion_index(first_ms) >= 0",
+    ),
+    Fault(
+        "step-of-a-replay-told-twice",
+        "core/market/feeds/pace.py",
+        "self._steps -= is_asked",
+        "self._steps -= 0",
+    ),
+    Fault(
+        "changed-pace-gives-a-candle",
+        "core/market/feeds/replay.py",
+        "return due.done() and not due.result()",
+        "return not due.done() or not due.result()",
+    ),
 )

@@ -12,6 +12,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from sqlite_utils import Database
 
 from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.market.candle import Interval
@@ -22,6 +23,7 @@ from core.training.drawn import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.export import image_of
+from desktop.chart.layers.error_strip import ErrorStripLayer
 from desktop.chart.layers.hindsight import HindsightLayer
 from desktop.chart.layers.markers import MarkersLayer
 from desktop.chart.layers.previews import Preview, PreviewLayer
@@ -31,7 +33,7 @@ from desktop.charting.context_menu import ChartMenu
 from desktop.charting.time_travel import TimeTravel
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
-from tests.desktop.chart.past_support import conditions_at, issued, open_recorded, stored
+from tests.desktop.chart.past_support import HORIZONS, conditions_at, issued, open_recorded, scores_of, stored
 from tests.desktop.chart.support import MINUTE_MS, forecast_after, forming_after, point_over, random_series
 from tests.desktop.charting.test_hindsight import wait_for_keys
 from tests.desktop.conftest import Bench, MakeBench
@@ -49,6 +51,7 @@ class Traveller:
     travel: TimeTravel
     series: CandleSeries
     record: TrainingRecord
+    db: Database
 
     @property
     def chart(self) -> ChartWidget:
@@ -69,11 +72,13 @@ class Traveller:
 
 @pytest.fixture
 def at_now(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Traveller]:
-    with open_recorded(tmp_path, SERIES, 1) as (_db, record):
+    with open_recorded(tmp_path, SERIES, 1) as (db, record):
         with record.write():
             for index in range(FIRST_TRAINED, len(SERIES)):
                 record.add_forecasts(stored(SERIES[index]))
                 record.add_conditions(SERIES[index].open_time_ms, conditions_at(SERIES[index].open_time_ms))
+            for index in range(FIRST_TRAINED + HORIZONS, len(SERIES)):
+                record.add_scores(scores_of(SERIES, index))
         bench, series = make_chart_bench(), first_of(SERIES, len(SERIES))
         reader = record.reader
         travel = TimeTravel(bench.window, bench.chart, bench.state, lambda _run: reader)
@@ -84,7 +89,7 @@ def at_now(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterato
         bench.chart.set_forecast(made_at(len(series) - 1, reader))
         bench.chart.set_live(True)
         wait_for_keys(qtbot, bench)
-        made = Traveller(bench, travel, series, record)
+        made = Traveller(bench, travel, series, record, db)
         made.settle()
         yield made
 
@@ -110,8 +115,19 @@ def picture_of(traveller: Traveller, count: int, chart: ChartWidget) -> QImage:
     while chart.scale.spacing != shown.scale.spacing:
         chart.scale.zoom_at(shown.scale.spacing / chart.scale.spacing, 0.0)
     chart.scale.pan_to(shown.scale.right)
-    chart.view_moved()
+    learn_of_the_past(chart, traveller.record.reader)
     return image_of(chart)
+
+
+def learn_of_the_past(chart: ChartWidget, reader: RecordReader) -> None:
+    """All past forecasts that the picture of now asks for."""
+    chart.model.past.begin(reader, MINUTE_MS)
+    chart.layers_changed()
+    image_of(chart)
+    while chart.model.past.is_waiting:
+        chart.model.past.load_next()
+        chart.layers_changed()
+        image_of(chart)
 
 
 def test_ten_steps_back_show_the_ghosts_that_were_stored_with_that_candle(at_now: Traveller) -> None:
@@ -135,8 +151,9 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     alone = ChartWidget(at_now.bench.theme, at_now.bench.clock)
     qtbot.addWidget(alone)
     study = IndicatorSpec.of(IndicatorKind.EMA)
-    for layer in (previews, markers, StudyLayer(study, 0), HindsightLayer()):
+    for layer in (previews, markers, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
         chart.add_layer(layer)
+    learn_of_the_past(chart, at_now.record.reader)
     now = image_of(chart)
     at_now.step_back(10)
     then = image_of(chart)
@@ -144,10 +161,10 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     shown.show(
         MarkerTrack([Marker(times[0], MarkerKind.BEST, "", "", None), Marker(times[1], MarkerKind.BEST, "", "", None)])
     )
-    for layer in (shown, StudyLayer(study, 0), HindsightLayer()):
+    for layer in (shown, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
         alone.add_layer(layer)
-    alone.model.past.begin(None, MINUTE_MS)
     assert then == picture_of(at_now, len(SERIES) - 10, alone)
+    assert alone.model.past_forecast(len(SERIES) - 11) is not None, "there is a hindsight to be equal"
     assert then != now
 
 
@@ -219,6 +236,16 @@ def test_a_candle_without_a_forecast_says_so(at_now: Traveller) -> None:
     at_now.travel.go_to(FIRST_TRAINED)
     at_now.settle()
     assert at_now.chart.model.ghosts() and at_now.chart.model.note == ""
+
+
+def test_of_a_candle_whose_detail_was_thinned_the_ghosts_are_still_there(at_now: Traveller) -> None:
+    with at_now.db.conn:
+        at_now.db.execute("DELETE FROM forecast_details")  # as `Thinner` does
+    at_now.step_back(10)
+    shown = [placed.ghost for placed in at_now.chart.model.ghosts()]
+    exact = issued(SERIES[len(SERIES) - 11]).ghosts
+    assert [ghost.close for ghost in shown] == pytest.approx([ghost.close for ghost in exact], rel=1e-6)
+    assert [ghost.high for ghost in shown] == pytest.approx([ghost.high for ghost in exact], rel=1e-6)
 
 
 def test_at_a_coarser_interval_the_ghosts_of_the_last_own_candle_are_joined(at_now: Traveller) -> None:
