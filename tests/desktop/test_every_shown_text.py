@@ -11,7 +11,7 @@ from zoneinfo import available_timezones
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -20,6 +20,7 @@ from core.checkpoints.columns import _REASONS, reason_text
 from core.crashes import CrashReport
 from core.indicators.registry import INDICATORS, IndicatorInfo
 from core.market.candle import FILE_VENUE
+from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.venue_names import venue_name
 from core.settings import Settings
 from desktop.actions import ActionId
@@ -29,6 +30,7 @@ from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.words_dialogs import open_name, open_tags
 from desktop.dialogs.crash_report import open_crash_report
+from desktop.dialogs.drawing import open_drawing
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.line_text import open_line_text
@@ -44,6 +46,8 @@ from tests.desktop import scenario
 from tests.desktop.conftest import Bench, fill, lasting_bench
 from tests.desktop.made_up_language import MadeUpLanguage, installed_language, texts_of, untranslated
 
+_WORDS = Drawing(DrawingKind.TEXT, (Anchor(0, 1.0),), "–")
+
 OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "preferences": lambda bench: bench.window.open_preferences(),
     "market": lambda bench: bench.window.open_market(),
@@ -52,6 +56,7 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "zone": lambda bench: ZoneDialog("Europe/Berlin", bench.window),
     "date": lambda bench: DateDialog(bench.chart, bench.window),
     "line": lambda bench: open_line_text(bench.window, "", 64_000.0, 2, "", lambda _price, _text: None),
+    "drawing": lambda bench: open_drawing(bench.window, _WORDS, QColor("blue"), lambda _drawing: None),
     "note": lambda bench: open_note(bench.window, scenario.checkpoint(12_340), lambda _text: None),
     "crash": lambda bench: open_crash_report(bench.window, CrashReport(5, "Fatal Python error", Path("report.txt"))),
     "about": lambda bench: _after(bench, ActionId.ABOUT),

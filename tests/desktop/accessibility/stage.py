@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from core.crashes import CrashReport
 from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.price_lines import LineKind
 from core.settings import Settings
 from core.window_settings import AppearanceSettings
@@ -55,6 +56,8 @@ def dress(application: Application, settings: Settings) -> None:
     series = application.series
     assert series is not None
     application.charting.tools.lines.add(LineKind.ALERT, round(series[-1].close * 1.001, 5))
+    words = Drawing(DrawingKind.TEXT, (Anchor(series[-9].open_time_ms, series[-1].close),), "Support")
+    application.charting.tools.drawings.book.put(words)
     for incident in scenario.incidents():
         application.state.apply(incident)
 
@@ -108,6 +111,7 @@ def openers() -> dict[str, Opener]:
             application.window, CrashReport(scenario.NOW_MS, "It ended.\n" * 5, Path("report.txt"))
         ),
         "line": _open_line,
+        "drawing": _open_drawing,
         "market search": lambda application: application.finder.open_markets("e"),
         **{name: lambda application, id_=id_: _by_window(application, id_) for name, id_ in triggered.items()},
         **{name: lambda application, id_=id_: _by_panel(application, id_) for name, id_ in of_checkpoints.items()},
@@ -162,8 +166,15 @@ def _open_welcome(application: Application) -> QDialog:
     return open_dialog(WelcomeDialog(application.window.settings, application.window))
 
 
+def _open_drawing(application: Application) -> QDialog:
+    drawings = application.charting.tools.drawings
+    return _new_dialog(application, lambda: drawings.edit(drawings.book.all[0]))
+
+
 def _open_line(application: Application) -> QDialog:
     chart, window = application.chart, application.window
     chart.setFocus(Qt.FocusReason.OtherFocusReason)
-    window.actions_of_window[ActionId.NEXT_LINE].trigger()
+    lines = application.charting.tools.lines
+    while lines.selected is None:  # the drawing has its turn as well
+        window.actions_of_window[ActionId.NEXT_LINE].trigger()
     return _by_window(application, ActionId.EDIT_LINE)
