@@ -75,7 +75,7 @@ class TimeTravel(QObject):
     def go_to(self, index: int) -> None:
         """Show the chart as it stood when this candle had just closed; from the newest on, as it stands now."""
         whole = self._chart.model.whole
-        if whole is None or index >= self.newest:
+        if whole is None or not len(whole) or index >= self.newest:
             self.back_to_now()
             return
         opened_ms = int(whole.open_time_ms[max(index, 0)])
@@ -180,6 +180,7 @@ class TimeTravel(QObject):
         self._chart.series_changed.connect(self._on_series)
         for changed in (state.run_changed, state.ready, state.forecast_changed):
             changed.connect(self._read_again)
+        self._window.settings_shown.connect(lambda _settings: self.present())  # the time zone may be another
         self._window.closing.connect(self._end)
 
     def _is_playing(self) -> bool:

@@ -267,6 +267,14 @@ def test_another_market_is_shown_as_it_stands_now(at_now: Traveller) -> None:
     assert not at_now.travel.is_past and at_now.chart.model.count == 50 and not at_now.travel.bar.isVisible()
 
 
+def test_without_candles_there_is_no_past(at_now: Traveller) -> None:
+    at_now.step_back()
+    at_now.chart.set_series(CandleSeries(SERIES.interval), "nothing yet")
+    at_now.travel.step_back()
+    assert not at_now.travel.is_past
+    assert not at_now.bench.window.actions_of_window[ActionId.TRAVEL_BACK].isEnabled()
+
+
 def test_the_menu_of_a_candle_goes_back_to_it(at_now: Traveller) -> None:
     chart, index = at_now.chart, len(SERIES) - 20
     menu = ChartMenu(chart)
