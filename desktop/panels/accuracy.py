@@ -222,7 +222,8 @@ class AccuracyPanel(Panel):
         share = own.model_weight
         if share is not None:
             model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
-            text = f"{text} {translate('Panels', '· ghosts: {0} model').format(model)}"
+            of_model = translate("Panels", "· ghosts: {0} model").format(model)
+            text = f"{text} {of_model}"
             meaning = f"{meaning}\n{translate('Panels', SHARE_MEANING).format(model, rest)}"
         set_text(self._footer, text)
         self._footer.setToolTip(paragraphs(meaning))

@@ -96,9 +96,9 @@ class VolumeProfileLayer:
         if found is None:
             return (_row(frame.palette.text, frame.palette.muted_text, translate("Chart", "nothing traded in view")),)
         at, total = found.largest, found.total
-        prices = (formatting.format_price(float(edge), frame.decimals) for edge in found.edges[at : at + 2])
+        low, high = (formatting.format_price(float(edge), frame.decimals) for edge in found.edges[at : at + 2])
         share = formatting.format_percent(float(total[at] / total.sum()))
-        said = translate("Chart", "most traded at {0} to {1} ({2})").format(*prices, share)
+        said = translate("Chart", "most traded at {0} to {1} ({2})").format(low, high, share)
         return (_row(frame.palette.text, frame.palette.muted_text, said),)
 
     def _in_view(self, frame: Frame) -> VolumeProfile | None:
