@@ -81,6 +81,7 @@ def acts(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[WindowActs]:
 
 def torture(acts: WindowActs, qtbot: QtBot, part: int) -> Torture:
     def check() -> None:
+        acts.charting.travel.back_to_now()
         come_to_rest(acts, qtbot)
         assert acts.window.isVisible()
         assert_shows_what_is_stored(acts)
