@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass
 
 from core.indicators.spec import IndicatorSpec
 from core.market import time_zones
+from core.market.candle import Market
 from core.market.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
 from core.setting_group import CONFIG, OWN_DIALOG
 
@@ -17,6 +18,10 @@ ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 
 def _indicator(data: dict[str, Any]) -> dict[str, Any]:
     return IndicatorSpec.from_json(data).to_json()
+
+
+def _market(text: str) -> str:
+    return str(Market.parse(text)) if text else ""
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
@@ -58,6 +63,14 @@ class ChartSettings:
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
     volume_profile: bool = Field(
         default=False, description="How much was traded at each price, of the candles in view: bars behind them."
+    )
+    compare: Annotated[str, AfterValidator(_market)] = Field(
+        default="", description="Another stored market, laid over the candles as a line.", json_schema_extra=OWN_DIALOG
+    )
+    scale_before_compare: Literal["linear", "log", "percent"] = Field(
+        default="linear",
+        description="The price axis as it was before another market was compared.",
+        json_schema_extra=OWN_DIALOG,
     )
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
     hindsight: bool = Field(default=False, description="Past forecasts laid over the candles that came.")

@@ -32,6 +32,8 @@ class ActionId(StrEnum):
     ERROR_STRIP = "error_strip"
     REGIMES = "regimes"
     VOLUME_PROFILE = "volume_profile"
+    COMPARE = "compare"
+    COMPARE_STOP = "compare_stop"
     STYLE_CANDLES = "style_candles"
     STYLE_HOLLOW = "style_hollow"
     STYLE_BARS = "style_bars"

@@ -194,8 +194,7 @@ class Application(QObject):
         self.history_visits.close()
         self.screens.close()
         self.accuracy.close()
-        history = self.charting.history
-        history.cancel()
+        self.charting.cancel_reading()
         self.training_break.close()
         self.room.close()
         if not self.backups.close():
@@ -204,8 +203,8 @@ class Application(QObject):
             _log.error("The thread that looks at the machine did not end in time.")
         await self.watching.close()
         await self.runs.close()
-        history.cancel()  # a market that was just being opened may have begun to load
-        if not history.wait():
+        self.charting.cancel_reading()  # a market that was just being opened may have begun to load
+        if not self.charting.wait_for_reading():
             _log.error("The thread that reads stored candles did not end in time.")
         if not self.charting.saving.finish():
             _log.error("The candles that were being exported took too long; the file was left as it was.")
@@ -334,7 +333,7 @@ class Application(QObject):
         self._connect_jobs()
         visits = self.history_visits
         visits.progressed.connect(state.apply)
-        visits.shown.connect(self.charting.candles.reload)
+        visits.shown.connect(self.charting.reload)
         visits.told.connect(lambda sentence: self.window.tell(sentence, key="history command"))
 
     def _connect_jobs(self) -> None:
@@ -376,7 +375,7 @@ class Application(QObject):
         """A candle that was set aside is a hole on the chart too."""
         kinds = {event.kind for event in batch.events if isinstance(event, Incident)}
         if CANDLE_SET_ASIDE in kinds and self._market is not None:
-            self.charting.candles.reload(self._market)
+            self.charting.reload(self._market)
 
     def _on_opening(self, _market: MarketSettings) -> None:
         """What was said of a former try holds no more."""

@@ -10,6 +10,7 @@ SIMULATED_VENUE = "simulated"
 
 _UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _INTERVAL_PATTERN = re.compile(r"(\d+)([smhdw])")
+_MARKET_PATTERN = re.compile(r"(.+) (\d+[smhdw]) \((.+)\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,14 @@ class Market:
     def is_simulated(self) -> bool:
         """Simulated candles are marked as such everywhere and never mixed with real ones."""
         return self.venue == SIMULATED_VENUE
+
+    @classmethod
+    def parse(cls, text: str) -> Market:
+        """Read what `str` writes. Raises ValueError for anything else."""
+        match = _MARKET_PATTERN.fullmatch(text)
+        if match is None:
+            raise ValueError(f"'{text}' is not a market; try BTC/USDT 1m (binance)")
+        return cls(match[3], match[1], Interval.parse(match[2]))
 
     def __str__(self) -> str:
         return f"{self.symbol} {self.interval} ({self.venue})"

@@ -20,7 +20,7 @@ or an interval."""
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    parts = (_moves, _intervals, _styles, _scales, _zones, _past, _shown, _tools, _drawings, _saved)
+    parts = (_moves, _intervals, _styles, _scales, _zones, _past, _shown, _compared, _tools, _drawings, _saved)
     return tuple(info for part in parts for info in part())
 
 
@@ -265,6 +265,29 @@ def _shown() -> tuple[ActionInfo, ...]:
             (CHART,),
             section=2,
             is_checkable=True,
+        ),
+    )
+
+
+def _compared() -> tuple[ActionInfo, ...]:
+    return (
+        ActionInfo(
+            ActionId.COMPARE,
+            QT_TRANSLATE_NOOP("Actions", "Compare &with…"),
+            QT_TRANSLATE_NOOP("Actions", "Lay the closes of another stored market over the candles, in percent"),
+            "Ctrl+Alt+C",
+            "compare",
+            (CHART,),
+            section=2,
+        ),
+        ActionInfo(
+            ActionId.COMPARE_STOP,
+            QT_TRANSLATE_NOOP("Actions", "Stop comparin&g"),
+            QT_TRANSLATE_NOOP("Actions", "Take the other market away, and go back to the price scale of before"),
+            "",
+            "close",
+            (CHART,),
+            section=2,
         ),
     )
 

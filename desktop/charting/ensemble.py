@@ -18,6 +18,7 @@ from desktop.chart.data.regimes import RegimeReader
 from desktop.chart.widget import ChartWidget
 from desktop.charting.appearance import ChartAppearance
 from desktop.charting.candles import ChartCandles
+from desktop.charting.comparison import ChartComparison
 from desktop.charting.forecast_note import ForecastNote
 from desktop.charting.go_to_date import GoToDate
 from desktop.charting.hindsight import Hindsight
@@ -43,8 +44,8 @@ class RunReader(PastReader, RegimeReader, ForecastReader, Protocol):
 class ChartEnsemble(QObject):
     """Passes on what the feed says of the watched market; the rest its parts hear from the window and the state.
 
-    open_reader: the record of a run, by its id. What it makes belongs to the window. Before the window goes, `history`
-    must have ended (`cancel` and `wait`), and `saving` (`finish`).
+    open_reader: the record of a run, by its id. What it makes belongs to the window. Before the window goes, what reads
+    candles must have ended (`cancel_reading` and `wait_for_reading`), and `saving` (`finish`).
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class ChartEnsemble(QObject):
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)
         self.candles = ChartCandles(window, chart, database, self.history)
+        self.comparison = ChartComparison(window, chart, database, HistoryLoading(folder.database, self))
         state.forecast_changed.connect(self._on_forecast)
 
     def show_market(self, market: Market) -> None:
@@ -85,6 +87,21 @@ class ChartEnsemble(QObject):
         self.bar.show_market(market)
         stored = self.candles.stored
         self.tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
+        self.comparison.show_market(market)
+
+    def reload(self, market: Market) -> None:
+        """Stored candles of a market have changed anywhere: read them anew, if they are shown."""
+        self.candles.reload(market)
+        self.comparison.reload(market)
+
+    def cancel_reading(self) -> None:
+        """Let go of the stored candles that are being read. Does not wait."""
+        self.history.cancel()
+        self.comparison.history.cancel()
+
+    def wait_for_reading(self) -> bool:
+        """Wait until no thread reads candles any more. False where one takes too long."""
+        return all([self.history.wait(), self.comparison.history.wait()])
 
     def add_closed(self, candles: Sequence[Candle]) -> None:
         """These have closed and are stored, in ascending time."""

@@ -147,6 +147,8 @@ DESCRIPTIONS = (
         "SettingDescriptions",
         "How much was traded at each price, of the candles in view: bars behind them.",
     ),
+    QT_TRANSLATE_NOOP("SettingDescriptions", "Another stored market, laid over the candles as a line."),
+    QT_TRANSLATE_NOOP("SettingDescriptions", "The price axis as it was before another market was compared."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The 50 % and 90 % bands around the ghosts."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Past forecasts laid over the candles that came."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "How many candles before their target past forecasts were made."),

@@ -47,7 +47,7 @@ ENOUGH_SECONDS = 300.0
 """For the hands to meet all that there is, also on a machine that is busy."""
 TO_BE_MET = {
     *("lines", "crossed lines", "markers", "a measure", "hindsight", "errors", "regimes", "ghosts", "a held range"),
-    *("another interval", "a whole history", "a coarse whole history", "interrupted loads"),
+    *("another interval", "a whole history", "a coarse whole history", "interrupted loads", "a comparison"),
 }
 BOUNDS = {"core.events.Incident": 2 * INCIDENTS_KEPT + 50}
 """The record, a hidden panel's copy of how it was, and those of notices."""
@@ -101,7 +101,7 @@ def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
     acts.close_popups()
     acts.hands.rest()
     stop_running_on(chart, acts.clock)
-    qtbot.waitUntil(lambda: not acts.charting.history.is_loading)
+    qtbot.waitUntil(lambda: not (acts.charting.history.is_loading or acts.charting.comparison.history.is_loading))
     acts.tick()  # a market that was just opened has no forming candle yet
     settle(chart)
     chart.overlay  # noqa: B018 - asks for the past forecasts that are in view and under the mouse

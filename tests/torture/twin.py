@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from core.clock import ManualClock
+from desktop.chart.layers.comparison import ComparisonLayer
 from desktop.chart.layers.drawings import DrawingsLayer
 from desktop.chart.layers.error_strip import ErrorStripLayer
 from desktop.chart.layers.hindsight import HindsightLayer
@@ -78,6 +79,10 @@ def _like(layer: Layer) -> Layer:
             return StudyLayer(layer.spec, layer.number, layer.ordinal)
         case HindsightLayer() | ErrorStripLayer() | RegimeLayer() | VolumeProfileLayer():
             return type(layer)()  # what they show is the model's
+        case ComparisonLayer():
+            comparison = ComparisonLayer()
+            comparison.show(layer.shown)
+            return comparison
         case PriceLinesLayer():
             lines = PriceLinesLayer()
             lines.shown = layer.shown

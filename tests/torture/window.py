@@ -80,8 +80,8 @@ class WindowActs:
 
     def close(self) -> None:
         """Before the window goes."""
-        self.charting.history.cancel()
-        assert self.charting.history.wait()
+        self.charting.cancel_reading()
+        assert self.charting.wait_for_reading()
         self.database.close()
 
     def watch(self, watched: WatchedMarket) -> None:
@@ -120,6 +120,7 @@ class WindowActs:
             self.switch_live: 0.002,
             self.look_back: 0.01,
             self.choose_interval: 0.005,
+            self.compare: 0.004,
             self.hear_from_trainer: 0.02,
         }
 
@@ -159,6 +160,7 @@ class WindowActs:
             "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST
             and not self.charting.candles.is_own_interval,
             "ghosts": bool(model.ghosts()),
+            "a comparison": (compared := self.charting.comparison.layer.shown) is not None and bool(compared.series),
             "a held range": self.chart.frame.is_held,
         }
         self.met.update(name for name, is_met in seen.items() if is_met)
@@ -221,6 +223,12 @@ class WindowActs:
         name = _one_of(self._random, (ActionId.INTERVAL_MARKET,) * 4 + (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M))
         self.window.actions_of_window[name].trigger()
         return name.value
+
+    def compare(self) -> str:
+        """With any of the markets, also the one that is shown; with the one that is compared, to be rid of it."""
+        markets = self.venue.markets
+        self.charting.comparison.choose(markets[int(self._random.integers(len(markets)))].name)
+        return self.window.settings.chart.compare or "stopped"
 
     def set_line(self) -> str:
         """An alert or a note where the mouse is, as a hand does it: a key, then a click."""

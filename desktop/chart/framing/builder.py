@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 from PySide6.QtCore import QSize
@@ -157,12 +158,14 @@ class FrameBuilder:
         if not seen:
             newest = model.newest
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
-        low, high = _union([(one.low, one.high) for one in seen])
-        low, high = _widened(low, high, self._edges(PRICE_PANE, model, (first, stop)))
+        whole, others = self._layers.are_shown_whole(PRICE_PANE)
+        beside = self._edges(whole, model, (first, stop))
+        low, high = _union([*((one.low, one.high) for one in seen), *beside])
+        low, high = _widened(low, high, self._edges(others, model, (first, stop)))
         return Extent(low, high, max(one.volume for one in seen))
 
-    def _edges(self, pane: str, model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
-        found = (layer.extent(*view, model) for layer in self._layers.of_pane(pane))
+    def _edges(self, layers: Iterable[Layer], model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
+        found = (layer.extent(*view, model) for layer in layers)
         return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
 
     def _panes(
@@ -178,9 +181,9 @@ class FrameBuilder:
 
     def _pane(self, area: PaneArea, layout: Layout, title: int, model: ChartModel, view: tuple[int, int]) -> Pane:
         """title: the height of the words at its top."""
-        first_layer: Layer = self._layers.of_pane(area.name)[0]
-        edges = self._edges(area.name, model, view)
-        scale = first_layer.pane_scale  # after its extent: asked for that, a layer looks at the candles
+        layers = self._layers.of_pane(area.name)
+        edges = self._edges(layers, model, view)
+        scale = layers[0].pane_scale  # after its extent: asked for that, a layer looks at the candles
         if scale.fixed is not None:
             shown = PriceRange(*scale.fixed)
         else:

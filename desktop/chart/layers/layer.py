@@ -129,6 +129,15 @@ class Reader(Protocol):
 
 
 @runtime_checkable
+class Companion(Protocol):
+    """A layer that is drawn beside the candles as one of their kind."""
+
+    @property
+    def is_shown_whole(self) -> bool:
+        """Whether its extent fits into view as that of the candles does, however small these become."""
+
+
+@runtime_checkable
 class Titled(Protocol):
     """A layer in a pane of its own, whose words may need more than a line there."""
 
@@ -174,10 +183,16 @@ class LayerSet:
         self._taggers = [layer for layer in self._layers if isinstance(layer, AxisTagger)]
         self._labellers = [layer for layer in self._layers if isinstance(layer, Labeller)]
         self._explainers = [layer for layer in self._layers if isinstance(layer, Explainer)]
+        self._companions = [layer for layer in self._layers if isinstance(layer, Companion) and layer.is_shown_whole]
         self._deferred = [layer for layer in self._layers if isinstance(layer, Deferred)]
 
     def of_pane(self, name: str) -> list[Layer]:
         return [layer for layer in self._layers if layer.pane == name]
+
+    def are_shown_whole(self, name: str) -> tuple[list[Layer], list[Layer]]:
+        """Of a pane, those whose extent is shown whole, and those that may widen the view a little."""
+        whole: list[Layer] = [layer for layer in self._companions if layer.pane == name]
+        return whole, [layer for layer in self.of_pane(name) if layer not in whole]
 
     def pane_names(self) -> tuple[str, ...]:
         """The panes below the prices, from top to bottom."""

@@ -90,7 +90,7 @@ class StudyLayer:
         series = self._follow(model)
         if series is None or frame.first >= frame.stop:
             return
-        indices = _sampled(frame, len(series))
+        indices = sampled(frame, len(series))
         values = self._without_rounding(series.values[:, indices])
         across = frame.xs(indices.astype(np.float64))
         if self._is_band():
@@ -257,7 +257,7 @@ def _price_step(model: ChartModel) -> float:
     return 0.0 if newest is None else min(10.0 ** -model.decimals(), newest.close * _LARGEST_STEP)
 
 
-def _sampled(frame: Frame, count: int) -> NDArray[np.int64]:
+def sampled(frame: Frame, count: int) -> NDArray[np.int64]:
     """The candles in view, or of each group the last one; the ones beside the view too, so that lines run out of it."""
     group = frame.group
     first = max(0, (frame.first // group - 1) * group)

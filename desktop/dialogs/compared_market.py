@@ -1,0 +1,59 @@
+"""The choice of a market to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QVBoxLayout, QWidget
+
+from core.market.candle import Market
+from core.market.venue_names import venue_name
+from core.plain import plain
+from desktop.plain_text import Label
+from desktop.translation import translate
+
+_WIDTH = 360
+
+
+class ComparedMarketDialog(QDialog):
+    """`chosen` carries the market when one was accepted. Open it with `open`."""
+
+    chosen = Signal(object)
+
+    def __init__(self, markets: Sequence[Market], compared: Market | None, parent: QWidget | None = None) -> None:
+        """compared: the one that is on the chart now; chosen again, it goes."""
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialogs", "Compare with"))
+        self._markets = tuple(markets)
+        self.list = QListWidget()
+        self.list.setAccessibleName(translate("Dialogs", "Stored markets"))
+        self.list.addItems([_words(market, compared) for market in self._markets])
+        self.list.setCurrentRow(0)
+        self.list.itemActivated.connect(self.accept)
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Compare"))
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        hint = Label(translate("Dialogs", "Markets of which candles are stored that fit those on the chart."))
+        hint.setWordWrap(True)
+        layout.addWidget(hint)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self.buttons)
+        self.setMinimumWidth(_WIDTH)
+
+    def accept(self) -> None:
+        if self.result() == QDialog.DialogCode.Accepted:  # Return in the list presses the button as well
+            return
+        super().accept()
+        row = self.list.currentRow()
+        if 0 <= row < len(self._markets):
+            self.chosen.emit(self._markets[row])
+
+
+def _words(market: Market, compared: Market | None) -> str:
+    text = translate("Dialogs", "{0} · {1} of {2}")
+    words = text.format(plain(market.symbol), market.interval, plain(venue_name(market.venue)))
+    return translate("Dialogs", "{0} · stop comparing").format(words) if market == compared else words
