@@ -19,7 +19,7 @@ from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import _REASONS, reason_text
 from core.crashes import CrashReport
 from core.indicators.registry import INDICATORS, IndicatorInfo
-from core.market.candle import FILE_VENUE
+from core.market.candle import FILE_VENUE, Market
 from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.venue_names import venue_name
 from core.settings import Settings
@@ -29,6 +29,7 @@ from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.words_dialogs import open_name, open_tags
+from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.drawing import open_drawing
 from desktop.dialogs.forms import all_field_infos
@@ -48,12 +49,14 @@ from tests.desktop.made_up_language import MadeUpLanguage, installed_language, t
 
 _WORDS = Drawing(DrawingKind.TEXT, (Anchor(0, 1.0),), "–")
 
+_COMPARED = Market.parse("ETH/USDT 1m (binance)")
 OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "preferences": lambda bench: bench.window.open_preferences(),
     "market": lambda bench: bench.window.open_market(),
     "welcome": lambda bench: WelcomeDialog(Settings(), bench.window),
     "indicators": lambda bench: IndicatorsDialog((), bench.window),
     "zone": lambda bench: ZoneDialog("Europe/Berlin", bench.window),
+    "comparison": lambda bench: ComparedMarketDialog((_COMPARED,), _COMPARED, bench.window),
     "date": lambda bench: DateDialog(bench.chart, bench.window),
     "line": lambda bench: open_line_text(bench.window, "", 64_000.0, 2, "", lambda _price, _text: None),
     "drawing": lambda bench: open_drawing(bench.window, _WORDS, QColor("blue"), lambda _drawing: None),

@@ -126,10 +126,10 @@ def on_screen(chart: ChartWidget) -> NDArray[np.uint32]:
 def assert_shows_what_is_stored(acts: WindowActs) -> None:
     """The market knows what it has sent; database, series, coarse series and lines must agree with it."""
     watched, candles = acts.watched, acts.charting.candles
-    assert candles.stored is not None and acts.chart.model.series is not None
+    assert candles.stored is not None and acts.chart.model.whole is not None
     assert_alike(candles.stored, watched.walk.series)
     assert acts.database.candles.load(watched.name) == list(watched.walk.series)
-    shown = acts.chart.model.series
+    shown = acts.chart.model.whole  # also while a past moment is looked at
     if not candles.is_own_interval:
         coarse = ResampledSeries(watched.walk.series, shown.interval)
         coarse.forming(watched.walk.forming)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from core.crashes import CrashReport
 from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Interval, Market
 from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.price_lines import LineKind
 from core.settings import Settings
@@ -19,6 +20,7 @@ from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.commands.options import Context
+from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
@@ -76,6 +78,11 @@ def show_docks(application: Application) -> Iterator[tuple[str, QWidget]]:
 Opener = Callable[[Application], QDialog]
 
 
+def _open_compared_market(application: Application) -> QDialog:
+    markets = [Market("binance", symbol, Interval.parse("1m")) for symbol in ("ETH/USDT", "SOL/USDT")]
+    return open_dialog(ComparedMarketDialog(markets, markets[0], application.window))
+
+
 def openers() -> dict[str, Opener]:
     """A way into every dialog of the program, by its name."""
     triggered = {
@@ -112,6 +119,7 @@ def openers() -> dict[str, Opener]:
         ),
         "line": _open_line,
         "drawing": _open_drawing,
+        "compared market": _open_compared_market,
         "market search": lambda application: application.finder.open_markets("e"),
         **{name: lambda application, id_=id_: _by_window(application, id_) for name, id_ in triggered.items()},
         **{name: lambda application, id_=id_: _by_panel(application, id_) for name, id_ in of_checkpoints.items()},
