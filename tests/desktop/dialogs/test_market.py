@@ -85,7 +85,7 @@ def test_after_an_imported_market_live_is_of_an_exchange(qtbot: QtBot) -> None:
     choose_feed(dialog, "live")
     assert dialog.market().venue == "binance"
     choose_feed(dialog, "stored")
-    type_into(qtbot, dialog.venue, "file")
+    dialog.venue.setCurrentText("file")
     assert dialog.market().venue == "file"
 
 
