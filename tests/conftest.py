@@ -75,7 +75,7 @@ def shared_data() -> Path:
 def nothing_is_left_running() -> Iterator[None]:
     """No thread, child process, QTimer, QThread or top-level widget outlives the test that made it."""
     threads, children = set(threading.enumerate()), _children()
-    widgets = {id(widget) for widget in _top_level_widgets()}
+    widgets = {_address(widget) for widget in _top_level_widgets()}
     _collect_what_fixtures_released()
     yield
     _let_go_of_the_mouse()
@@ -87,7 +87,7 @@ def nothing_is_left_running() -> Iterator[None]:
     if _application() is not None:
         gc.collect()  # a window in a reference cycle goes now, not at a random later moment
         _let_qt_delete()
-    left = [widget for widget in _top_level_widgets() if id(widget) not in widgets]
+    left = [widget for widget in _top_level_widgets() if _address(widget) not in widgets]
     assert not left, f"top-level widgets left: {left}"
     timers = _active_timers()
     assert not timers, f"timers left active: {timers}"
@@ -189,6 +189,13 @@ def _top_level_widgets() -> list[object]:
     helpers = ("QTipLabel", "QComboBoxPrivateContainer", "QDesktopScreenWidget", "QMenu")
     widgets = application.topLevelWidgets()  # type: ignore[attr-defined]
     return [widget for widget in widgets if widget.metaObject().className() not in helpers]
+
+
+def _address(widget: object) -> int:
+    """Where Qt has it: Python makes a new object each time for one that nobody holds, as Qt's own of a shown view."""
+    import shiboken6  # noqa: PLC0415 - only where Qt is loaded
+
+    return int(shiboken6.getCppPointer(widget)[0])
 
 
 def _active_timers() -> list[str]:
