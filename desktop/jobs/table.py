@@ -19,7 +19,7 @@ from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
 JOB, PROGRESS, LEFT, RESULT = range(4)
-_BAR_PX, _BAR_WIDTH_PX, _TEXT_PX = 8, 130, 50
+_BAR_PX, _BAR_WIDTH_PX, _GAP_PX = 8, 130, 8
 _SHARE_OF_JOB = 0.62
 _ICONS = {
     JobState.RUNNING: "progress-clock",
@@ -151,14 +151,18 @@ class ProgressDelegate(QStyledItemDelegate):
         job, palette, room = model.jobs[index.row()], self._theme.palette, rectangle.adjusted(6, 0, -6, 0)
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         text = palette.inverse_text if is_selected else palette.text
-        bar = QRect(room.left(), room.center().y() - _BAR_PX // 2, max(room.width() - _TEXT_PX, 0), _BAR_PX)
+        words = str(index.data())
+        metrics = option.fontMetrics  # type: ignore[attr-defined]
+        longest = max(metrics.horizontalAdvance(each) for each in (words, format_percent(1.0, 0)))
+        width = room.width() - longest - _GAP_PX
+        bar = QRect(room.left(), room.center().y() - _BAR_PX // 2, max(width, 0), _BAR_PX)
         if is_selected:  # on the selection's own ground
             _paint_bar(painter, bar, share_done(job), text, text, None)
         else:
             _paint_bar(painter, bar, share_done(job), palette.outline, colour_of(job, palette), palette.background)
         painter.setPen(text)
         flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(room, int(flags), str(index.data()))
+        painter.drawText(room, int(flags), words)
 
 
 def share_done(job: Job) -> float:

@@ -16,7 +16,7 @@ from core.events import JobProgress
 from desktop.actions import ActionId
 from desktop.jobs.book import JobState
 from desktop.jobs.panel import JobsPanel
-from desktop.jobs.table import JOB, LEFT, PROGRESS, RESULT
+from desktop.jobs.table import JOB, LEFT, PROGRESS, RESULT, colour_of
 from desktop.panels.base import EmptyState
 from desktop.state import RunState
 from desktop.theme import Theme
@@ -122,3 +122,20 @@ def test_the_choice_stays_on_its_job_while_others_come(panel: JobsPanel, state: 
     state.jobs.finish("one", JobState.DONE, "All is well.")
     panel.refresh()
     assert "All is well." in panel.details.toPlainText()
+
+
+@pytest.mark.parametrize("points", [9, 14])
+def test_the_bar_leaves_the_percentage_its_room(panel: JobsPanel, state: RunState, theme: Theme, points: int) -> None:
+    """The "1" of "100 %" lay under the bar."""
+    font = panel.table.font()
+    font.setPointSize(points)
+    panel.table.setFont(font)
+    state.jobs.begin("one", "One")
+    state.jobs.finish("one", JobState.DONE, "All is well.")
+    panel.refresh()
+    cell = panel.table.visualRect(panel.model.index(0, PROGRESS))
+    image = panel.table.viewport().grab().toImage()
+    bar = colour_of(panel.model.jobs[0], theme.palette).rgb()
+    row = cell.center().y()
+    ends = max(x for x in range(cell.left(), cell.right()) if image.pixelColor(x, row).rgb() == bar)
+    assert ends < cell.right() - 6 - panel.table.fontMetrics().horizontalAdvance("100 %")
