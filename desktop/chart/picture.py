@@ -114,7 +114,7 @@ class Picture:
         # A candle that forms after a hole takes grid, times and ghosts ahead of the closed ones along; each that begins
         # to form, or is taken away, widens or narrows the frame of its ghost. Joined ghosts change with it.
         has_moved = ahead != self._ahead
-        if former is None or is_new_view or has_moved or former.base_key(0) != frame.base_key(0):
+        if former is None or not patches or is_new_view or has_moved or former.base_key(0) != frame.base_key(0):
             return None
         ticked = (live, self._live) if dirty & Dirty.TICK else ()
         return changed_region(patches, self._patches, ticked, frame.ratio)
