@@ -37,7 +37,7 @@ class Surface(Protocol):
 
 
 class Hands:
-    """Owns the pointer, its tools and the motion of the view. Each method says whether the event meant anything."""
+    """Owns the pointer, its tools and the motion of the view. `key` says whether the event meant anything."""
 
     def __init__(
         self,
@@ -95,44 +95,37 @@ class Hands:
         """Candles were inserted before the view: what is held got other indices."""
         self._pan.candles_shifted(count)
 
-    def press(self, event: QMouseEvent) -> bool:
+    def press(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._model.is_empty:
-            return False
+            return
         self._kinetic.stop()
         at = self._at(event)
         if self.pointer.press(at):
             self._point(at)
             self._surface.view_moved()
-        return True
 
-    def move(self, event: QMouseEvent) -> bool:
+    def move(self, event: QMouseEvent) -> None:
         at = self._at(event)
         if self.pointer.move(at):
             self._surface.view_moved()
         self._point(at)
-        return True
 
-    def release(self, event: QMouseEvent) -> bool:
+    def release(self, event: QMouseEvent) -> None:
         at = self._at(event)
-        if event.button() != Qt.MouseButton.LeftButton or not self.pointer.release(at):
-            return False
-        self._point(at)
-        self._surface.view_moved()
-        return True
+        if event.button() == Qt.MouseButton.LeftButton and self.pointer.release(at):
+            self._point(at)
+            self._surface.view_moved()
 
-    def double_click(self, event: QMouseEvent) -> bool:
-        if event.button() != Qt.MouseButton.LeftButton or not self.pointer.double_click(self._at(event)):
-            return False
-        self._kinetic.stop()
-        self._surface.view_moved()
-        return True
+    def double_click(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.pointer.double_click(self._at(event)):
+            self._kinetic.stop()
+            self._surface.view_moved()
 
-    def wheel(self, event: QWheelEvent) -> bool:
+    def wheel(self, event: QWheelEvent) -> None:
         self._kinetic.stop()
         if self._navigation.wheel(event):
             self._pan.regrab(self._surface.point_at(event.position()))
             self._surface.view_moved()
-        return True
 
     def key(self, event: QKeyEvent) -> bool:
         if event.key() == Qt.Key.Key_Escape and self.pointer.is_held:
