@@ -17,8 +17,8 @@ from desktop.chart.drawing.geometry import Positions
 from desktop.chart.drawing.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.framing.pane import Pane
+from desktop.chart.layers.layer import PriceLayer
 from desktop.chart.layers.study import sampled
 from desktop.theme import Palette
 
@@ -51,7 +51,7 @@ class _Start:
         return self.own / self.other
 
 
-class ComparisonLayer:
+class ComparisonLayer(PriceLayer):
     """Follows whatever candles the chart shows; one that the other market lacks breaks the line."""
 
     shares_row = False
@@ -62,14 +62,6 @@ class ComparisonLayer:
         self._shows = 0
         self._start: _Start | None = None
         self._start_key: tuple[object, ...] = ()
-
-    @property
-    def pane(self) -> str:
-        return PRICE_PANE
-
-    @property
-    def pane_scale(self) -> PaneScale:
-        return PaneScale()
 
     def show(self, shown: Comparison | None) -> None:
         """This from now on; the chart has to be told."""
@@ -101,9 +93,6 @@ class ComparisonLayer:
         firsts = lasts - lasts % frame.group
         closes = closes_within(series, times[firsts], times[lasts])
         _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * start.factor)
-
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: the other market is known by its closed candles alone."""
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         shown = self.shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,10 +14,9 @@ from core.market.drawings import Drawing, DrawingKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box, Row, Span
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
 from desktop.chart.layers.axes import price_label_rect
 from desktop.chart.layers.drawing_shapes import Grip, Shape, grip_of, shape_of, text_font
-from desktop.chart.layers.layer import PaneScale, PlotLabel
+from desktop.chart.layers.layer import PlotLabel, PriceLayer
 
 _AREA_ALPHAS = (22, 36)
 _GROUND_ALPHA = 205
@@ -38,12 +37,9 @@ class DrawingsShown:
     """What the readout says meanwhile."""
 
 
-class DrawingsLayer:
+class DrawingsLayer(PriceLayer):
     """Each is a label of the plot: where it lies is worked out once a view, and a paint of other pixels leaves it
     out."""
-
-    pane = PRICE_PANE
-    pane_scale = PaneScale()
 
     def __init__(self) -> None:
         self.shown = DrawingsShown()
@@ -51,18 +47,6 @@ class DrawingsLayer:
         self._labels: tuple[PlotLabel, ...] = ()
         self._tags: tuple[Box, ...] = ()
         self._key: object = None
-
-    def key(self, model: ChartModel) -> Hashable:
-        return None
-
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        return None
-
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: what a hand moves must not have the closed candles painted anew."""
-
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: a tick moves none of it."""
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
         self._place(frame, model)

@@ -15,9 +15,9 @@ from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.drawing.primitives import Rects, draw_polyline, fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
+from desktop.chart.framing.pane import Pane
 from desktop.chart.labels.past import candles_before
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.layers.layer import PriceLayer
 from desktop.translation import translate
 
 _NARROWEST_GHOST_PX = 7
@@ -31,18 +31,10 @@ _EDGE_ALPHA = 120
 _WHISKER_ALPHA = 150
 
 
-class HindsightLayer:
+class HindsightLayer(PriceLayer):
     """Ghosts of the horizon that is shown, with their bands as a ribbon. Paler where they were not made live."""
 
     shares_row = False
-
-    @property
-    def pane(self) -> str:
-        return PRICE_PANE
-
-    @property
-    def pane_scale(self) -> PaneScale:
-        return PaneScale()
 
     def key(self, model: ChartModel) -> Hashable:
         return (model.past.version, model.past.horizon)
@@ -62,9 +54,6 @@ class HindsightLayer:
             _paint_ghosts(painter, frame, view)
         else:
             _paint_medians(painter, frame, view)
-
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        return
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         if model.other_interval is not None:

@@ -59,6 +59,28 @@ class Layer(Protocol):
         """What the readout says of the candle at `index`; None: the newest."""
 
 
+class PriceLayer:
+    """A layer over the prices that asks for no scale, keeps nothing, paints and says nothing, until a subclass does."""
+
+    pane = PRICE_PANE
+    pane_scale = PaneScale()
+
+    def key(self, model: ChartModel) -> Hashable:
+        return None
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        return None
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        return
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        return
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        return ()
+
+
 @runtime_checkable
 class AxisTagger(Protocol):
     """A layer that marks prices on the price axis."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
@@ -13,8 +13,8 @@ from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTr
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box, Row, Span, box_size
 from desktop.chart.framing.frame import Fonts, Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.framing.pane import Pane
+from desktop.chart.layers.layer import PriceLayer
 from desktop.icons import glyph, glyph_font
 from desktop.theme import Palette
 from desktop.translation import translate
@@ -46,11 +46,8 @@ class _Cell:
     more: int = 0
 
 
-class MarkersLayer:
+class MarkersLayer(PriceLayer):
     """Painted with the closed candles and kept with them, so that a tick draws no marker."""
-
-    pane = PRICE_PANE
-    pane_scale = PaneScale()
 
     def __init__(self) -> None:
         self._track = MarkerTrack()
@@ -74,9 +71,6 @@ class MarkersLayer:
     def key(self, model: ChartModel) -> Hashable:
         return self._track, self._is_visible, model.time_at(model.count)
 
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        return None
-
     def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         stamps = self._stamps_for(frame)
         painter.setFont(frame.fonts.bold)
@@ -87,12 +81,6 @@ class MarkersLayer:
                 painter.drawText(cell.rect, Qt.AlignmentFlag.AlignCenter, f"+{cell.more}")
             else:
                 painter.drawPixmap(cell.rect.topLeft(), stamps[cell.marker.kind])
-
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: no tick moves a marker."""
-
-    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        return ()
 
     def marker_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Marker | None:
         """The marker at a device pixel."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, QRect
@@ -14,8 +14,8 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.primitives import fill_rects, outline
 from desktop.chart.drawing.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
-from desktop.chart.layers.layer import PaneScale, PlotLabel
+from desktop.chart.framing.pane import Pane
+from desktop.chart.layers.layer import PlotLabel, PriceLayer
 from desktop.translation import translate
 
 _SHADE_ALPHA = 34
@@ -24,25 +24,13 @@ _ARROW_PX = 5
 _AWAY_PX = 8
 
 
-class MeasureLayer:
+class MeasureLayer(PriceLayer):
     """Drawn with each paint: there is one box at most."""
-
-    pane = PRICE_PANE
-    pane_scale = PaneScale()
 
     def __init__(self) -> None:
         self.shown: Measurement | None = None
         self.hint = ""
         """What the readout says while one is being made."""
-
-    def key(self, model: ChartModel) -> Hashable:
-        return None
-
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        return None
-
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: all of it lies over the forming candle."""
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if self.shown is None:

@@ -16,8 +16,8 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.primitives import fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.framing.pane import Pane
+from desktop.chart.layers.layer import PriceLayer
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 MOST_SHOWN = 4
@@ -37,11 +37,9 @@ class Preview:
     forecast: ForecastMade
 
 
-class PreviewLayer:
+class PreviewLayer(PriceLayer):
     """Bodies and wicks of several forecasts share each candle's column; dotted lines are their 90 % bands."""
 
-    pane = PRICE_PANE
-    pane_scale = PaneScale()
     shares_row = False
 
     def __init__(self) -> None:
@@ -73,9 +71,6 @@ class PreviewLayer:
             _paint_band(painter, frame, ghosts, colour)
             for placed in ghosts:
                 _paint_ghost(painter, frame, placed, _columns(frame, placed.index, number, len(self._shown)), colour)
-
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: no tick changes what a checkpoint would say."""
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Whose colour is which."""

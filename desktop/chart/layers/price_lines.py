@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +15,9 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.text import Box, Row, Span
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
+from desktop.chart.framing.pane import Pane
 from desktop.chart.layers.axes import price_label_rect
-from desktop.chart.layers.layer import PaneScale, PlotLabel
+from desktop.chart.layers.layer import PlotLabel, PriceLayer
 from desktop.chart.layers.spread import spread_around
 from desktop.chart.scales.price_scale import ScaleKind
 from desktop.icons import glyph, glyph_font
@@ -53,24 +53,12 @@ class _Placed:
     tag: Box
 
 
-class PriceLinesLayer:
+class PriceLinesLayer(PriceLayer):
     """Drawn over everything with each paint: lines are few, and no tick moves them. Their words keep out of the way
     of the readout, and their prices out of that of the last one."""
 
-    pane = PRICE_PANE
-    pane_scale = PaneScale()
-
     def __init__(self) -> None:
         self.shown = LinesShown()
-
-    def key(self, model: ChartModel) -> Hashable:
-        return None
-
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        return None
-
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: all of it lies over the forming candle."""
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)

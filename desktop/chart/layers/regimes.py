@@ -14,8 +14,8 @@ from desktop.chart.data.regimes import RegimeView
 from desktop.chart.drawing.primitives import fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.framing.pane import Pane
+from desktop.chart.layers.layer import PriceLayer
 from desktop.theme import Palette, mixed
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.words import word
@@ -28,24 +28,13 @@ _SHARES_LIGHT = ((0.06, 0.1), (0.09, 0.15), (0.09, 0.15))
 _NOT_KNOWN = QT_TRANSLATE_NOOP("Chart", "not known here")
 
 
-class RegimeLayer:
+class RegimeLayer(PriceLayer):
     """One rectangle for each run of candles of one regime; paler where that is less sure."""
 
     shares_row = False
 
-    @property
-    def pane(self) -> str:
-        return PRICE_PANE
-
-    @property
-    def pane_scale(self) -> PaneScale:
-        return PaneScale()
-
     def key(self, model: ChartModel) -> Hashable:
         return (model.regimes.version, model.other_interval)
-
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        return None
 
     def paint_behind(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         view = _view(frame, model)
@@ -60,12 +49,6 @@ class RegimeLayer:
         areas = rects(np.maximum(left, 0), pane.top, np.minimum(right, frame.layout.plot_right) - 1, pane.bottom - 1)
         for kind in np.unique(kinds):
             fill_rects(painter, np.ascontiguousarray(areas[kinds[begins] == kind]), _shade(frame.palette, int(kind)))
-
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        return
-
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        return
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Of the candle at `index`, or of the newest closed one where none has closed there yet."""

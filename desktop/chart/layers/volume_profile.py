@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,8 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.drawing.primitives import fill_rects, rects
 from desktop.chart.drawing.text import Row, Span
 from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE, Pane
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.framing.pane import Pane
+from desktop.chart.layers.layer import PriceLayer
 from desktop.theme import mixed
 from desktop.translation import translate
 
@@ -45,7 +45,7 @@ class VolumeProfile:
         return int(np.argmax(self.total))
 
 
-class VolumeProfileLayer:
+class VolumeProfileLayer(PriceLayer):
     """Bars of equal height in pixels, so on a logarithmic scale of equal shares."""
 
     shares_row = False
@@ -53,20 +53,6 @@ class VolumeProfileLayer:
     def __init__(self) -> None:
         self._found: VolumeProfile | None = None
         self._found_in: Frame | None = None
-
-    @property
-    def pane(self) -> str:
-        return PRICE_PANE
-
-    @property
-    def pane_scale(self) -> PaneScale:
-        return PaneScale()
-
-    def key(self, model: ChartModel) -> Hashable:
-        return None
-
-    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        return None
 
     def paint_behind(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         found = self._in_view(frame)
@@ -84,12 +70,6 @@ class VolumeProfileLayer:
             for chosen, ink in ((~is_largest, _INK), (is_largest, _INK_OF_LARGEST)):
                 shown = np.ascontiguousarray(areas[chosen & (right > left)])
                 fill_rects(painter, shown, mixed(colour, frame.palette.background, ink))
-
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing over the candles."""
-
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """Nothing: it is of closed candles."""
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         found = self._in_view(frame)
