@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from core.machine import GpuReading, MachineReading
@@ -31,6 +32,11 @@ class MachineStrip(QWidget):
         self._layout.setContentsMargins(8, 3, 10, 0)  # level with the menus
         self._layout.setSpacing(16)
         theme.changed.connect(self._on_theme)
+
+    def sizeHint(self) -> QSize:
+        """Never below its least size: a menu bar of a new width puts its corner where the hint says, and one that is
+        wider than its hint would reach over the window's edge."""
+        return super().sizeHint().expandedTo(self.minimumSize())
 
     def show_reading(self, reading: MachineReading) -> None:
         """Show this instead."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -57,6 +59,19 @@ def test_in_the_corner_of_the_menus_all_of_it_is_seen_from_the_first_reading_on(
         strip.show_reading(each)
         qtbot.waitUntil(lambda: all(label.visibleRegion().boundingRect() == label.rect() for label in strip.labels))
         assert all(label.width() >= label.sizeHint().width() for label in strip.labels)
+
+
+def test_no_number_or_unit_is_cut_when_the_window_gets_another_size(qtbot: QtBot, make_bench: MakeBench) -> None:
+    window = make_bench().window
+    sizes, used = ((3840, 2160), (1280, 720), (1600, 900), (1280, 720)), (13.1e9, 3.1e9, 111.1e9, 3.1e9)
+    for (width, height), memory_used_bytes in product(sizes, used):
+        window.resize(width, height)
+        window.machine.show_reading(MachineReading(5.0, int(memory_used_bytes), 151_300_000_000, ()))
+        window.resize(width - 10, height)
+        qtbot.waitUntil(lambda: window.menuBar().width() == window.width())
+        for label in window.machine.labels:
+            assert label.visibleRegion().boundingRect() == label.rect(), (label.text(), window.size())
+            assert label.width() >= label.sizeHint().width(), (label.text(), window.size())
 
 
 def test_the_watch_tells_of_this_machine_and_ends(qtbot: QtBot, strip: MachineStrip) -> None:
