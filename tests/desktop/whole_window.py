@@ -103,6 +103,11 @@ class CandleGate:
         if self._more is not None:
             self._more.get_loop().call_soon_threadsafe(self._wake)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether all that was given has been taken."""
+        return not self._given
+
     def _wake(self) -> None:
         if self._more is not None and not self._more.done():
             self._more.set_result(None)

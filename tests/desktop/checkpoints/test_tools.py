@@ -31,18 +31,27 @@ def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier)
     QTest.keyClick(panel.table, key, modifiers)
 
 
-async def some(application: Application, gate: CandleGate, count: int) -> list[CheckpointInfo]:
+async def some(
+    application: Application, gate: CandleGate, count: int, *, is_training: bool = True
+) -> list[CheckpointInfo]:
     """So many checkpoints, pinned and selected in the browser; none is in use."""
     gate.release(10 * count)
     source, panel = application.window.source, application.window.checkpoints
+    if is_training:  # a run that goes on would clean up what is about to be chosen
+        await until(lambda: gate.is_empty and _has_trained_all(application), "the last candle's forecast")
     # The newest may be in the table before the trainer has said that it is the one in use.
     await until(lambda: len(source.checkpoints()) > count + 1, "checkpoints")
     chosen = list(source.checkpoints()[2 : count + 2])
-    source.set_pinned([info.checkpoint_id for info in chosen], True)  # the run goes on, and cleans up
+    source.set_pinned([info.checkpoint_id for info in chosen], True)  # later candles clean up
     panel.refresh()
     panel.table.select_ids([info.checkpoint_id for info in chosen])
     assert [info.checkpoint_id for info in panel.selected()] == [info.checkpoint_id for info in chosen]
     return chosen
+
+
+def _has_trained_all(application: Application) -> bool:
+    forecast, series = application.state.forecast, application.series
+    return forecast is not None and series is not None and forecast.origin_open_time_ms == series.open_time_ms[-1]
 
 
 def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
@@ -123,7 +132,7 @@ def test_what_is_exported_is_imported_again_and_verified(
     place.mkdir()
 
     async def export(application: Application) -> None:
-        (chosen,) = await some(application, gate, 1)
+        (chosen,) = await some(application, gate, 1, is_training=False)
         press(application, Qt.Key.Key_E, CONTROL | SHIFT)
         dialog = application.window.findChild(QFileDialog)
         assert dialog is not None
@@ -180,7 +189,7 @@ def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_export
     monkeypatch.setattr(package, "export", late)
 
     async def story(application: Application) -> None:
-        (chosen,) = await some(application, gate, 1)
+        (chosen,) = await some(application, gate, 1, is_training=False)
         exchange, source = application.browser.exchange, application.window.source
         row = source.catalog.row_of(chosen.checkpoint_id)
         assert row is not None
