@@ -193,6 +193,7 @@ def test_what_a_command_sends_is_stored_and_on_the_chart(
     run_window(qapp, context(tmp_path), story)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled in the window", "the window closes"])
 def test_a_command_that_is_ended_by_the_window_says_so_and_leaves_whole_candles(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, is_cancelled: bool

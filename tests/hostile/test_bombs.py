@@ -93,6 +93,7 @@ BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
 @pytest.mark.parametrize("kind", BOMBS)
 def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_path: Path, kind: str) -> None:

@@ -46,6 +46,7 @@ def run(data: Path, *arguments: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_nothing_that_is_stored_is_for_others_whatever_the_umask(tmp_path: Path) -> None:
     """Modes were 0644."""
     data = tmp_path / "data"

@@ -157,6 +157,7 @@ def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
     return take(acts.window)
 
 
+@pytest.mark.slow
 def test_nothing_breaks_and_nothing_is_left(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
     torture(acts, qtbot, 0).run(qtlog, steps=WARM_UP)
     before = at_rest(acts, qtbot)

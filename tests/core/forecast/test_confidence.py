@@ -54,7 +54,7 @@ def look_at(parts: FloatArray, wholes: FloatArray) -> Estimate:
     return ratio_sequence(parts, wholes, float(parts.sum() / wholes.sum()), len(parts) * BLOCK)
 
 
-@pytest.mark.parametrize("memory", [0.0, 0.9])
+@pytest.mark.parametrize("memory", [0.0, pytest.param(0.9, marks=pytest.mark.slow)])
 def test_looking_all_week_makes_no_edge_where_there_is_none(memory: float) -> None:
     above, either = claims(*weeks(memory))
     assert above <= 0.05 * WEEKS and either <= 0.05 * WEEKS + 3, (above, either)

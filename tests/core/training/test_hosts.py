@@ -163,6 +163,7 @@ def twins_of(root: Path) -> list[tuple[float | None, float | None]]:
     return lost
 
 
+@pytest.mark.slow
 def test_both_hosts_give_the_same_bytes_also_for_a_corrected_candle(tmp_path: Path) -> None:
     """The one test of these that starts a real process."""
     right = dataclasses.replace(CANDLES[20], low=CANDLES[20].low * 0.99)

@@ -13,7 +13,7 @@ CANDLES = 4_000
 """Twice as many as are shown at once."""
 
 
-@pytest.mark.parametrize("with_everything", [False, True])
+@pytest.mark.parametrize("with_everything", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_figures_are_of_a_load_that_took_place(qapp: QApplication, tmp_path: Path, with_everything: bool) -> None:
     figures = measure_loading(CANDLES, tmp_path, with_everything=with_everything)
     assert figures.candles == CANDLES
