@@ -1,5 +1,6 @@
 """Widgets that show text as it is written. Qt takes a text that looks like HTML for HTML, reads the files that it
-names, and lays out whatever length it has; what comes from outside must not choose that.
+names, and lays out whatever length it has; what comes from outside must not choose that. Nor may a line end between a
+number and its unit.
 
 Everywhere else `QLabel`, `QMessageBox` and `QToolTip` are banned (ruff's TID251), and a test holds tooltips to
 `paragraphs`.
@@ -8,6 +9,7 @@ Everywhere else `QLabel`, `QMessageBox` and `QToolTip` are banned (ruff's TID251
 from __future__ import annotations
 
 import html
+import re
 
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QResizeEvent
@@ -19,10 +21,30 @@ LONGEST_TEXT = 600
 """Characters of a label or a painted sentence: longer than any text of ours, short enough to be laid out at once."""
 _LONGEST_TOOLTIP = 4_000
 _ONE_LINE = 80
+_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+_BEFORE_A_UNIT = re.compile(r"(?<=[0-9][KMBT]) (?=[^\W\d_])|(?<=[0-9]) (?=[^\W\d_]|[%°])")
+"""A number, a space, and a word or a sign: “12 candles”, “1.2K candles”, “97 %”."""
+
+
+def with_whole_figures(text: str) -> str:
+    """The text for a place where lines are broken: no line ends between a number and its unit."""
+    return _BEFORE_A_UNIT.sub(_NO_BREAK_SPACE, text)
+
+
+def with_usual_spaces(text: str) -> str:
+    """The text that was given to `with_whole_figures`."""
+    return text.replace(_NO_BREAK_SPACE, " ")
+
+
+def words_with_whole_figures(text: str) -> list[str]:
+    """For who breaks lines themselves: a number and its unit are one word."""
+    words = with_whole_figures(" ".join(text.split())).split(" ")
+    return [with_usual_spaces(word) for word in words if word]
 
 
 class Label(QLabel):
-    """Shows its text as it is written; who wants markup of ours asks for `RichText`, and escapes what goes into it."""
+    """Shows its text as it is written, its figures whole; who wants markup of ours asks for `RichText`, and escapes
+    what goes into it."""
 
     def __init__(
         self,
@@ -38,7 +60,10 @@ class Label(QLabel):
 
     def setText(self, text: str) -> None:
         is_plain = self.textFormat() is Qt.TextFormat.PlainText
-        super().setText(plain(text, LONGEST_TEXT) if is_plain else text)
+        super().setText(with_whole_figures(plain(text, LONGEST_TEXT) if is_plain else text))
+
+    def text(self) -> str:
+        return with_usual_spaces(super().text())
 
 
 class WrappedLabel(Label):
@@ -70,7 +95,10 @@ class MessageBox(QMessageBox):
 
     def setText(self, text: str) -> None:
         is_plain = self.textFormat() is Qt.TextFormat.PlainText
-        super().setText(plain(text, LONGEST_TEXT) if is_plain else text)
+        super().setText(with_whole_figures(plain(text, LONGEST_TEXT) if is_plain else text))
+
+    def text(self) -> str:
+        return with_usual_spaces(super().text())
 
 
 def paragraphs(text: str) -> str:
@@ -80,7 +108,7 @@ def paragraphs(text: str) -> str:
     lines = shown.splitlines()
     if len(shown) <= _ONE_LINE and len(lines) < 2 and not {"<", "&"} & set(shown):
         return shown
-    return "".join(f"<p>{html.escape(line, quote=False)}</p>" for line in lines)
+    return "".join(f"<p>{with_whole_figures(html.escape(line, quote=False))}</p>" for line in lines)
 
 
 def show_tooltip(place: QPoint, text: str, widget: QWidget, area: QRect | None = None) -> None:

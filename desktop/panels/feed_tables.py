@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QModelIndex, QObject, QSize, Qt
+from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QLocale, QModelIndex, QObject, QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
 from core.market.feeds.base import RejectedMessage
 from core.plain import plain
 from desktop.formatting import format_time
 from desktop.icons import icon
 from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
-from desktop.plain_text import paragraphs
+from desktop.plain_text import paragraphs, with_whole_figures
 from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Theme
 from desktop.translation import translate
@@ -121,6 +121,13 @@ class RejectedModel(NewestFirstModel[RejectedMessage]):
         return None
 
 
+class SentenceDelegate(QStyledItemDelegate):
+    """Breaks no line between a number and its unit."""
+
+    def displayText(self, value: Any, locale: QLocale | QLocale.Language) -> str:
+        return with_whole_figures(super().displayText(value, locale))
+
+
 class SentenceTable(QTableView):
     """Rows as high as their sentences, so that each is read to its end. Only those in view are measured: all 200 at
     every change cost 140 ms."""
@@ -150,6 +157,7 @@ def feed_table(model: QAbstractTableModel, name: str) -> SentenceTable:
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     dress_rows(table, name)
+    table.setItemDelegate(SentenceDelegate(table))
     table.setWordWrap(True)
     table.setIconSize(QSize(_DOT, _DOT))
     table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

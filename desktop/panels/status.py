@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from core.events import TrainerState
 from core.market.feeds.base import FeedState
@@ -17,6 +17,7 @@ from desktop.jobs.bar import JobBar
 from desktop.panels.answers import Answers, answers_of
 from desktop.panels.base import Panel, colour_text, set_text
 from desktop.panels.controls import PAUSING, RESUMING
+from desktop.panels.elided import ElidedLabel
 from desktop.panels.feed_words import in_one_line, state_colour
 from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
@@ -78,38 +79,6 @@ class Divider(QWidget):
         painter = QPainter(self)
         painter.fillRect(2, 0, 1, self.height(), self._theme.palette.border)
         painter.end()
-
-
-class ElidedLabel(Label):
-    """One line that is shortened by whole words where there is no room: half a number would be another one. The tooltip
-    has all of it."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(
-            self.fontMetrics().horizontalAdvance(translate("Panels", "Reconnecting…")),
-            super().minimumSizeHint().height(),
-        )
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        text = elided_by_words(self.text(), self.fontMetrics(), self.width())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
-        painter.end()
-
-
-def elided_by_words(text: str, metrics: QFontMetrics, width: int) -> str:
-    """As many whole words as fit, with an ellipsis where some do not."""
-    words = text.split(" ")
-    while len(words) > 1 and metrics.horizontalAdvance(text) > width:
-        words.pop()
-        text = " ".join(words) + " …"
-    if metrics.horizontalAdvance(text) <= width:  # Qt counts fractions of a pixel, and would take a character off
-        return text
-    return metrics.elidedText(text, Qt.TextElideMode.ElideRight, width)
 
 
 class StatusPanel(Panel):

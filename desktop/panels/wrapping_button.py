@@ -6,6 +6,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
+from desktop.plain_text import with_whole_figures
+
 _TALL = 10_000
 
 
@@ -19,7 +21,7 @@ class WrappingButton(QPushButton):
         self.setSizePolicy(policy)
 
     def minimumSizeHint(self) -> QSize:
-        longest = max((self.fontMetrics().horizontalAdvance(word) for word in self.text().split()), default=0)
+        longest = max((self.fontMetrics().horizontalAdvance(word) for word in self._drawn().split(" ")), default=0)
         return QSize(longest + self._padding().width(), super().minimumSizeHint().height())
 
     def hasHeightForWidth(self) -> bool:
@@ -27,7 +29,7 @@ class WrappingButton(QPushButton):
 
     def heightForWidth(self, width: int) -> int:
         room = QRect(0, 0, max(width - self._padding().width(), 1), _TALL)
-        text = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self.text())
+        text = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap, self._drawn())
         return text.height() + self._padding().height()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -45,8 +47,11 @@ class WrappingButton(QPushButton):
         room = self._padding().width() // 2
         inner = QRect(room, inner.top(), self.width() - 2 * room, inner.height())
         self.style().drawItemText(
-            painter, inner, int(flags), self.palette(), self.isEnabled(), self.text(), QPalette.ColorRole.ButtonText
+            painter, inner, int(flags), self.palette(), self.isEnabled(), self._drawn(), QPalette.ColorRole.ButtonText
         )
+
+    def _drawn(self) -> str:
+        return with_whole_figures(self.text())
 
     def _padding(self) -> QSize:
         """What the style puts around one line."""

@@ -23,6 +23,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.plain_text import with_usual_spaces
+
 _INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
 _MARKS_OF_HTML = re.compile(r"<[^>]*>|&\w+;|&#\d+;")
 _KEY = r"(?:(?:Ctrl|Alt|Shift|Meta)\+)*(?:Del|Return|Up|Down|Left|Right|End|F\d+|\S)"
@@ -53,7 +55,7 @@ def installed_language(application: QCoreApplication) -> Iterator[MadeUpLanguage
 def untranslated(text: str, data: frozenset[str] = frozenset()) -> bool:
     """Whether it has words outside of the brackets, but for keys and marks of HTML; a text, or a part of one, that is
     `data` is fine, and a sentence of it also in the midst of others."""
-    parts = re.split(r"\n| · ", _MARKS_OF_HTML.sub("\n", text))
+    parts = re.split(r"\n| · ", _MARKS_OF_HTML.sub("\n", with_usual_spaces(text)))
     text = "\n".join(part for part in parts if part.strip() not in data)
     for sentence in sorted((each for each in data if " " in each), key=len, reverse=True):
         text = text.replace(sentence, "")

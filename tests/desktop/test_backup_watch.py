@@ -31,6 +31,7 @@ from desktop.checkpoints.columns import format_bytes
 from desktop.commands.headless import run_headless
 from desktop.formatting import format_time
 from desktop.jobs.book import JobState
+from desktop.plain_text import with_usual_spaces
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
 
@@ -91,7 +92,7 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
         action, menu = window.actions_of_window[ActionId.BACK_UP], window.actions_of_window.menu_of(ActionId.BACK_UP)
         await until(lambda: application.runs.is_training, "a trainer")
         menu.aboutToShow.emit()
-        assert "None was made" in action.toolTip()
+        assert "None was made" in with_usual_spaces(action.toolTip())
         box = application.finder.open()
         QTest.keyClicks(box.line, "back up")
         began_ms = application.state.clock.now_ms()
@@ -106,7 +107,7 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
         assert str(backup.folder) in window.banner.shown.text
         assert format_bytes(backup.record.size_bytes) in window.banner.shown.text
         menu.aboutToShow.emit()
-        assert format_time(backup.record.made_at_ms) in action.toolTip()
+        assert format_time(backup.record.made_at_ms) in with_usual_spaces(action.toolTip())
         application.backups.look()
         assert len(list_backups(made.folder.backups)) == 1, "none is due"
 

@@ -21,7 +21,7 @@ from core.market.candle import Candle
 from desktop.actions import ActionId
 from desktop.chart.layers.regimes import RegimeLayer
 from desktop.panels.accuracy import AccuracyPanel
-from desktop.panels.status import ElidedLabel
+from desktop.panels.elided import ElidedLabel
 from desktop.panels.wrapping_button import WrappingButton
 from desktop.theme import Mode
 from tests.desktop import scenario

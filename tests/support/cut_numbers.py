@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.panels.status import ElidedLabel
+from desktop.panels.elided import ElidedLabel
+from desktop.plain_text import with_whole_figures
 
 _NUMBER = re.compile(r"\d")
 _SLACK_PX = 1
@@ -65,7 +66,8 @@ def _cut_label(label: QLabel) -> Iterator[str]:
 def _place_of_text(label: QLabel) -> QRect:
     """Where the words are drawn, as Qt lays them out."""
     wrap = Qt.TextFlag.TextWordWrap if label.wordWrap() else Qt.TextFlag(0)
-    return label.fontMetrics().boundingRect(label.contentsRect(), int(label.alignment()) | int(wrap), _words(label))
+    text = with_whole_figures(_words(label))
+    return label.fontMetrics().boundingRect(label.contentsRect(), int(label.alignment()) | int(wrap), text)
 
 
 def _words(label: QLabel) -> str:

@@ -9,6 +9,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from desktop.chart.framing.frame import Fonts
+from desktop.plain_text import words_with_whole_figures
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _broken(piece: Row, fonts: Fonts, width: int, left: int) -> list[Row]:
     if len(piece) > 1 or row_width(piece, fonts) <= width:
         return [piece]
     parts: list[Span] = []
-    for word in piece[0].text.split():
+    for word in words_with_whole_figures(piece[0].text):
         longer = replace(parts[-1], text=f"{parts[-1].text} {word}") if parts else None
         if longer is not None and longer.width(fonts) <= (left if len(parts) == 1 else width):
             parts[-1] = longer

@@ -8,6 +8,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from desktop.chart.items.item import Shown
+from desktop.plain_text import with_whole_figures
 
 _MARGIN_PX = 24
 _Z = 1e6
@@ -42,4 +43,5 @@ class EmptyItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
         painter.fillRect(area, palette.background)
         painter.setPen(palette.muted_text)
         flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(area.adjusted(_MARGIN_PX, _MARGIN_PX, -_MARGIN_PX, -_MARGIN_PX), flags, self._text)
+        room = area.adjusted(_MARGIN_PX, _MARGIN_PX, -_MARGIN_PX, -_MARGIN_PX)
+        painter.drawText(room, flags, with_whole_figures(self._text))

@@ -9,6 +9,7 @@ from PySide6.QtGui import QFontMetrics
 
 from desktop.chart.drawing.text import Box, Span, box_size
 from desktop.chart.framing.frame import Frame
+from desktop.plain_text import words_with_whole_figures
 
 _MARGIN_PX = 6
 
@@ -31,7 +32,7 @@ def note_box(frame: Frame, text: str, taken: Iterable[QRect]) -> Box | None:
 def _broken(text: str, metrics: QFontMetrics, width: int) -> list[str]:
     """Lines of whole words that fit."""
     lines: list[str] = []
-    for word in text.split():
+    for word in words_with_whole_figures(text):
         if lines and metrics.horizontalAdvance(f"{lines[-1]} {word}") <= width:
             lines[-1] += f" {word}"
         else:

@@ -16,6 +16,7 @@ from desktop.chart.framing.frame import Fonts, Frame
 from desktop.chart.framing.pane import Pane
 from desktop.chart.layers.layer import PriceLayer
 from desktop.icons import glyph, glyph_font
+from desktop.plain_text import words_with_whole_figures
 from desktop.theme import Palette
 from desktop.translation import translate
 
@@ -185,7 +186,7 @@ def _lines(text: str, fonts: Fonts) -> list[str]:
     """The text in lines of a width that is read at a glance."""
     widest = fonts.metrics.averageCharWidth() * _TEXT_CHARACTERS
     lines: list[str] = []
-    for word in text.split():
+    for word in words_with_whole_figures(text):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and fonts.metrics.horizontalAdvance(longer) <= widest:
             lines[-1] = longer

@@ -16,6 +16,7 @@ from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.checkpoints.source import CheckpointSource
+from desktop.plain_text import with_usual_spaces
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
@@ -79,7 +80,7 @@ def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsP
 
 
 def test_what_is_not_shown_is_in_the_tooltip(panel: CheckpointsPanel) -> None:
-    tooltip = panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole)
+    tooltip = with_usual_spaces(panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole))
     for title in ("Size", "Saved", "Loss"):
         assert COLUMNS[COLUMN[title]].text(panel.model.kept(0)) in tooltip
 

@@ -27,6 +27,7 @@ from desktop.panels.accuracy_experts import ExpertsPage
 from desktop.panels.accuracy_pages import HorizonsPage, SkillPage
 from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
 from desktop.panels.base import Refresher
+from desktop.plain_text import with_usual_spaces
 from desktop.state import RunState
 from desktop.theme import Mode, Theme
 from tests.core.accuracy.rigs import filled, origins
@@ -136,7 +137,7 @@ def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qt
     assert close.skill.value is not None and close.model_gain.low is None, "a proof takes more candles"
     value, interval, proof = page.cells["Against “no change”"][0]
     assert f"{abs(100 * close.skill.value):.2f}" in value.text() and interval.text() == "–"
-    assert proof.text() == "no proof: n < 750" and f"n = {JUDGED} of the 750" in value.toolTip()
+    assert proof.text() == "no proof: n < 750" and f"n = {JUDGED} of the 750" in with_usual_spaces(value.toolTip())
     assert page.cells["Against the best"][0][2].text() == close.best_baseline
     gain = page.cells["The model adds"]
     for column in range(2):
@@ -314,7 +315,7 @@ def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, t
         skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
         assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
         assert [line.text() for line in skill.cells["Against “no change”"][0]] == ["–", "–", "not yet"]
-        assert "11 of the 30 candles" in skill.cells["Against “no change”"][0][0].toolTip()
+        assert "11 of the 30 candles" in with_usual_spaces(skill.cells["Against “no change”"][0][0].toolTip())
         open_tab(qtbot, dock, "Bands")
         assert not bands.coverage.plot.isVisible() and "11 of 500" in bands.coverage.missing.text()
         assert "11 of 30" in bands.reliability.missing.text()

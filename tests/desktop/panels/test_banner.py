@@ -22,6 +22,7 @@ from core.events import (
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.banner import Banner, Notice
 from desktop.panels.notices import NoticeWriter
+from desktop.plain_text import with_usual_spaces
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
@@ -261,7 +262,7 @@ def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, ban
     state.apply(scenario.diagnosis(Disease.DIVERGED, advice=advice, way_back=WAY))
     assert banner.shown is not None and banner.shown.severity is Severity.ERROR
     assert banner.text.text() == f"The model has diverged: forecasts without it are better. {advice}"
-    assert scenario.diagnosis().evidence in banner.toolTip()
+    assert scenario.diagnosis().evidence in with_usual_spaces(banner.toolTip())
     assert banner.action.text() == "Go back to step 12,300"
     qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
     assert wishes == [WAY] and banner.isHidden()

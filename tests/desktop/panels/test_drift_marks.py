@@ -9,6 +9,7 @@ from core.events import EventBatch
 from desktop.formatting import format_time
 from desktop.panels.drift_marks import in_words
 from desktop.panels.loss import LossPanel
+from desktop.plain_text import with_usual_spaces
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
@@ -36,9 +37,9 @@ def test_a_drift_has_a_line_at_its_step_and_says_when_from_what_to_what_and_what
     shown = panel.drifts.text()
     for text in ("11,600", format_time(drift.candle_open_time_ms), "0.33 → 0.66", drift.what_was_done):
         assert text in shown
-    assert "37 candles" in panel.drifts.toolTip()
+    assert "37 candles" in with_usual_spaces(panel.drifts.toolTip())
     line = panel.drifts._lines[drift]
-    assert line.value() == 11_600 and drift.what_was_done in line.toolTip()
+    assert line.value() == 11_600 and drift.what_was_done in with_usual_spaces(line.toolTip())
 
 
 def test_the_newest_in_view_is_said_and_all_of_them_are_in_the_tooltip(panel: LossPanel, state: RunState) -> None:

@@ -40,3 +40,15 @@ def test_the_note_is_painted_at_once_and_goes_without_a_trace(show_chart: ShowCh
     settle(chart)
     assert chart.overlay.note is None
     assert chart.grab().toImage() == before
+
+
+def test_no_line_of_it_ends_between_a_number_and_its_unit(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(100))
+    chart.set_note("Catching up: 980 candles of 1,000 candles, forecasts in about 1 h 4 min, 97 % simple rules")
+    for width in range(260, 720, 20):
+        chart.resize(width, 420)
+        settle(chart)
+        note = chart.overlay.note
+        assert note is not None
+        rows = [texts((row,)).strip() for row in note.rows]
+        assert not [row for row in rows[:-1] if row[-1].isdigit()], rows
