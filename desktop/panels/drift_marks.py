@@ -12,13 +12,14 @@ from core.events import DriftFound
 from desktop.formatting import format_count, format_significant, format_time
 from desktop.icons import tabular
 from desktop.panels.base import colour_text, set_text
-from desktop.plain_text import Label, paragraphs
+from desktop.panels.elided import ElidedLabel
+from desktop.plain_text import paragraphs
 from desktop.theme import Palette
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _NAME = QT_TRANSLATE_NOOP("Panels", "drift")
-_NAME_HEIGHT = 0.94
-"""Of the plot's height."""
+_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE = (0.0, 0.0), (1.0, 0.0)
+"""Which corner of the name lies at the upper end of the line: all of it is below."""
 MEANING = QT_TRANSLATE_NOOP(
     "Panels",
     "The loss before learning rose for longer than chance explains: the market became harder to forecast, or other "
@@ -27,15 +28,15 @@ MEANING = QT_TRANSLATE_NOOP(
 )
 
 
-class DriftMarks(Label):
-    """The sentence; the lines are in the plot that it was made for."""
+class DriftMarks(ElidedLabel):
+    """The sentence, on one line: a second would take the plot's room, and its labels would lie on one another. The
+    lines are in the plot that it was made for."""
 
     def __init__(self, plot: pg.PlotWidget, palette: Palette, parent: QWidget | None = None) -> None:
-        super().__init__(parent=parent)
+        super().__init__(parent)
         self._plot = plot
         self._palette = palette
         self._lines: dict[DriftFound, pg.InfiniteLine] = {}
-        self.setWordWrap(True)
         self.setFont(tabular(self.font(), scale=0.9))
         self.setVisible(False)
 
@@ -68,7 +69,8 @@ class DriftMarks(Label):
             line.label.setColor(palette.text)
 
     def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
-        options = {"position": _NAME_HEIGHT, "color": self._palette.text, "movable": False}
+        anchors = (_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE)
+        options = {"position": 1.0, "anchors": anchors, "color": self._palette.text, "movable": False}
         line = pg.InfiniteLine(
             drift.step, angle=90, pen=self._pen(), label=translate("Panels", _NAME), labelOpts=options
         )
@@ -84,7 +86,7 @@ def in_words(drift: DriftFound) -> str:
     """When, from what to what, and what was done."""
     before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
     step, when = format_count(drift.step), format_time(drift.candle_open_time_ms)
-    text = translate("Panels", "Drift at step {0} ({1}): typical loss {2} → {3}. {4}")
+    text = translate("Panels", "Drift at step {0}: typical loss {2} → {3} ({1}). {4}")
     return text.format(step, when, before, after, drift.what_was_done)
 
 

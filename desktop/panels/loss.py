@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
@@ -14,7 +16,16 @@ from desktop.icons import icon, tabular
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.drift_marks import DriftMarks
 from desktop.panels.inputs import readable_decimal
-from desktop.panels.plots import FloatArray, NumberAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
+from desktop.panels.plots import (
+    FloatArray,
+    NumberAxis,
+    NumberOrLogAxis,
+    apply_plot_palette,
+    logarithm,
+    plot_widget,
+    smoothed_mean,
+    thinned,
+)
 from desktop.plain_text import Label, paragraphs
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
@@ -22,6 +33,9 @@ from desktop.training_words import break_sentence
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHING_STEPS = 25
+_WIDEST_LINEAR_SPAN = 100.0
+"""The largest loss of those in view over the smallest. Beyond it, as after a divergence, a linear scale shows the rest
+as one flat line."""
 _SPEED_HOLDS_MS = 10_000
 """The trainer tells a speed with its steps: so long after the last one, that is not the speed of now."""
 _TRENDS = {
@@ -66,7 +80,7 @@ class LossPanel(Panel):
         self._legend = Label()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._legend)
-        self.plot = plot_widget(translate("Panels", "Curves of the loss"), NumberAxis)
+        self.plot = plot_widget(translate("Panels", "Curves of the loss"), NumberOrLogAxis)
         self._raw = self.plot.plot(connect="finite")
         self._prequential = self.plot.plot(connect="finite")
         self._mean = self.plot.plot(connect="finite")
@@ -205,9 +219,11 @@ class LossPanel(Panel):
         x, most = steps.column("step"), max(2 * self.plot.width(), 100)
         loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), _SMOOTHING_STEPS)
         mean = smoothed_mean(loss, _SMOOTHING_STEPS)
-        self._raw.setData(*thinned(x, loss, most))
-        self._mean.setData(*thinned(x, mean, most))
-        self._prequential.setData(*thinned(x, before, most))
+        span = _shown_span(loss, mean, before)
+        is_logarithmic = span is not None and 0.0 < span[0] * _WIDEST_LINEAR_SPAN < span[1]
+        self.plot.getAxis("left").set_logarithmic(is_logarithmic)
+        for curve, values in ((self._raw, loss), (self._mean, mean), (self._prequential, before)):
+            curve.setData(*thinned(x, logarithm(values) if is_logarithmic else values, most))
         rate = steps.column("learning_rate")
         self._rate.setData(*thinned(x, rate, most))
         if len(steps) == 0:
@@ -216,22 +232,13 @@ class LossPanel(Panel):
         self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]))
         for plot in (self.plot, self._rate_plot):
             plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
-        self._fit_height(loss, mean, before)
+        if span is not None:
+            self._fit_height(*(map(math.log10, span) if is_logarithmic else span))
         self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(float(rate[-1]))))
         low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
         self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
 
-    def _fit_height(self, raw: FloatArray, *curves: FloatArray) -> None:
-        """Room for the newest values and for all but the wildest: one spike must not press all else flat."""
-        parts = []
-        for curve, tail in ((raw, 0.02), *((each, 0.005) for each in curves)):
-            measured = curve[np.isfinite(curve)]
-            if measured.size:
-                parts += [np.quantile(measured, (tail, 1.0 - tail)), measured[-1:]]
-        values = np.concatenate(parts) if parts else np.empty(0)
-        if values.size == 0:
-            return
-        low, high = float(values.min()), float(values.max())
+    def _fit_height(self, low: float, high: float) -> None:
         margin = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
         self.plot.setYRange(low - margin, high + margin, padding=0.0)
 
@@ -240,3 +247,14 @@ class LossPanel(Panel):
         if took:
             more = translate("Panels", "The last one took {0}.").format(took)
             self._values[name].setToolTip(paragraphs(f"{translate('Panels', _TERMS[name])}\n{more}"))
+
+
+def _shown_span(raw: FloatArray, *curves: FloatArray) -> tuple[float, float] | None:
+    """Room for the newest values and for all but the wildest: one spike must not press all else flat. None where
+    nothing was measured."""
+    parts = []
+    for curve, tail in ((raw, 0.02), *((each, 0.005) for each in curves)):
+        measured = curve[np.isfinite(curve)]
+        if measured.size:
+            parts += [np.quantile(measured, (tail, 1.0 - tail)), measured[-1:]]
+    return (float(min(map(np.min, parts))), float(max(map(np.max, parts)))) if parts else None

@@ -14,7 +14,15 @@ from desktop.formatting import format_count, format_significant
 from desktop.history import StepHistory
 from desktop.icons import tabular
 from desktop.panels.base import colour_text
-from desktop.panels.plots import FloatArray, LogAxis, apply_plot_palette, plot_widget, smoothed_mean, thinned
+from desktop.panels.plots import (
+    FloatArray,
+    LogAxis,
+    apply_plot_palette,
+    logarithm,
+    plot_widget,
+    smoothed_mean,
+    thinned,
+)
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -26,7 +34,6 @@ _LOW_TAIL = 0.005
 _LEAST_HEIGHT = 108
 _SMOOTHING_STEPS = 25
 _RAW_ALPHA = 80
-_SMALLEST_DRAWN = 1e-30
 _AXIS_ROOM = 60
 
 
@@ -114,8 +121,8 @@ class NormPlot(QWidget):
         """Draw the history as it is now."""
         self._steps = steps
         x, most = steps.column("step"), max(2 * self.plot.width(), 100)
-        before, after = (_logarithm(steps.column(name)) for name in ("gradient_norm", "norm_after"))
-        threshold = _logarithm(steps.column("clip_norm"))
+        before, after = (logarithm(steps.column(name)) for name in ("gradient_norm", "norm_after"))
+        threshold = logarithm(steps.column("clip_norm"))
         self._raw.setData(*thinned(x, before, most))
         for curve, values in ((self._before, before), (self._after, after)):
             # Of logarithms: the geometric mean, which one spike does not lift.
@@ -235,13 +242,6 @@ def _lines(steps: StepHistory, index: int) -> list[str]:
     if reason is not None:
         lines.append(translate("Panels", "Skipped: {0}").format(reason))
     return lines
-
-
-def _logarithm(values: FloatArray) -> FloatArray:
-    """To the base 10; NaN for what is no positive number, so that nothing is drawn."""
-    drawn = np.where(np.isfinite(values) & (values > _SMALLEST_DRAWN), values, np.nan)
-    logarithms: FloatArray = np.log10(drawn)
-    return logarithms
 
 
 def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:

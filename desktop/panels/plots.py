@@ -20,6 +20,7 @@ _PIXELS_PER_TICK = 22
 _LARGEST_PLAIN_EXPONENT = 3
 _WHOLE = 1e-6
 _FEWEST_TICKS = 3
+_SMALLEST_DRAWN = 1e-30
 _HALF_A_LABEL = 8
 """Of the topmost one, which stands half above its tick."""
 
@@ -35,6 +36,13 @@ def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
     with np.errstate(invalid="ignore"):
         mean: FloatArray = np.where(n > 0, (sums[ends] - sums[starts]) / np.maximum(n, 1), np.nan)
     return mean
+
+
+def logarithm(values: FloatArray) -> FloatArray:
+    """To the base 10; NaN for what is no positive number, so that nothing is drawn."""
+    drawn = np.where(np.isfinite(values) & (values > _SMALLEST_DRAWN), values, np.nan)
+    logarithms: FloatArray = np.log10(drawn)
+    return logarithms
 
 
 def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
@@ -68,16 +76,44 @@ class LogAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """An axis for curves that were given as logarithms to the base 10: it writes the numbers themselves."""
 
     def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
-        most = max(size / _PIXELS_PER_TICK, 2.0)
-        first, last = math.ceil(minimum - _WHOLE), math.floor(maximum + _WHOLE)
-        between = _between_decades(minimum, maximum)
-        if last - first >= _FEWEST_TICKS - 1 or (last > first and len(between) > most):
-            stride = math.ceil((last - first + 1) / most)
-            return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
-        return [(1.0, between[:: max(math.ceil(len(between) / most), 1)])]
+        return _ticks_of_logarithms(minimum, maximum, size)
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
         return [exponent_text(value) for value in values]
+
+
+class NumberOrLogAxis(NumberAxis):
+    """For curves that are given as logarithms while `is_logarithmic`, and as they are else."""
+
+    is_logarithmic = False
+
+    def set_logarithmic(self, is_logarithmic: bool) -> None:
+        """What the curves are given as from now on."""
+        if is_logarithmic is not self.is_logarithmic:
+            self.is_logarithmic = is_logarithmic
+            self.picture = None
+            self.update()
+
+    def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
+        if self.is_logarithmic:
+            return _ticks_of_logarithms(minimum, maximum, size)
+        ticks: list[tuple[float, list[float]]] = super().tickValues(minimum, maximum, size)
+        return ticks
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        if self.is_logarithmic:
+            return [exponent_text(value) for value in values]
+        return super().tickStrings(values, scale, spacing)
+
+
+def _ticks_of_logarithms(minimum: float, maximum: float, size_px: float) -> list[tuple[float, list[float]]]:
+    most = max(size_px / _PIXELS_PER_TICK, 2.0)
+    first, last = math.ceil(minimum - _WHOLE), math.floor(maximum + _WHOLE)
+    between = _between_decades(minimum, maximum)
+    if last - first >= _FEWEST_TICKS - 1 or (last > first and len(between) > most):
+        stride = math.ceil((last - first + 1) / most)
+        return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
+    return [(1.0, between[:: max(math.ceil(len(between) / most), 1)])]
 
 
 def _between_decades(minimum: float, maximum: float) -> list[float]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.events import EventBatch
@@ -86,3 +87,27 @@ def test_marks_that_leave_the_view_are_taken_away(panel: LossPanel, state: RunSt
     panel.mark_stale()
     panel.refresh()
     assert not panel.drifts.marked and line.scene() is None
+
+
+@pytest.mark.parametrize("width", [260, 340, 480, 900])
+def test_the_words_of_a_drift_take_one_line_of_the_plots_room(panel: LossPanel, state: RunState, width: int) -> None:
+    panel.resize(width, 190)
+    panel.refresh()
+    before = panel.plot.height()
+    state.apply(scenario.drift())
+    panel.refresh()
+    assert panel.drifts.isVisible()
+    QApplication.processEvents()
+    line = panel.drifts.fontMetrics().lineSpacing()
+    assert before - 2 * line <= panel.plot.height() < before and panel.drifts.height() < 2 * line
+
+
+def test_the_name_of_a_drift_is_seen_whole_in_a_low_plot(panel: LossPanel, state: RunState) -> None:
+    panel.resize(300, 180)
+    drift = scenario.drift()
+    state.apply(drift)
+    panel.refresh()
+    QApplication.processEvents()
+    name = panel.drifts._lines[drift].label
+    area, view = name.mapRectToScene(name.boundingRect()), panel.plot.getViewBox().sceneBoundingRect()
+    assert view.adjusted(-1, -1, 1, 1).contains(area)

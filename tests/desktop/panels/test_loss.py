@@ -146,3 +146,41 @@ def test_a_panel_that_nobody_sees_does_no_work(qtbot: QtBot, state: RunState, th
     panel.show()
     qtbot.waitUntil(lambda: panel.refreshes == 1)
     refresher.stop()
+
+
+def labels(panel: LossPanel) -> list[str]:
+    """Of the upright axis, as it draws them."""
+    axis = panel.plot.getAxis("left")
+    spacing, values = axis.tickValues(*panel.plot.viewRange()[1], axis.height())[0]
+    return list(axis.tickStrings(values, 1.0, spacing))
+
+
+def share_of_height(panel: LossPanel, first: int, last: int) -> float:
+    """How much of the plot's height the mean takes in so many of its points."""
+    heights = panel._mean.getData()[1][first:last]
+    low, high = panel.plot.viewRange()[1]
+    return float(np.ptp(heights)) / (high - low)
+
+
+def test_what_was_before_a_divergence_is_not_one_flat_line(panel: LossPanel, state: RunState) -> None:
+    steps = list(scenario.steps(800))
+    fall = [replace(step, loss=10.0 - 0.0225 * number) for number, step in enumerate(steps[:400])]
+    wreck = [replace(step, loss=3_000.0, prequential_loss=4_000.0) for step in steps[400:500]]
+    state.apply(EventBatch((*fall,)))
+    panel.refresh()
+    assert labels(panel)[-1] in ("8", "10") and share_of_height(panel, 30, 400) > 0.6
+    state.apply(EventBatch((*wreck,)))
+    panel.refresh()
+    assert {"1", "10", "100", "1000"} <= set(labels(panel)), "a scale of powers of ten"
+    assert share_of_height(panel, 30, 400) > 0.1
+    state.apply(EventBatch(tuple(replace(step, loss=-0.2) for step in steps[500:])))
+    panel.refresh()
+    assert "0" in labels(panel), "a loss below zero has no place on it"
+
+
+def test_a_single_spike_leaves_the_scale_as_it_was(panel: LossPanel, state: RunState) -> None:
+    steps = list(scenario.steps(800))
+    steps[300] = replace(steps[300], loss=20.0)
+    state.apply(EventBatch(tuple(replace(step, prequential_loss=0.3) for step in steps)))
+    panel.refresh()
+    assert not panel.plot.getAxis("left").is_logarithmic
