@@ -20,6 +20,7 @@ _LINE_REACH_PX, _HANDLE_REACH_PX = 4, 8
 _BEYOND_PX = 16
 """Lines are cut that far outside the pane, where nobody sees their ends."""
 _INSET_PX = 6
+_LEVELS_BY_IMPORTANCE = (0.0, 1.0, 0.618, 0.5, 0.382, 0.236, 0.786)
 _GROWTH = 0.3
 """How much larger a text is with each step of width."""
 
@@ -187,13 +188,15 @@ def _fibonacci(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
 
 
 def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]) -> tuple[Words, ...]:
-    """Left of each level, where there is room, stand its share and its price. Those that would lie on the one before
-    are left out."""
-    words: list[Words] = []
+    """Left of each level, where there is room, stand its share and its price. Of those that would lie on one another
+    the one that traders look for first is written."""
+    words: dict[float, Words] = {}
     fonts, inset = frame.fonts, frame.scaled(_INSET_PX)
     down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2
-    for share, price, line in zip(FIBONACCI_LEVELS, prices, lines, strict=True):
-        if line is None or (words and abs(words[-1].baseline.y() - down - line.y1()) < fonts.line):
+    levels = {share: (price, line) for share, price, line in zip(FIBONACCI_LEVELS, prices, lines, strict=True)}
+    for share in _LEVELS_BY_IMPORTANCE:
+        price, line = levels[share]
+        if line is None or any(abs(other.baseline.y() - down - line.y1()) < fonts.line for other in words.values()):
             continue
         said = f"{share:g}  {formatting.format_price(price, frame.decimals)}"
         left, width = min(line.x1(), line.x2()), fonts.width(said)
@@ -201,8 +204,8 @@ def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | N
         x = x if x >= 0 else max(left, 0.0) + inset
         y = line.y1() + down
         ground = QRectF(x - inset / 2, y - fonts.metrics.ascent(), width + inset, fonts.line)
-        words.append(Words(QPointF(x, y), said, ground))
-    return tuple(words)
+        words[share] = Words(QPointF(x, y), said, ground)
+    return tuple(words[share] for share in FIBONACCI_LEVELS if share in words)
 
 
 def _text(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF
 
-from core.market.drawings import Anchor, Drawing, DrawingKind
+from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind
 from desktop.chart.data.anchors import time_at
 from desktop.chart.data.model import ChartModel
 from desktop.chart.export import image_of
@@ -239,3 +240,27 @@ def test_the_handle_of_a_line_is_at_its_candle(show_chart: ShowChart) -> None:
     assert abs(start.x() - chart.frame.x(90)) <= 1
     assert abs(start.y() - chart.frame.y(CLOSE - 20.0)) <= 1
     assert time_at(chart.model, 90) == drawing.anchors[0].time_ms
+
+
+@pytest.mark.parametrize("height_px", [10, 24, 40, 60, 80, 110, 150, 220])
+@pytest.mark.parametrize("direction", [1, -1], ids=["up", "down"])
+def test_where_levels_lie_close_together_those_that_traders_look_for_first_are_written(
+    show_chart: ShowChart, height_px: int, direction: int
+) -> None:
+    first_looked_for = ["0", "1", "0.618", "0.5", "0.382", "0.236", "0.786"]
+    chart, _layer = shown(show_chart)
+    pane, fonts = chart.frame.price_pane, chart.frame.fonts
+    rise = direction * height_px * pane.shown.span / pane.height
+    anchors = (Anchor(SERIES[80].open_time_ms, CLOSE), Anchor(SERIES[110].open_time_ms, CLOSE + rise))
+    fibonacci = Drawing(DrawingKind.FIBONACCI, anchors, drawing_id=1)
+    shape = shape_of(chart.frame, chart.model, fibonacci)
+    rows = {words.said.split()[0]: words.ground for words in shape.words}
+    assert not [1 for one, other in combinations(rows.values(), 2) if one.intersects(other)]
+    of_levels = dict(
+        zip((f"{share:g}" for share in FIBONACCI_LEVELS), (line.y1() for line in shape.lines), strict=True)
+    )
+    for place, level in enumerate(first_looked_for):
+        before = [of_levels[other] for other in first_looked_for[:place] if other in rows]
+        has_room = all(abs(row - of_levels[level]) >= fonts.line for row in before)
+        assert (level in rows) is has_room, f"{level} of {sorted(rows)}"
+    assert "0.618" in rows or height_px < 3 * fonts.line
