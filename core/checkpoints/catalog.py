@@ -12,6 +12,7 @@ from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
 from core.checkpoints.provenance import is_imported
+from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.market.candle import Interval
 
@@ -235,7 +236,7 @@ class Catalog:
         return rows[newest_first[np.argsort(values, kind="stable")]]
 
     def best_of(self, run_id: str) -> CheckpointInfo | None:
-        """The highest finite skill of a known good one in a run, of equals the newest; None where none is known."""
+        """The highest finite skill of a sound one in a run, of equals the newest; None where none is known."""
         of_run = self.text("run").where(lambda run: run == run_id.casefold())
         found = np.flatnonzero(of_run & (self.number("best") > 0.0))
         return self.info(int(found[0])) if len(found) else None
@@ -311,7 +312,8 @@ class Catalog:
     def _best(self) -> NDArray[np.float64]:
         """1 for the best of each run that was trained here."""
         flags = np.zeros(len(self))
-        may_be = (self.number("known_good") > 0.0) & ~self.text("run").where(is_imported)
+        is_wreck = self.text("health").where(lambda health: health == Disease.DIVERGED)
+        may_be = (self.number("known_good") > 0.0) & ~is_wreck & ~self.text("run").where(is_imported)
         skills = np.where(may_be, self.number("skill"), np.nan)
         known = np.flatnonzero(~np.isnan(skills))
         runs = self.text("run").codes[known]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
+from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.market.candle import Interval
 from core.storage.database import select, write
@@ -31,7 +32,7 @@ WHERE is_deleted = 0
 _BEST = f"""
 SELECT checkpoint_id FROM checkpoints
 WHERE run_id = ? AND run_id NOT LIKE '{IMPORTED_RUN}%'
-AND is_deleted = 0 AND is_known_good = 1 AND ABS(skill) <= 1.7976931348623157e308
+AND is_deleted = 0 AND is_known_good = 1 AND health IS NOT '{Disease.DIVERGED}' AND ABS(skill) <= 1.7976931348623157e308
 ORDER BY skill DESC, sequence DESC LIMIT 1
 """
 _NEWEST = """

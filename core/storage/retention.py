@@ -10,18 +10,22 @@ from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.settings import CheckpointSettings
 
+CHANGE = "change"
+"""The reason of a checkpoint that is saved before a setting is changed."""
 _HOUR_MS = 3_600_000
 
 
 def best_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The highest finite skill of a known good one, of equals the newest; None where none is known."""
+    """The highest finite skill of a known good one that had not diverged, of equals the newest; None where none is
+    known."""
     ranked = _by_skill(newest_first)
     return ranked[0] if ranked else None
 
 
 def lowest_loss_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The lowest finite windowed loss of a known good one, of equals the newest; None where none is known."""
-    known = [info for info in newest_first if info.is_known_good and info.loss is not None and isfinite(info.loss)]
+    """The lowest finite windowed loss of a known good one that had not diverged, of equals the newest; None where none
+    is known."""
+    known = [info for info in _sound(newest_first) if info.loss is not None and isfinite(info.loss)]
     return min(known, key=lambda info: info.loss or 0.0, default=None)
 
 
@@ -41,17 +45,22 @@ def rules_of(settings: CheckpointSettings) -> Rules:
 
 
 def reasons_to_keep(
-    newest_first: Sequence[CheckpointInfo], rules: Rules, now_ms: int, in_use: Collection[str] = ()
+    newest_first: Sequence[CheckpointInfo],
+    rules: Rules,
+    now_ms: int,
+    in_use: Collection[str] = (),
+    offered: str | None = None,
 ) -> dict[str, tuple[str, ...]]:
     """By id, in the order of the rows: why each stays, in a few words each; no reason: it goes.
 
-    The best, the newest, the newest known good and of those the newest that had not diverged stay whatever the numbers
-    are: a run that went bad cannot push out what was good. The rows come as `CheckpointRows.list` gives them.
+    The best, the newest, the newest known good, the newest healthy ones, and what was saved before the newest change of
+    a setting stay whatever the numbers are: a run that goes bad cannot push out what was good. The rows come as
+    `CheckpointRows.list` gives them. offered: the one that a diverged model can be taken back to.
     """
     good = [info for info in newest_first if info.is_known_good]
-    sound = [info for info in good if info.health != Disease.DIVERGED]
+    before_change = next((info for info in _sound(newest_first) if info.reason == CHANGE), None)
     newest = _ids(newest_first[: max(1, rules.keep_newest)])
-    newest_good = _ids(good[: max(1, rules.keep_newest)]) | _ids(sound[: max(1, rules.keep_newest)])
+    newest_good = _ids(good[:1]) | _ids(_healthy_first(newest_first, offered)[: max(1, rules.keep_newest)])
     best = _ids(_by_skill(newest_first)[: max(1, rules.keep_best)])
     lowest = lowest_loss_of(newest_first)
     spaced = _spaced(newest_first, rules.keep_every_steps)
@@ -61,12 +70,14 @@ def reasons_to_keep(
         id_ = info.checkpoint_id
         held = (
             ("in use", info.is_in_use or id_ in in_use),
+            ("offered to go back to", id_ == offered),
             ("pinned", info.is_pinned),
             ("has a name, a note or a tag", bool(info.note or info.name or info.tags)),
             ("saved by hand", info.reason == "manual"),
             ("among the best", id_ in best),
             ("lowest loss", lowest is info),
             ("among the newest", id_ in newest or id_ in newest_good),
+            ("saved before a setting was changed", before_change is info),
             (f"one in {rules.keep_every_steps:,} steps", id_ in spaced),
             (f"younger than {rules.keep_hours:,} h", rules.keep_hours > 0 and info.created_at_ms > kept_since_ms),
         )
@@ -76,10 +87,14 @@ def reasons_to_keep(
 
 
 def checkpoints_to_delete(
-    newest_first: Sequence[CheckpointInfo], rules: Rules, now_ms: int, in_use: Collection[str] = ()
+    newest_first: Sequence[CheckpointInfo],
+    rules: Rules,
+    now_ms: int,
+    in_use: Collection[str] = (),
+    offered: str | None = None,
 ) -> tuple[str, ...]:
     """Ids that no reason keeps (see `reasons_to_keep`), the oldest first."""
-    reasons = reasons_to_keep(newest_first, rules, now_ms, in_use)
+    reasons = reasons_to_keep(newest_first, rules, now_ms, in_use, offered)
     return tuple(id_ for id_, held in reversed(reasons.items()) if not held)
 
 
@@ -91,10 +106,26 @@ def _spaced(newest_first: Sequence[CheckpointInfo], every_steps: int) -> set[str
     return set(first.values())
 
 
+def _healthy_first(newest_first: Sequence[CheckpointInfo], offered: str | None) -> list[CheckpointInfo]:
+    """Those known good: the healthy ones, then those of which it was not said, then the wrecks; of each the newest
+    first. What is newer than the one that is offered is what would be gone back from."""
+    place = next((place for place, info in enumerate(newest_first) if info.checkpoint_id == offered), 0)
+    wrecked = _ids(newest_first[:place]) | _ids([info for info in newest_first if info.health == Disease.DIVERGED])
+
+    def rank(info: CheckpointInfo) -> tuple[bool, bool]:
+        return info.checkpoint_id in wrecked, info.health != Disease.HEALTHY
+
+    return sorted((info for info in newest_first if info.is_known_good), key=rank)  # stable
+
+
+def _sound(newest_first: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:
+    return [info for info in newest_first if info.is_known_good and info.health != Disease.DIVERGED]
+
+
 def _ids(infos: Sequence[CheckpointInfo]) -> set[str]:
     return {info.checkpoint_id for info in infos}
 
 
 def _by_skill(newest_first: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:
-    known = [info for info in newest_first if info.is_known_good and info.skill is not None and isfinite(info.skill)]
+    known = [info for info in _sound(newest_first) if info.skill is not None and isfinite(info.skill)]
     return sorted(known, key=lambda info: info.skill or 0.0, reverse=True)  # stable: of equals, the newest first

@@ -48,6 +48,12 @@ class GradientHealth:
         """What was told last; too early to say before anything was."""
         return Disease.UNKNOWN if self._told is None else self._told.disease
 
+    @property
+    def way_back(self) -> str | None:
+        """The id of the checkpoint that was told as the one to go back to; None where there is none to."""
+        way = None if self._told is None else self._told.way_back
+        return None if way is None else way.checkpoint_id
+
     def prime(self, steps: Iterable[StepDone]) -> Diagnosis:
         """Take up what the record holds. Returns the verdict on it."""
         for step in steps:

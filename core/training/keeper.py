@@ -14,6 +14,7 @@ from torch import Tensor
 from core.checkpoints.provenance import learned_until_ms
 from core.clock import Clock
 from core.commands import EXIT
+from core.diagnosis import Disease
 from core.events import CheckpointInfo, CheckpointsChanged, Estimate
 from core.settings import CheckpointSettings, ModelSettings, Settings
 from core.storage.checkpoints import CheckpointRows
@@ -41,8 +42,9 @@ _FIGURES = (
     "loss",
     "coverage",
     "direction",
+    "health",
 )
-"""What is said of how well a checkpoint's weights did."""
+"""What is said of a checkpoint's weights: how well they did, and whether they are healthy."""
 _State = tuple[int, int | None, str | None]
 
 
@@ -53,6 +55,9 @@ class Circumstances:
     settings: Settings
     device: str
     health: str
+    way_back: str | None
+    """The id of the checkpoint that a diverged model can be taken back to; not stored. It is kept while it is offered.
+    """
 
 
 class CheckpointKeeper:
@@ -120,11 +125,12 @@ class CheckpointKeeper:
             raise CheckpointError("The model holds numbers that are not finite, so no checkpoint was written.")
         around = None if self.circumstances is None else self.circumstances()
         settings_id, settings_json = (None, None) if around is None else describe(around.settings)
-        info = replace(self._write(session, reason), settings_id=settings_id)
+        health = None if around is None else around.health
+        info = replace(self._write(session, reason, health), settings_id=settings_id)
+        if around is not None:
+            info = replace(info, device=around.device, health=health)
         if reason == RESTORE:
             info = replace(info, **self._figures_of(session.checkpoint_id))
-        if around is not None:
-            info = replace(info, device=around.device, health=around.health)
         with self._record.write():
             self._record.add_checkpoint(info, settings_json)
         session.checkpoint_id = info.checkpoint_id
@@ -141,15 +147,18 @@ class CheckpointKeeper:
     def clean_up(self, in_use: set[str]) -> tuple[str, ...]:
         """Delete what no rule keeps. Returns the ids."""
         known = self._rows.list(self._run_id)
-        rules = rules_of(self._settings)
-        return self.delete(checkpoints_to_delete(known, rules, self._clock.now_ms(), in_use=in_use))
+        rules, now_ms = rules_of(self._settings), self._clock.now_ms()
+        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use, self._offered()))
 
     def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
-        """Carry out what the window asked for, of whatever run, once it cannot be taken back any more; what is in use
-        and the newest of each run stay."""
+        """Carry out what the window asked for, of whatever run, once it cannot be taken back any more; what is in use,
+        what can be gone back to, and the newest of each run stay."""
         until_ms = self._clock.now_ms() - self._settings.undo_minutes * _MINUTE_MS
-        kept = in_use | self._rows.newest_ids()
+        kept = {*in_use, *self._rows.newest_ids(), self._offered()}
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
+
+    def _offered(self) -> str | None:
+        return None if self.circumstances is None else self.circumstances().way_back
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Mark the rows, then remove the files: a crash between the two leaves an orphan, not a row without a file."""
@@ -228,12 +237,13 @@ class CheckpointKeeper:
             return {}
         return {name: getattr(restored, name) for name in _FIGURES}
 
-    def _write(self, session: TrainingSession, reason: str) -> CheckpointInfo:
+    def _write(self, session: TrainingSession, reason: str, health: str | None) -> CheckpointInfo:
         scores = score_checkpoint(session.scores, session.history, session.engine, self._model.context)
         skill = _finite(scores.model)
         direction, coverage = session.scores.checkpoint_hits()
         is_new_best = (
             session.ladder.is_sound
+            and health != Disease.DIVERGED
             and skill.value is not None
             and (self._best_skill is None or skill.value > self._best_skill)
         )

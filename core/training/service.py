@@ -50,6 +50,7 @@ from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.record import Fenced
+from core.storage.retention import CHANGE
 from core.storage.setting_sets import settings_of
 from core.storage.weights import CheckpointError
 from core.training import checkpoint_mishaps
@@ -245,7 +246,8 @@ class TrainingService:
         return with_way_back(verdict, kept, found, now, lambda id_: settings_of(self._db, id_))
 
     def _circumstances(self) -> Circumstances:
-        return Circumstances(self._settings_in_force(), self._device.label, self._health.newest.value)
+        health = self._health
+        return Circumstances(self._settings_in_force(), self._device.label, health.newest.value, health.way_back)
 
     def _settings_in_force(self) -> Settings:
         """The settings with what was changed while it runs, by people and by rollbacks."""
@@ -362,7 +364,7 @@ class TrainingService:
         if refused is not None:
             return (self._incident(refused),)
         is_sound = self._health.newest is not Disease.DIVERGED
-        saved = self._save("change") if is_sound else ()
+        saved = self._save(CHANGE) if is_sound else ()
         if isinstance(command, SetLearningRate):
             self._session.engine.learning_rate = command.learning_rate
         else:
@@ -409,12 +411,13 @@ class TrainingService:
         self._keeper.keep_by(rules)
         if not at_once:
             return ()
-        deleted = self._keeper.clean_up({self._session.checkpoint_id} if self._session.checkpoint_id else set())
-        return (CheckpointsChanged(self._run.run_id, None, deleted),)
+        return (CheckpointsChanged(self._run.run_id, None, self._keeper.clean_up(self._in_use())),)
+
+    def _in_use(self) -> set[str]:
+        return {self._session.checkpoint_id} if self._session.checkpoint_id else set()
 
     def _apply_deletions(self) -> Sequence[TrainerEvent]:
-        in_use = {self._session.checkpoint_id} if self._session.checkpoint_id else set()
-        deleted = self._keeper.apply_requests(in_use)
+        deleted = self._keeper.apply_requests(self._in_use())
         return (CheckpointsChanged(self._run.run_id, None, deleted),)
 
     def _incident(self, mishap: Mishap) -> Incident:

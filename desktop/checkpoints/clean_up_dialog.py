@@ -47,12 +47,13 @@ class CleanUpDialog(QDialog):
         now_ms: int,
         *,
         is_training: bool,
+        offered: str | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """infos: of the watched run, the newest first."""
+        """infos: of the watched run, the newest first. offered: the id of the one that a notice goes back to."""
         super().__init__(parent)
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
-        self._infos, self._settings, self._now_ms = infos, settings, now_ms
+        self._infos, self._settings, self._now_ms, self._offered = infos, settings, now_ms, offered
         self.editors = {name: self._editor(name) for name in _RULES}
         self.told = Label()
         self.told.setWordWrap(True)
@@ -70,8 +71,11 @@ class CleanUpDialog(QDialog):
 
     def would_delete(self) -> list[CheckpointInfo]:
         """What no rule of the form keeps, the newest first."""
-        reasons = reasons_to_keep(self._infos, rules_of(self.settings), self._now_ms)
+        reasons = self._reasons()
         return [info for info in self._infos if not reasons[info.checkpoint_id]]
+
+    def _reasons(self) -> dict[str, tuple[str, ...]]:
+        return reasons_to_keep(self._infos, rules_of(self.settings), self._now_ms, offered=self._offered)
 
     def _editor(self, name: str) -> FieldEditor:
         info = field_infos(CheckpointSettings)[name]
@@ -94,8 +98,9 @@ class CleanUpDialog(QDialog):
         always = Label(
             translate(
                 "Checkpoints",
-                "One reason is enough to stay. The best, the newest, the one in use, the one with the lowest loss, and "
-                "those that are pinned, named, tagged, noted or saved by hand always stay.",
+                "One reason is enough to stay. The best, the newest, the newest healthy ones, the one in use, the one "
+                "with the lowest loss, the one that a diverged model can go back to, and those that are pinned, named, "
+                "tagged, noted or saved by hand always stay.",
             )
         )
         always.setWordWrap(True)
@@ -108,7 +113,7 @@ class CleanUpDialog(QDialog):
         self.resize(680, 560)
 
     def _show(self) -> None:
-        reasons = reasons_to_keep(self._infos, rules_of(self.settings), self._now_ms)
+        reasons = self._reasons()
         goes = [info for info in self._infos if not reasons[info.checkpoint_id]]
         self.told.setText(self._account(goes))
         self.now.setEnabled(bool(goes) and self._is_training)

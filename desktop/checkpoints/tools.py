@@ -75,11 +75,14 @@ class CheckpointTools(QObject):
     @Slot()
     def ask_for_rules(self) -> CleanUpDialog:
         """Show what a clean-up of the watched run would delete, and by which rules."""
+        diagnosis = self._state.diagnosis
+        way = None if diagnosis is None else diagnosis.way_back
         dialog = CleanUpDialog(
             self._window.source.checkpoints(),
             self._window.settings.checkpoints,
             self._clock.now_ms(),
             is_training=self._state.trainer_state in _WORKING,
+            offered=None if way is None else way.checkpoint_id,
             parent=self._window,
         )
         dialog.kept_by.connect(self._keep_by)

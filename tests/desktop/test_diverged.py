@@ -27,6 +27,18 @@ def type_rate(application: Application, text: str) -> None:
     QTest.keyClick(box, Qt.Key.Key_Return)
 
 
+def is_spared(application: Application, checkpoint_id: str | None) -> bool:
+    """By a clean-up with the strictest rules."""
+    dialog = application.browser.ask_for_rules()
+    for name in ("keep_newest", "keep_best", "keep_every_steps"):
+        dialog.editors[name].put(0 if name == "keep_every_steps" else 2)
+    goes = [info.checkpoint_id for info in dialog.would_delete()]
+    rows = range(dialog.table.rowCount())
+    assert any("offered to go back to" in dialog.table.item(row, 0).text() for row in rows)
+    dialog.reject()
+    return bool(goes) and checkpoint_id not in goes
+
+
 @pytest.mark.parametrize("host", HOSTS)
 def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
@@ -52,6 +64,8 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         await until(lambda: window.gradients.card.headline.text() == "Diverged", "the verdict in Gradients")
         assert banner.action.text() == f"Go back to step {changed_at}"
         await until(lambda: step_of(application) >= changed_at + 50, "all candles")
+        way = state.diagnosis.way_back
+        assert way is not None and is_spared(application, way.checkpoint_id)
 
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
         await until(lambda: any(each.kind == RESTORED for each in state.incidents), "the restore")
@@ -63,6 +77,9 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         gate.release(60)
         await until(lambda: step_of(application) >= restored_at + 60, "training again")
         assert state.diagnosis is not None and state.diagnosis.disease is not Disease.DIVERGED
+        assert way.checkpoint_id in {info.checkpoint_id for info in window.source.checkpoints()}, (
+            "and its copy beside it"
+        )
         assert sum(each.kind == "loss spike" for each in state.incidents) <= 1, "an episode is one row"
 
     run_window(qapp, context(tmp_path, host), story)

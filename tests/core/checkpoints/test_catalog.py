@@ -69,6 +69,11 @@ def test_what_was_imported_is_the_best_of_no_run_here() -> None:
     assert shown(catalog, "best") == [2] and catalog.best_of("imported-run-7") is None
 
 
+def test_a_wreck_is_never_the_best() -> None:
+    catalog = samples.catalog(samples.kept(1, skill=0.9, health="diverged"), samples.kept(2, skill=-0.1))
+    assert shown(catalog, "best") == [2]
+
+
 def test_a_number_that_is_none_is_never_the_best(four: Catalog) -> None:
     assert four.best_of("run-1").step == 10  # type: ignore[union-attr]
     assert four.best_of("run-2") is None, "one is no number, the other not known good"

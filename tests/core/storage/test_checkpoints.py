@@ -63,6 +63,17 @@ def test_the_best_has_the_highest_finite_skill(
     assert [info.skill for info in listed if info.skill != info.skill] == []
 
 
+def test_a_wreck_is_not_the_best(db: Database) -> None:
+    record = open_record(db)
+    for number, health in enumerate(["healthy", "diverged"]):
+        with record.write():
+            info = checkpoint(record.reader.run_id, number, skill=0.1 * number)
+            record.add_checkpoint(replace(info, health=health))
+    best = CheckpointRows(db).best(record.reader.run_id)
+    assert best is not None and best.health == "healthy"
+    assert CheckpointRows(db).by_id(best.checkpoint_id) == best
+
+
 def test_a_deleted_one_is_gone_and_the_next_is_best(db: Database) -> None:
     record = open_record(db)
     infos = save(record, 0.1, 0.3)

@@ -13,7 +13,7 @@ from core.events import CheckpointInfo
 from core.storage.retention import Rules, best_of, checkpoints_to_delete, lowest_loss_of, reasons_to_keep
 from tests.core.storage.samples import checkpoint
 
-REASONS = st.sampled_from(["periodic", "periodic", "exit", "manual"])
+REASONS = st.sampled_from(["periodic", "periodic", "exit", "manual", "change"])
 NOTES = st.sampled_from(["", "", "the good one"])
 HEALTH = st.sampled_from([None, "healthy", "diverged"])
 SCORES = st.none() | st.sampled_from([0.0, -0.1, 0.2, 0.2, 0.5]) | st.floats()
@@ -41,18 +41,19 @@ def tables(draw: st.DrawFn) -> list[CheckpointInfo]:
 
 KEEP = st.integers(0, 6)
 RULES = st.builds(Rules, KEEP, KEEP, st.sampled_from([0, 0, 1, 15, 40]), st.sampled_from([0, 0, 1, 30]))
-IN_USE = st.sets(st.integers(0, 11).map(lambda number: f"run-{number}"), max_size=2)
+IDS = st.integers(0, 11).map(lambda number: f"run-{number}")
+IN_USE = st.sets(IDS, max_size=2)
 
 
-@given(tables(), RULES, st.integers(0, 12 * 60_000) | st.integers(0, 10**9), IN_USE)
+@given(tables(), RULES, st.integers(0, 12 * 60_000) | st.integers(0, 10**9), IN_USE, st.none() | IDS)
 def test_no_reason_is_forgotten_and_none_is_invented(
-    table: list[CheckpointInfo], rules: Rules, now_ms: int, in_use: set[str]
+    table: list[CheckpointInfo], rules: Rules, now_ms: int, in_use: set[str], offered: str | None
 ) -> None:
-    deleted = checkpoints_to_delete(table, rules, now_ms, in_use=in_use)
+    deleted = checkpoints_to_delete(table, rules, now_ms, in_use, offered)
     keep_newest, keep_best, every, hours = astuple(rules)
-    told = reasons_to_keep(table, rules, now_ms, in_use)
+    told = reasons_to_keep(table, rules, now_ms, in_use, offered)
     good = [info for info in table if info.is_known_good]
-    sound = [info for info in good if info.health != "diverged"]
+    before_change = next((info for info in good if info.reason == "change" and info.health != "diverged"), None)
     for place, info in enumerate(table):
         reasons = (
             place < max(1, keep_newest),
@@ -61,8 +62,10 @@ def test_no_reason_is_forgotten_and_none_is_invented(
             info.is_pinned,
             info.reason == "manual",
             bool(info.note),
-            info.is_known_good and good.index(info) < max(1, keep_newest),
-            info in sound and sound.index(info) < max(1, keep_newest),
+            good[:1] == [info],
+            healthier(table, info, offered) < max(1, keep_newest),
+            info is before_change,
+            info.checkpoint_id == offered,
             info.checkpoint_id in in_use,
             bool(info.tags),
             every > 0 and not any(older.step // every == info.step // every for older in table[place + 1 :]),
@@ -72,11 +75,25 @@ def test_no_reason_is_forgotten_and_none_is_invented(
         assert (info.checkpoint_id in deleted) == (not any(reasons))
 
 
+def healthier(table: Sequence[CheckpointInfo], info: CheckpointInfo, offered: str | None) -> float:
+    """How many come before it where healthy ones are looked for; one that is not known good has no place."""
+    places = {each.checkpoint_id: place for place, each in enumerate(table)}
+
+    def order(each: CheckpointInfo) -> tuple[bool, bool, int]:
+        place = places[each.checkpoint_id]
+        is_gone_back_from = place < places.get(offered or "", 0)
+        return is_gone_back_from or each.health == "diverged", each.health != "healthy", place
+
+    if not info.is_known_good:
+        return float("inf")
+    return sum(each.is_known_good and order(each) < order(info) for each in table)
+
+
 def rank(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> float:
     """How many are better: a higher skill, or the same and newer. One without a finite skill has no rank."""
-    if info.skill is None or not isfinite(info.skill) or not info.is_known_good:
+    table = sound(table)
+    if info.skill is None or not isfinite(info.skill) or info not in table:
         return float("inf")
-    table = [other for other in table if other.is_known_good]
     place = table.index(info)
     return sum(
         other.skill is not None
@@ -86,10 +103,14 @@ def rank(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> float:
     )
 
 
+def sound(table: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:
+    return [info for info in table if info.is_known_good and info.health != "diverged"]
+
+
 def has_lowest_loss(table: Sequence[CheckpointInfo], info: CheckpointInfo) -> bool:
-    if info.loss is None or not isfinite(info.loss) or not info.is_known_good:
+    table = sound(table)
+    if info.loss is None or not isfinite(info.loss) or info not in table:
         return False
-    table = [other for other in table if other.is_known_good]
     place = table.index(info)
     return not any(
         other.loss is not None and (other.loss < info.loss or (other.loss == info.loss and number < place))
@@ -113,6 +134,34 @@ def test_a_model_that_diverged_pushes_no_sound_one_out() -> None:
     diverged = [replace(checkpoint("run", number), health="diverged") for number in range(5, 50)]
     deleted = checkpoints_to_delete([*sound, *diverged][::-1], Rules(2, 1), 0)
     assert {"run-4", "run-3", "run-49", "run-48"}.isdisjoint(deleted) and len(deleted) == 46
+
+
+def test_what_is_offered_to_go_back_to_stays_as_long_as_it_is_offered() -> None:
+    """Healthy ones after it were saved on the way into the wreck: the doctor needs a few steps to find one."""
+    healthy = [replace(checkpoint("run", number), health="healthy") for number in range(8)]
+    table = [*healthy, *[replace(checkpoint("run", number), health="diverged") for number in range(8, 20)]][::-1]
+    kept = set(reasons_to_keep(table, Rules(2, 1), 0, offered="run-3")) - {
+        *checkpoints_to_delete(table, Rules(2, 1), 0, offered="run-3")
+    }
+    assert kept == {"run-19", "run-18", "run-3", "run-2"}
+    assert "run-3" in checkpoints_to_delete(table, Rules(2, 1), 0)
+
+
+def test_a_healthy_one_is_kept_before_one_of_which_nothing_is_known_and_before_a_wreck() -> None:
+    """The walk's: gone back to step 74, it went at the clean-up, and the wreck of step 80 stayed."""
+    healths = ["healthy", "too early to say", "too early to say", "diverged", "diverged", "too early to say"]
+    table = [
+        replace(checkpoint("run", number, skill=0.1 * number if health == "diverged" else None), health=health)
+        for number, health in enumerate(healths)
+    ][::-1]
+    assert checkpoints_to_delete(table, Rules(1, 1), 0) == ("run-1", "run-2", "run-3", "run-4")
+    assert best_of(table) is None, "a wreck is no best one"
+
+
+def test_what_was_saved_before_the_newest_change_of_a_setting_stays() -> None:
+    table = [replace(checkpoint("run", number), health="too early to say") for number in range(9)]
+    table[2], table[4] = replace(table[2], reason="change"), replace(table[4], reason="change")
+    assert checkpoints_to_delete(table[::-1], Rules(2, 1), 0) == ("run-0", "run-1", "run-2", "run-3", "run-5", "run-6")
 
 
 def test_the_oldest_go_first() -> None:

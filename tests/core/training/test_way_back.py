@@ -9,10 +9,19 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.commands import RestoreCheckpoint, SaveCheckpoint, SetClipNorm, SetLearningRate, TrainerCommand
+from core.commands import (
+    ApplyDeletions,
+    KeepBy,
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetClipNorm,
+    SetLearningRate,
+    TrainerCommand,
+)
 from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
 from core.events import CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
 from core.settings import CheckpointSettings, Settings
+from core.storage.checkpoints import CheckpointRows
 from core.training.service import TrainingService
 from core.training.summary import summarise
 from tests.core.training import rigs
@@ -135,6 +144,45 @@ def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(tmp_path
         again.handle(order)
     assert Disease.DIVERGED not in {one.disease for one in verdicts(fed(again, HEALTHY + 300))}
     again.close()
+
+
+def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(tmp_path: Path) -> None:
+    """The walk's: the checkpoint that the banner had named went at the next save, and a wrecked one stayed."""
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    (healthy,) = saved(session.handle(SetLearningRate(1.0)))
+    way = named(fed(session, HEALTHY + 60)).way_back
+    assert way is not None and way.checkpoint_id == healthy.checkpoint_id in kept_ids(session)
+    answers = [event for order in go_back(way) for event in session.handle(order)]
+    copy = saved(answers)[-1]
+    assert (copy.reason, copy.health, copy.parent_id) == ("restore", healthy.health, healthy.checkpoint_id)
+    fed(session, HEALTHY + 95)
+    assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session), "nothing newer is known to be healthy"
+    session.handle(KeepBy(SETTINGS.checkpoints, at_once=True))
+    assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session)
+    assert all(info.health != Disease.DIVERGED for info in session._keeper.kept() if not info.is_in_use)
+    session.close()
+
+
+def test_what_is_offered_is_not_deleted_by_hand_either(tmp_path: Path) -> None:
+    """The window asks for it; it goes once there is nothing to go back from."""
+    at_once = dataclasses.replace(SETTINGS.checkpoints, undo_minutes=0)
+    session = started(tmp_path, dataclasses.replace(SETTINGS, checkpoints=at_once))
+    fed(session, HEALTHY)
+    (healthy,) = saved(session.handle(SetLearningRate(1.0)))
+    way = named(fed(session, HEALTHY + 60)).way_back
+    assert way is not None
+    CheckpointRows(session._db).request_deletion([healthy.checkpoint_id], at_ms=0)
+    session.handle(ApplyDeletions())
+    assert healthy.checkpoint_id in kept_ids(session)
+    for order in go_back(way):
+        session.handle(order)
+    assert healthy.checkpoint_id not in kept_ids(session), "as was asked; its copy is in use"
+    session.close()
+
+
+def kept_ids(session: TrainingService) -> set[str]:
+    return {info.checkpoint_id for info in session._keeper.kept()}
 
 
 def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(tmp_path: Path) -> None:
