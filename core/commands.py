@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from core.diagnosis import SettingChange
 from core.events import ForecastMode, Incident
 from core.market.candle import Candle
 from core.settings import CheckpointSettings
@@ -73,9 +74,13 @@ class SaveCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class RestoreCheckpoint:
-    """Take the model back to a checkpoint. The record of forecasts and scores stays as it is."""
+    """Take the model back to a checkpoint. The record of forecasts and scores stays as it is.
+
+    set_back: the settings that were set back with it, by commands before this one.
+    """
 
     checkpoint_id: str
+    set_back: tuple[SettingChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

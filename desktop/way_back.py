@@ -22,4 +22,4 @@ def take_way_back(window: MainWindow, way: WayBack) -> None:
             signals = {"learning_rate": window.learning_rate_changed, "clip_norm": window.clip_norm_changed}
             signals[change.name].emit(change.value)
     if way.checkpoint_id is not None:
-        window.restore_requested.emit(way.checkpoint_id)
+        window.way_back_taken.emit(way)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from core.events import RESTORED, Severity
+from core.training.doctor.remedies import text
 from core.training.recovery.mishap import Mishap
+from core.training.way_back import NAMES
 
 
 def refused(sentence: str, step: int) -> Mishap:
@@ -30,11 +34,15 @@ def restore_refused(sentence: str) -> Mishap:
     return Mishap(Severity.WARNING, "restore refused", sentence, "The model in use stays in use.", "Nothing.")
 
 
-def restored(step: int) -> Mishap:
+def restored(step: int, set_back: Mapping[str, float]) -> Mishap:
+    """set_back: the settings that were set back with it, as they are now."""
+    settings = "".join(
+        f" {NAMES[name].capitalize()} was set back to {text(value)}." for name, value in set_back.items()
+    )
     return Mishap(
         Severity.INFO,
         RESTORED,
-        f"The model was taken back to the checkpoint of step {step}, as asked.",
+        f"The model was taken back to the checkpoint of step {step}, as asked.{settings}",
         "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
         "What was learned since then.",
     )

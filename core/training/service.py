@@ -328,8 +328,8 @@ class TrainingService:
                 return (*told, *self._set_paused(True)) if has_paused else told
             case SaveCheckpoint(reason):
                 return self._save(reason)
-            case RestoreCheckpoint(checkpoint_id):
-                return self._restore(checkpoint_id)
+            case RestoreCheckpoint(checkpoint_id, set_back):
+                return self._restore(checkpoint_id, {change.name for change in set_back})
             case ApplyDeletions() | ForecastWith() | KeepBy():
                 return self._browse(command)
             case RecordIncident(incident):
@@ -386,7 +386,9 @@ class TrainingService:
             return (self._incident(checkpoint_mishaps.not_written(str(error))),)
         return () if changed is None else (changed,)
 
-    def _restore(self, checkpoint_id: str) -> Sequence[TrainerEvent]:
+    def _restore(self, checkpoint_id: str, set_back: set[str]) -> Sequence[TrainerEvent]:
+        """set_back: the names of the settings that were set back with it."""
+        rate = self._session.engine.rate_in_force
         try:
             tensors, metadata = self._keeper.load(checkpoint_id)
             learned_until_ms = self._keeper.learned_until_ms(checkpoint_id, metadata)
@@ -395,7 +397,12 @@ class TrainingService:
             return (self._incident(checkpoint_mishaps.restore_refused(str(error))),)
         self._session.take_over(checkpoint_id, learned_until_ms)
         verdict = self._health.forget(is_other_model=True)
-        done = self._incident(checkpoint_mishaps.restored(metadata["step"]))
+        now = self._session.engine
+        values = {"learning_rate": now.rate_in_force, "clip_norm": now.clip_norm}
+        if now.rate_in_force != rate:  # what rollbacks had made of it is the checkpoint's again
+            set_back = {*set_back, "learning_rate"}
+        told = {name: value for name, value in values.items() if name in set_back}
+        done = self._incident(checkpoint_mishaps.restored(metadata["step"], told))
         return done, verdict, *self._save(RESTORE)
 
     def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:

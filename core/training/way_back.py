@@ -19,7 +19,8 @@ _ILL = frozenset(
 """What the doctor may not have said of a checkpoint that is gone back to."""
 _LIVE = (("training", "learning_rate"), ("gradients", "clip_norm"))
 """Settings that take effect at the next step; others change nothing until a trainer is started."""
-_NAMES = {"learning_rate": "the learning rate", "clip_norm": "the clip threshold"}
+NAMES = {"learning_rate": "the learning rate", "clip_norm": "the clip threshold"}
+"""In a sentence."""
 
 SettingsOf = Callable[[str], dict[str, Any] | None]
 
@@ -71,7 +72,7 @@ def _in_force(change: SettingChange, now: Settings) -> float:
 
 def _advice(way: WayBack, now: Settings) -> str:
     parts = [
-        f"set {_NAMES[change.name]} back from {text(_in_force(change, now))} to {text(float(change.value))}"
+        f"set {NAMES[change.name]} back from {text(_in_force(change, now))} to {text(float(change.value))}"
         for change in way.changes
     ]
     parts.append(f"restore the checkpoint of step {way.checkpoint_step:,}, the last healthy one")

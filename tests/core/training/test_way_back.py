@@ -19,7 +19,7 @@ from core.commands import (
     TrainerCommand,
 )
 from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
-from core.events import CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
+from core.events import RESTORED, CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
 from core.settings import CheckpointSettings, Settings
 from core.storage.checkpoints import CheckpointRows
 from core.training.service import TrainingService
@@ -101,6 +101,12 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
     assert between.disease is Disease.DIVERGED and between.change is None, "not another tenth of the rate"
     assert between.way_back == WayBack((), kept.checkpoint_id, step)
     answers = list(session.handle(restore))
+    parts = {
+        "learning_rate": " The learning rate was set back to 0.001.",
+        "clip_norm": " The clip threshold was set back to 1.",
+    }
+    also = "".join(words for name, words in parts.items() if name in taken_back)
+    assert told(answers) == f"The model was taken back to the checkpoint of step {step}, as asked.{also}"
     assert verdicts(answers)[-1].disease is Disease.UNKNOWN, "at once, not at the next tenth step"
     assert is_same(before, weights(session))
     status = session.status()
@@ -116,7 +122,23 @@ def go_back(way: WayBack) -> list[TrainerCommand]:
     make = {"learning_rate": SetLearningRate, "clip_norm": SetClipNorm}
     orders: list[TrainerCommand] = [make[change.name](float(change.value)) for change in way.changes]
     assert way.checkpoint_id is not None
-    return [*orders, RestoreCheckpoint(way.checkpoint_id)]
+    return [*orders, RestoreCheckpoint(way.checkpoint_id, way.changes)]
+
+
+def told(events: Iterable[TrainerEvent]) -> str:
+    """What is said of the restore."""
+    return next(event.what_happened for event in events if isinstance(event, Incident) and event.kind == RESTORED)
+
+
+def test_a_rate_that_rollbacks_had_lowered_is_told_where_a_restore_sets_it_back(tmp_path: Path) -> None:
+    session = started(tmp_path)
+    fed(session, HEALTHY)
+    (whole,) = saved(session.handle(SaveCheckpoint()))
+    assert told(session.handle(RestoreCheckpoint(whole.checkpoint_id))).endswith(f"of step {whole.step}, as asked.")
+    session._session.engine.rate_factor = 0.25  # as the recovery ladder lowers it
+    sentence = told(session.handle(RestoreCheckpoint(whole.checkpoint_id)))
+    assert sentence.endswith(f"of step {whole.step}, as asked. The learning rate was set back to 0.001.")
+    session.close()
 
 
 def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(tmp_path: Path) -> None:
