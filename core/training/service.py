@@ -8,8 +8,6 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 
-import torch
-
 from core.clock import Clock
 from core.commands import (
     EXIT,
@@ -56,7 +54,7 @@ from core.storage.weights import CheckpointError
 from core.training import checkpoint_mishaps
 from core.training.adjusting import refusal_of
 from core.training.corrections import Corrections
-from core.training.device import Device, choose_device, cpu_label, prepare_thread, release_thread
+from core.training.device import prepare_thread, release_thread
 from core.training.doctor.divergence import Divergence
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
@@ -71,7 +69,7 @@ from core.training.preview import preview
 from core.training.recovery.mishap import Mishap
 from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
-from core.training.threads import choose_threads
+from core.training.threads import device_with_threads
 from core.training.upkeep import Upkeep
 from core.training.way_back import with_way_back
 
@@ -98,7 +96,7 @@ class TrainingService:
         prepare_thread()
         self._spec = spec
         self._clock = clock
-        self._device = _choose_device(spec, clock)
+        self._device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
@@ -445,13 +443,3 @@ class TrainingService:
         if len(times) < 2 or times[-1] <= times[0]:
             return None
         return (len(times) - 1) / (times[-1] - times[0])
-
-
-def _choose_device(spec: SessionSpec, clock: Clock) -> Device:
-    """The device, and on a CPU the number of its threads."""
-    device = choose_device(spec.settings.training.device)
-    if device.torch_device.type != "cpu":
-        return device
-    threads = choose_threads(spec.settings, DataFolder(spec.root).threads, clock)
-    torch.set_num_threads(threads)
-    return Device(device.torch_device, cpu_label(threads))

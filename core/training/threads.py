@@ -18,6 +18,7 @@ import torch
 
 from core.clock import Clock
 from core.settings import Settings
+from core.training.device import Device, choose_device, cpu_label
 from core.training.engine.engine import TrainingEngine
 from core.training.opening import build_engine
 from core.training.synthetic import synthetic_batch, synthetic_reference
@@ -42,6 +43,16 @@ def choose_threads(settings: Settings, cache: Path, clock: Clock) -> int:
         _log.info("CPU threads measured: %d.", known[key])
         _write(cache, known)
     return known[key]
+
+
+def device_with_threads(settings: Settings, cache: Path, clock: Clock) -> Device:
+    """The device that training runs on, and on a CPU so many threads, which are set."""
+    device = choose_device(settings.training.device)
+    if device.torch_device.type != "cpu":
+        return device
+    threads = choose_threads(settings, cache, clock)
+    torch.set_num_threads(threads)
+    return Device(device.torch_device, cpu_label(threads))
 
 
 def fastest(candidates: list[int], seconds_of: Callable[[int], float]) -> int:

@@ -54,6 +54,12 @@ FAULTS = (
         "_HOUR_MS = 60_000",
     ),
     Fault(
+        "way-back-cleaned-up",
+        "core/storage/retention.py",
+        '("offered to go back to", id_ == offered),',
+        '("offered to go back to", False),',
+    ),
+    Fault(
         "newest-backups-forgotten",
         "core/storage/backups.py",
         "known[:keep], known[keep:]",

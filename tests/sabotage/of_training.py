@@ -320,8 +320,8 @@ FAULTS = (
     Fault(
         "change-without-a-checkpoint",
         "core/training/service.py",
-        'saved = self._save("change") if is_sound else ()',
-        'saved = () if is_sound else self._save("change")',
+        "saved = self._save(CHANGE) if is_sound else ()",
+        "saved = () if is_sound else self._save(CHANGE)",
     ),
     Fault(
         "state-that-is-no-number-is-saved",
