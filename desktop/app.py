@@ -59,6 +59,7 @@ from desktop.layouts.store import LayoutStore
 from desktop.library import Library
 from desktop.machine_watch import MachineWatch
 from desktop.notifications.watch import RunWatch
+from desktop.panels.banner import Notice
 from desktop.resources import icon_path
 from desktop.room_watch import RoomWatch
 from desktop.run_controller import RunController
@@ -75,6 +76,8 @@ _FELL_BACK = "feed"
 """The banner's key of why another market is shown than the one that was asked for."""
 _REFUSED = "refused market"
 """That of why the market is still the one before."""
+_VISIT = "history command"
+"""That of what a command beside the window has stored."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -335,7 +338,9 @@ class Application(QObject):
         visits = self.history_visits
         visits.progressed.connect(state.apply)
         visits.shown.connect(self.charting.reload)
-        visits.told.connect(lambda sentence: self.window.tell(sentence, key="history command"))
+        visits.told.connect(
+            lambda sentence: self.window.banner.tell(Notice(_VISIT, Severity.INFO, sentence, passes=True))
+        )
 
     def _connect_jobs(self) -> None:
         """Those of others that can be cancelled in the list."""

@@ -177,6 +177,11 @@ class HistoryVisit(QObject):
             self.close()
 
     @property
+    def is_shown(self) -> bool:
+        """Whether it is for this to say how it does: the window has not started it."""
+        return self._is_shown
+
+    @property
     def job_id(self) -> str:
         return self._job_id
 
@@ -279,7 +284,7 @@ class HistoryVisits(QObject):
     shown = Signal(object)
     """Market: its stored candles have changed; read them anew."""
     told = Signal(str)
-    """A sentence: what a command has done."""
+    """A sentence: what a command has done. One that the window itself has started tells it on another way."""
 
     def __init__(self, database: Path, is_ready: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -333,7 +338,7 @@ class HistoryVisits(QObject):
     def _on_over(self, visit: HistoryVisit, title: str, changed: int) -> None:
         self._visits.remove(visit)
         visit.deleteLater()
-        if changed:
+        if changed and visit.is_shown:
             self.told.emit(translate("Window", "{0}: {1:,} candles stored.").format(title, changed))
         self._timer.stop()
         if not self._is_closed:

@@ -357,6 +357,7 @@ class MainWindow(QMainWindow):
         self.change_settings(with_change(self._settings, change))
 
     def _on_market(self, market: MarketSettings) -> None:
+        self.banner.withdraw_passing()
         self._store(replace(self._settings, market=market))
         self.market_chosen.emit(market)
 

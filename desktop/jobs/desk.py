@@ -340,11 +340,12 @@ class JobDesk(QObject):
         if self._is_closed:
             return
         severity = Severity.WARNING if state is JobState.FAILED else Severity.INFO
-        words = translate("Jobs", "{0} failed: {1}")
-        if state is not JobState.FAILED:
-            is_done = state is JobState.DONE
-            words = translate("Jobs", "{0}: done.") if is_done else translate("Jobs", "{0}: cancelled. {1}")
-        notice = Notice(_KEY, severity, words.format(order.title, result), details=result)
+        words = {
+            JobState.DONE: translate("Jobs", "{0}: {1}") if page is None else translate("Jobs", "{0}: done."),
+            JobState.CANCELLED: translate("Jobs", "{0}: cancelled. {1}"),
+        }.get(state, translate("Jobs", "{0} failed: {1}"))
+        text, passes = words.format(order.title, result), state is not JobState.FAILED
+        notice = Notice(_KEY, severity, text, details=result, is_answer=True, passes=passes)
         if page is not None:
             notice = replace(
                 notice,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
@@ -17,6 +17,7 @@ from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
+_PASSES_AFTER_MS = 30_000
 _RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
 
 
@@ -26,7 +27,8 @@ class Notice:
 
     on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
     takes it away otherwise. is_answer: it answers what the user has just asked for, so it stands before graver ones
-    that were there already. is_alert: a price alert of the user's, which stands before all else.
+    that were there already. is_alert: a price alert of the user's, which stands before all else. passes: it says what
+    was done: it goes after half a minute on the screen, and with the market that was on the chart.
     """
 
     key: str
@@ -38,6 +40,7 @@ class Notice:
     is_answer: bool = False
     is_alert: bool = False
     on_dismiss: Callable[[], object] | None = None
+    passes: bool = False
 
 
 class Banner(QWidget):
@@ -48,6 +51,12 @@ class Banner(QWidget):
         self._theme = theme
         self._notices: list[Notice] = []
         self._answered: str | None = None
+        self._timed: Notice | None = None
+        """The one that `passing` is about."""
+        self.passing = QTimer(self)
+        """Runs while a notice is on the screen that goes by itself."""
+        self.passing.setInterval(_PASSES_AFTER_MS)
+        self.passing.timeout.connect(self._pass)
         self._icon = Label()
         self.text = Label()
         self.text.setWordWrap(True)
@@ -96,6 +105,12 @@ class Banner(QWidget):
             self._answered = None
         self._show()
 
+    def withdraw_passing(self) -> None:
+        """Another market comes: what was done before is no news on its chart."""
+        for notice in tuple(self._notices):
+            if notice.passes:
+                self.withdraw(notice.key)
+
     def dismiss(self) -> None:
         """Take away the notice that is shown; the next one follows."""
         notice = self.shown
@@ -122,8 +137,22 @@ class Banner(QWidget):
             self.withdraw(notice.key)
             notice.on_action()
 
+    def _pass(self) -> None:
+        """Not while nobody can have read it, nor under the mouse, which may be on its way to the button."""
+        if self._timed is not None and self.isVisible() and not self.window().isMinimized() and not self.underMouse():
+            self.withdraw(self._timed.key)
+
+    def _time(self, notice: Notice | None) -> None:
+        timed = notice if notice is not None and notice.passes else None
+        if timed is not self._timed:
+            self._timed = timed
+            self.passing.stop()
+            if timed is not None:
+                self.passing.start()
+
     def _show(self, _palette: Palette | None = None) -> None:
         notice, palette = self.shown, self._theme.palette
+        self._time(notice)
         self.setVisible(notice is not None)
         if notice is None:
             return

@@ -17,7 +17,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from core.events import EventBatch, JobProgress, TrainerState
+from core.events import EventBatch, JobProgress, Severity, TrainerState
+from core.market.watchlist import WatchedMarket
 from core.settings import MarketSettings
 from core.storage.evaluations import evaluations_of
 from core.storage.folder import DataFolder
@@ -128,7 +129,10 @@ def test_a_child_says_what_it_does_and_what_came_of_it(
     assert any(doing == "Reading" and left == 3.5 for doing, _, left in seen)
     assert any(said == "Half of it is well." for _, said, _ in seen)
     assert not bench.window.docks[ActionId.SHOW_JOBS].isHidden()
-    assert bench.window.banner.shown is not None and "Import walk.csv: done." in bench.window.banner.shown.text
+    assert (
+        bench.window.banner.shown is not None
+        and bench.window.banner.shown.text == "Import walk.csv: 3,000 candles stored."
+    )
     assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "nothing was left aside"
 
 
@@ -143,6 +147,20 @@ def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, des
     assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
     done(qtbot, bench, desk, import_order([Path("eth.csv")]))
     assert not banner.action.isVisible(), "it is watched already"
+
+
+def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with_the_chart(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+) -> None:
+    file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
+    banner, window = bench.window.banner, bench.window
+    stub(answers({"files": [file]}))
+    window.tell("The sample is replayed.", Severity.WARNING, key="fell back")
+    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    assert banner.text.text() == "Import eth.csv: 9 candles of ETH/EUR 1h (kraken) stored."
+    assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
+    window.watch(WatchedMarket("binance", "SOL/USDT", "1h"))
+    assert banner.text.text() == "The sample is replayed.", "what was imported is no news on another chart"
 
 
 def test_files_that_are_dropped_on_the_window_are_offered_for_import(

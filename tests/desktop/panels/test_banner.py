@@ -92,6 +92,27 @@ def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) 
     assert banner.text.text() == "An old warning."
 
 
+def test_what_was_done_passes_once_it_has_been_seen(banner: Banner) -> None:
+    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
+    banner.tell(Notice("done", Severity.INFO, "It was done.", passes=True))
+    assert not banner.passing.isActive(), "it is behind the warning, so nobody has seen it"
+    banner.withdraw("old")
+    assert banner.text.text() == "It was done." and banner.passing.isActive()
+    left = banner.passing.interval()
+    assert left == 30_000
+    banner.passing.timeout.emit()
+    assert banner.isHidden() and not banner.passing.isActive()
+
+
+def test_only_what_was_done_passes_with_the_market(banner: Banner) -> None:
+    banner.tell(Notice("done", Severity.INFO, "It was done.", passes=True))
+    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
+    banner.withdraw_passing()
+    assert banner.text.text() == "An old warning."
+    banner.dismiss()
+    assert banner.isHidden()
+
+
 def test_the_same_key_replaces(banner: Banner) -> None:
     banner.tell(Notice("a", Severity.INFO, "Old."))
     banner.tell(Notice("a", Severity.INFO, "New."))
